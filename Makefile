@@ -1,0 +1,43 @@
+# `make demo` and `make test` do all the set-up themselves; see CONTRIBUTING.md for the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test lint reproduce picture clean help
+.DEFAULT_GOAL := help
+
+help:                    ## what there is to make
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+demo: $(INSTALLED)       ## the paper's experiment in about a minute: table, and a report to open
+	@$(BIN)/occupair reproduce --draws 2 --out occupair-report.html
+
+reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the README's table
+	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html
+
+test: lint               ## everything that has to hold
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)       ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+picture: $(INSTALLED)    ## the README's picture, from the report (needs Debian's chromium)
+	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
+
+clean:                   ## forget the virtual environment and what was made
+	rm -rf $(VENV) occupair-report.html .mypy_cache .ruff_cache .pytest_cache
+
+# A venv without ensurepip works on every Python, also where the distribution keeps ensurepip back;
+# the pip that is already there then fills it.
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "occupair needs Python 3.11 or newer, $(PYTHON) is older: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@echo "setting up $(VENV) (once; a minute or two)"
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv --without-pip $(VENV)
+	@$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
