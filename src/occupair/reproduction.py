@@ -43,5 +43,7 @@ class Reproduction:
     truth: pd.Series  # occupancy of the test days [people], indexed by time
     estimates: pd.DataFrame  # one column per equation number [people, unrounded], same index as truth
     tolerance_accuracy: pd.DataFrame  # (31): rows x = 0..10 people, one column per equation number [0..1]
-    co2_day: pd.DataFrame  # one day [ppm]: columns raw, globally_smoothed, locally_smoothed_680, locally_smoothed_720 (NaN after those minutes), ventilation [0..1]; indexed by time
+    # One day [ppm], indexed by time: raw, globally_smoothed, locally_smoothed_680 and _720 (NaN after those
+    # minutes); ventilation [0..1].
+    co2_day: pd.DataFrame
     saturation: dict[int, Saturation]  # estimators (4) and (21)

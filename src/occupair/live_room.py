@@ -1,0 +1,223 @@
+"""One room between two readings: the estimator run on its own past estimates, Eqs. (21)-(26).
+
+``Network.run`` is the only place where estimates come from. A day with hindsight is one run over the
+whole day; a live day is a run after every reading over the part of the day that the reading changed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from occupair.elm import sigmoid_in_place
+from occupair.errors import InputError
+from occupair.features import Layer
+from occupair.smoothing import LocalSmoother
+
+Array = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """What a room says after a reading."""
+
+    time: dt.datetime
+    people: float  # unrounded [people]
+    low: float | None  # a range that holds the true count [people]; None: this model knows none
+    high: float | None
+    quality: str  # "ok", or "starting" in the first horizon of a day, when the room is taken as empty
+
+
+@dataclass(frozen=True)
+class Network:
+    """A trained estimator, taken apart into what is known of a reading and what is fed back.
+
+    z_k = RS y_k + b, Eq. (9), is a sum: the part of CO2, ventilation and bias is known for all readings
+    at once, and only the part of the past estimates has to be added one reading after the other.
+    """
+
+    layer: Layer
+    smoothing: float  # lambda [readings squared]
+    most_people: float  # upper clamp [people]
+    known_weights: Array  # of CO2 and ventilation columns, one row per column
+    feedback_weights: Array  # of past occupancy, one row per lag, oldest first
+    bias: Array
+    coef: Array
+
+    def run(self, co2: Array, ventilation: Array, people: Array, *, start: int) -> None:
+        """Estimate readings ``start`` to the last in place, from the estimates before ``start``.
+
+        Eq. (16) on estimated past occupancy, which is (21), (22), (24) or (26) by the CO2 it is given.
+        Each estimate is clamped to [0, most people] before the next one builds on it. The arrays begin
+        at the same reading; ``start`` is at least the horizon.
+        """
+        horizon = self.layer.horizon
+        first = start - horizon
+        known = self._known_input(co2[first:], ventilation[first:])
+        z = np.empty(self.coef.size)
+        for k, row in enumerate(known, start=start):
+            np.dot(people[k - horizon : k], self.feedback_weights, out=z)
+            z += row
+            people[k] = min(max(float(sigmoid_in_place(z) @ self.coef), 0.0), self.most_people)
+
+    def _known_input(self, co2: Array, ventilation: Array) -> Array:
+        """z_k without the past occupancy, one row per reading from the horizon on."""
+        groups = self.layer.groups(co2, np.zeros(co2.size), ventilation)
+        columns = np.hstack([group for name, group in groups.items() if name != "o"])
+        return np.asarray(columns @ self.known_weights + self.bias)
+
+
+class LiveDay:
+    """A room from midnight on: takes readings one by one and keeps the estimates of the day.
+
+    Parameters
+    ----------
+    network : Network
+        The trained estimator.
+    capacity : int
+        The most readings a day can have.
+    revise : bool
+        True runs the three steps of Jiang et al. 2016, Eq. (26): after every reading, all estimates of
+        the day follow the newly smoothed CO2. Those before the first smoothed value that changed stay as
+        they are, exactly, so they are not computed again. False is Eq. (24): estimates once given are
+        fed back for ever, and their errors add up.
+    """
+
+    def __init__(self, network: Network, capacity: int, *, revise: bool = True) -> None:
+        self._network = network
+        self._revise = revise
+        self._smoother = LocalSmoother(network.smoothing)
+        self._ventilation = np.empty(capacity)
+        self._people = np.zeros(capacity)  # the room is empty in the first horizon of the day
+
+    def append(self, co2: float, ventilation: float) -> float:
+        """Take the next reading [ppm], [0..1] and return its estimate [people]."""
+        changed = self._smoother.append(co2)
+        last = len(self._smoother) - 1
+        self._ventilation[last] = ventilation
+        horizon = self._network.layer.horizon
+        if last >= horizon:
+            start = max(changed, horizon) if self._revise else last
+            first = start - horizon
+            self._network.run(
+                self._smoother.since(first),
+                self._ventilation[first : last + 1],
+                self._people[first : last + 1],
+                start=horizon,
+            )
+        return float(self._people[last])
+
+    def __len__(self) -> int:
+        return len(self._smoother)
+
+    @property
+    def people(self) -> Array:
+        """What is now thought of every reading of the day [people]: Eq. (26), step 2."""
+        return self._people[: len(self)].copy()
+
+    @property
+    def co2_smoothed(self) -> Array:
+        """The locally smoothed CO2 of the day [ppm]: Eq. (25)."""
+        return self._smoother.values
+
+
+class LiveRoom:
+    """One room, live: feed it every reading as it comes.
+
+    Each local day starts anew with an empty room, at the midnight of the times it is given; a reading
+    of a new date resets it, whatever came before.
+
+    Parameters
+    ----------
+    network : Network
+        The trained estimator.
+    interval : float
+        Time between readings [min].
+    uses_ventilation : bool
+        Whether the estimator was trained with a ventilation column; if not, ventilation is ignored.
+    """
+
+    def __init__(self, network: Network, *, interval: float, uses_ventilation: bool) -> None:
+        self._network = network
+        self._interval = interval
+        self._uses_ventilation = uses_ventilation
+        self._last: dt.datetime | None = None
+        self._day = new_day(network, interval)
+
+    def update(self, time: dt.datetime, co2: float, ventilation: float | None = None) -> Estimate:
+        """Take one reading and estimate the people in the room now.
+
+        Parameters
+        ----------
+        time : datetime
+            Local time, or aware of its zone; one interval after the reading before it, or on a later day.
+        co2 : float
+            CO2 [ppm].
+        ventilation : float
+            Ventilation [0..1]; needed if the estimator was trained with it.
+
+        Raises
+        ------
+        InputError
+            When the reading breaks a rule; the room is then as it was before.
+        """
+        flow = self._checked(time, co2, ventilation)
+        if self._last is None or time.date() != self._last.date():
+            self._day = new_day(self._network, self._interval)
+        people = self._day.append(co2, flow)
+        self._last = time
+        quality = "ok" if len(self._day) > self._network.layer.horizon else "starting"
+        return Estimate(time, people, None, None, quality)
+
+    @property
+    def people(self) -> Array:
+        """What is now thought of every reading of today [people], revised by all that came since."""
+        return self._day.people
+
+    @property
+    def co2_smoothed(self) -> Array:
+        """Today's CO2, smoothed by what is known now [ppm]."""
+        return self._day.co2_smoothed
+
+    def _checked(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
+        self._check_time(time)
+        if not (math.isfinite(co2) and co2 >= 0):
+            raise InputError(f"co2 must be a finite number of ppm, 0 or more, got {co2} at {time}")
+        if not self._uses_ventilation:
+            return 0.0
+        if ventilation is None:
+            raise InputError(f"ventilation is missing at {time}, and this model was trained with it")
+        if not 0 <= ventilation <= 1:
+            raise InputError(f"ventilation must be from 0 to 1 (80 % is 0.8), got {ventilation} at {time}")
+        return float(ventilation)
+
+    def _check_time(self, time: dt.datetime) -> None:
+        if self._last is None:
+            return
+        if (time.tzinfo is None) != (self._last.tzinfo is None):
+            raise InputError(
+                f"time must keep its kind, with or without a zone, got {time} after {self._last}"
+            )
+        minutes = minutes_between(self._last, time)
+        if minutes <= 0:
+            raise InputError(f"times must rise, got {time} after {self._last}")
+        if time.date() == self._last.date() and abs(minutes - self._interval) > 1e-6:
+            raise InputError(
+                f"time must be {self._interval:g} min after {self._last}, as in training, got {time}"
+            )
+
+
+def new_day(network: Network, interval: float, *, revise: bool = True) -> LiveDay:
+    """Begin a day, with room for the 25 hours of the day on which summer time ends."""
+    return LiveDay(network, capacity=math.ceil(25 * 60 / interval) + 1, revise=revise)
+
+
+def minutes_between(earlier: dt.datetime, later: dt.datetime) -> float:
+    """Minutes that pass from one time to the other, also across a change of the clock."""
+    if earlier.tzinfo is not None:
+        earlier, later = earlier.astimezone(dt.UTC), later.astimezone(dt.UTC)
+    return (later - earlier).total_seconds() / 60

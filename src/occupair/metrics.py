@@ -1,0 +1,139 @@
+"""Scores for occupancy estimates. Every error here is counted in people.
+
+Estimates are compared as given. The paper's rates and accuracies speak of whole people: pass
+``whole_people(estimates)`` to them, and the unrounded estimates to ``rmse``; ``scores`` does both.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from occupair.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+def whole_people(estimates: ArrayLike) -> Array:
+    """Round estimates to whole people; a half goes to the even neighbour.
+
+    Examples
+    --------
+    >>> whole_people([0.4, 0.6, 2.0])
+    array([0., 1., 2.])
+    """
+    rounded: Array = np.rint(np.asarray(estimates, dtype=float))
+    return rounded
+
+
+def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Root mean squared error [people]. Jiang et al. 2016, Eq. (27).
+
+    Examples
+    --------
+    >>> rmse([0, 4], [3, 8])
+    3.5355339059327378
+    """
+    y_true, y_pred = _paired(y_true, y_pred)
+    return float(np.sqrt(np.mean((y_true - y_pred) ** 2)))
+
+
+def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of the empty minutes that are called occupied. Jiang et al. 2016, Eq. (28).
+
+    With no empty minute there is nothing to get wrong and nothing to get right: the answer is NaN, not
+    a perfect 0.
+
+    Examples
+    --------
+    >>> false_positive_rate([0, 0, 0, 0, 2], [0, 1, 0, 0, 2])
+    0.25
+    """
+    y_true, y_pred = _paired(y_true, y_pred)
+    return _share(y_pred[y_true <= 0] > 0)
+
+
+def false_negative_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of the occupied minutes that are called empty. Jiang et al. 2016, Eq. (29).
+
+    NaN when no minute was occupied, for the reason that ``false_positive_rate`` gives.
+
+    Examples
+    --------
+    >>> false_negative_rate([0, 1, 2, 3, 4], [0, 1, 0, 3, 9])
+    0.25
+    """
+    y_true, y_pred = _paired(y_true, y_pred)
+    return _share(y_pred[y_true > 0] <= 0)
+
+
+def false_detection_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of all minutes that are called occupied or empty wrongly. Jiang et al. 2016, Eq. (30).
+
+    Examples
+    --------
+    >>> false_detection_rate([0, 0, 2, 2], [0, 1, 0, 7])
+    0.5
+    """
+    y_true, y_pred = _paired(y_true, y_pred)
+    return _share((y_true > 0) != (y_pred > 0))
+
+
+def tolerance_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, tolerance: float) -> float:
+    """Share of estimates within ``tolerance`` people of the true count. Jiang et al. 2016, Eq. (31).
+
+    An error of exactly ``tolerance`` is right, and ``tolerance=0`` is the plain accuracy.
+
+    Examples
+    --------
+    >>> tolerance_accuracy([0, 4, 10, 10], [1, 4, 12, 15], tolerance=2)
+    0.75
+    """
+    y_true, y_pred = _paired(y_true, y_pred)
+    if not tolerance >= 0:
+        raise InputError(f"tolerance must be 0 people or more, got {tolerance}")
+    return _share(np.abs(y_true - y_pred) <= tolerance)
+
+
+def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
+    """Score unrounded estimates with all five measures, each on the estimates it is meant for.
+
+    Returns
+    -------
+    dict
+        ``rmse`` [people] on the estimates as they are; ``fdr``, ``fpr``, ``fnr``, ``within_3`` and
+        ``within_4`` [0..1] on the estimates rounded to whole people.
+
+    Examples
+    --------
+    >>> scores([0, 0, 9, 9], [0.3, 0.0, 5.0, 9.0])["fpr"]
+    0.0
+    """
+    whole = whole_people(y_pred)
+    return {
+        "rmse": rmse(y_true, y_pred),
+        "fdr": false_detection_rate(y_true, whole),
+        "fpr": false_positive_rate(y_true, whole),
+        "fnr": false_negative_rate(y_true, whole),
+        "within_3": tolerance_accuracy(y_true, whole, tolerance=3),
+        "within_4": tolerance_accuracy(y_true, whole, tolerance=4),
+    }
+
+
+def _share(hits: NDArray[np.bool_]) -> float:
+    return float(np.mean(hits)) if hits.size else math.nan
+
+
+def _paired(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Array, Array]:
+    truth, estimates = np.asarray(y_true, dtype=float), np.asarray(y_pred, dtype=float)
+    if truth.ndim != 1 or truth.shape != estimates.shape:
+        shapes = f"{truth.shape} and {estimates.shape}"
+        raise InputError(f"y_true and y_pred must be one-dimensional and equally long, got {shapes}")
+    if truth.size == 0:
+        raise InputError("y_true and y_pred must hold at least one minute, got none")
+    for name, values in (("y_true", truth), ("y_pred", estimates)):
+        if not np.isfinite(values).all():
+            raise InputError(f"{name} must be finite, got {values[~np.isfinite(values)][0]}")
+    return truth, estimates

@@ -1,0 +1,168 @@
+"""A trained estimator in one file: JSON with a format version and a checksum, a few kilobytes, no pickle.
+
+The random layer is not stored but its seed is: numpy's RandomState gives the same layer for ever, and a
+checksum of the layer proves that it did. Numbers are written so that they read back bit for bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import zlib
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from occupair.elm import ELMRegressor
+from occupair.errors import InputError
+from occupair.estimator import OccupancyEstimator
+from occupair.files import write_atomically
+
+VERSION = 1
+_MAGIC = '{"format":"occupair model",'
+_PARAMETERS = (
+    "layer",
+    "horizon",
+    "stride",
+    "smoothing",
+    "z_max",
+    "n_hidden",
+    "ridge",
+    "n_draws",
+    "random_state",
+)
+# Neurons times lags, about five columns a lag: 200 MB of weights. A stranger's file must not fill the memory.
+_MOST_WEIGHTS = 5_000_000
+
+
+def save_model(estimator: OccupancyEstimator, path: str | Path) -> None:
+    """Write a trained estimator; the file is whole or not there."""
+    write_atomically(path, dump_model(estimator))
+
+
+def load_model(path: str | Path) -> OccupancyEstimator:
+    """Read an estimator that ``save_model`` wrote.
+
+    Raises
+    ------
+    InputError
+        When the file is damaged, truncated, of a newer format, or not an occupair model at all.
+    """
+    try:
+        return parse_model(Path(path).read_bytes())
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def dump_model(estimator: OccupancyEstimator) -> bytes:
+    """Turn a trained estimator into the bytes of a model file."""
+    regressor = estimator.regressor_
+    parameters = {name: _plain(getattr(estimator, name)) for name in _PARAMETERS}
+    model = {
+        "parameters": parameters,
+        "interval": estimator.interval_,
+        "most_people": estimator.most_people_,
+        "uses_ventilation": estimator.uses_ventilation_,
+        "training_error": estimator.training_error_,
+        "n_features": regressor.n_features_in_,
+        "layer_seed": regressor.layer_seed_,
+        "layer_checksum": _layer_checksum(regressor),
+        "scale": regressor.scale_.tolist(),
+        "coef": regressor.coef_.tolist(),
+    }
+    text = _canonical(model)
+    return f'{_MAGIC}"version":{VERSION},"checksum":"{_checksum(text)}","model":{text}}}\n'.encode()
+
+
+def parse_model(content: bytes) -> OccupancyEstimator:
+    """Turn the bytes of a model file into the estimator, or say in one line why not."""
+    if not content.startswith(_MAGIC.encode()):
+        raise InputError("is not an occupair model")
+    try:
+        document = json.loads(content, parse_constant=_refuse_constant)
+        version, checksum, model = document["version"], document["checksum"], document["model"]
+    except (ValueError, KeyError, RecursionError):
+        raise InputError("is damaged or cut short, it does not end as a model file does") from None
+    if version != VERSION:
+        raise InputError(f"has format version {version}, this occupair reads {VERSION}: upgrade occupair")
+    if checksum != _checksum(_canonical(model)):
+        raise InputError("is damaged, its checksum does not match its content")
+    try:
+        return _build(model)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"is not a valid model: {error}") from None
+
+
+def _build(model: dict[str, Any]) -> OccupancyEstimator:
+    parameters = {name: model["parameters"][name] for name in _PARAMETERS}
+    if isinstance(parameters["z_max"], list):
+        parameters["z_max"] = tuple(parameters["z_max"])
+    estimator = OccupancyEstimator(**parameters)
+    estimator.interval_ = _positive(model, "interval")
+    estimator.most_people_ = _positive(model, "most_people", or_zero=True)
+    estimator.training_error_ = _positive(model, "training_error", or_zero=True)
+    estimator.uses_ventilation_ = bool(model["uses_ventilation"])
+    estimator.regressor_ = _build_regressor(estimator, model)
+    return estimator
+
+
+def _build_regressor(estimator: OccupancyEstimator, model: dict[str, Any]) -> ELMRegressor:
+    coef, scale = _vector(model, "coef"), _vector(model, "scale")
+    layer = estimator.layer_at(estimator.interval_)
+    estimator.smoothing_at(estimator.interval_)
+    if coef.size * layer.horizon > _MOST_WEIGHTS:
+        raise ValueError("the hidden layer is too large")
+    sizes = layer.sizes().values()
+    if len(scale) != (len(sizes) if estimator.layer == "fs-elm" else 1) or sum(sizes) != model["n_features"]:
+        raise ValueError("scale, horizon and n_features do not fit each other")
+    if coef.size != estimator.n_hidden:
+        raise ValueError("coef does not have one number per hidden neuron")
+    regressor = estimator.new_regressor(layer).rebuild(
+        layer_seed=int(model["layer_seed"]), scale=scale, coef=coef, n_features=sum(sizes)
+    )
+    if _layer_checksum(regressor) != model["layer_checksum"]:
+        raise ValueError("its random layer does not come out the same on this machine")
+    regressor.training_error_ = estimator.training_error_
+    return regressor
+
+
+def _vector(model: dict[str, Any], name: str) -> NDArray[np.float64]:
+    vector = np.array(model[name], dtype=float)
+    if vector.ndim != 1 or not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be a list of finite numbers")
+    return vector
+
+
+def _positive(model: dict[str, Any], name: str, *, or_zero: bool = False) -> float:
+    value = float(model[name])
+    if not (math.isfinite(value) and (value > 0 or (or_zero and value == 0))):
+        raise ValueError(f"{name} must be a positive number, got {value}")
+    return value
+
+
+def _layer_checksum(regressor: ELMRegressor) -> int:
+    return zlib.crc32(regressor.bias_.tobytes(), zlib.crc32(regressor.random_weights_.tobytes()))
+
+
+def _plain(value: Any) -> Any:
+    """Give a parameter as JSON has it; a random state that is not a seed cannot be kept and is not needed."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | list) else None
+
+
+def _canonical(model: Any) -> str:
+    return json.dumps(model, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")

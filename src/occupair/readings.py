@@ -1,0 +1,178 @@
+"""What comes in: readings, a table of time, CO2, ventilation and head counts on one regular grid.
+
+*Readings* are a pandas DataFrame with a DatetimeIndex (local time, or aware of its time zone) and the
+columns ``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Days may
+be missing; inside a local day the readings come at one interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from occupair.errors import InputError
+
+COLUMNS = ("co2", "ventilation", "occupancy")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where readings come from, for error messages: a name, and the number of the first data row."""
+
+    name: str
+    first_row: int = 1
+
+    def error(self, rule: str, *, row: int | None = None, column: str | None = None) -> InputError:
+        """Make the error to raise: where it is, then the rule that is broken."""
+        where = [self.name]
+        if row is not None:
+            where.append(f"row {row + self.first_row}")
+        if column is not None:
+            where.append(f"column {column}")
+        return InputError(f"{', '.join(where)}: {rule}")
+
+
+def check_readings(
+    readings: pd.DataFrame, *, occupancy: bool = False, source: Source | str = "readings"
+) -> pd.DataFrame:
+    """Return the columns we use of ``readings`` as floats, or say which rule they break and where.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        See the module.
+    occupancy : bool
+        Whether head counts are needed.
+    source : str
+        What to call the readings in an error message.
+
+    Raises
+    ------
+    InputError
+        For the first rule that is broken: times that do not rise, mixed intervals, missing columns,
+        CO2 that is negative or not finite, ventilation outside 0..1, head counts that are not whole.
+    """
+    source = source if isinstance(source, Source) else Source(source)
+    if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
+        raise source.error("must be a DataFrame with a DatetimeIndex")
+    if "co2" not in readings.columns:
+        raise source.error(missing_column("co2", readings))
+    if occupancy and "occupancy" not in readings.columns:
+        raise source.error(missing_column("occupancy", readings) + "; head counts are needed here")
+    kept = readings[[name for name in COLUMNS if name in readings.columns]]
+    checked = pd.DataFrame(
+        {name: to_numbers(kept[name], source) for name in kept.columns}, index=readings.index
+    )
+    _check_times(readings.index, source)
+    for name in checked.columns:
+        _check_values(checked[name], source)
+    return checked.rename_axis("time")
+
+
+def interval_of(readings: pd.DataFrame) -> float:
+    """Minutes from one reading to the next [min].
+
+    Examples
+    --------
+    >>> times = pd.date_range("2024-01-08", periods=4, freq="5min")
+    >>> interval_of(pd.DataFrame({"co2": 400.0}, index=times))
+    5.0
+    """
+    return _interval(_index(readings), Source("readings"))
+
+
+def day_slices(readings: pd.DataFrame) -> list[slice]:
+    """Rows of each local day, in order: every day is an episode of its own.
+
+    Examples
+    --------
+    >>> times = pd.date_range("2024-01-08 23:58", periods=4, freq="min")
+    >>> day_slices(pd.DataFrame({"co2": 400.0}, index=times))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    days = _local_days(_index(readings))
+    starts = np.flatnonzero(np.r_[True, days[1:] != days[:-1]]) if days.size else np.array([], dtype=int)
+    stops = np.r_[starts[1:], days.size]
+    return [slice(int(start), int(stop)) for start, stop in zip(starts, stops, strict=True)]
+
+
+def _index(readings: pd.DataFrame) -> pd.DatetimeIndex:
+    assert isinstance(readings.index, pd.DatetimeIndex)
+    return readings.index
+
+
+def _local_days(index: pd.DatetimeIndex) -> NDArray[np.datetime64]:
+    return index.tz_localize(None).to_numpy().astype("datetime64[D]")
+
+
+def _seconds(index: pd.DatetimeIndex) -> NDArray[np.float64]:
+    """Time since 1970 [s]: steady through changes of the clock when the zone is known."""
+    steady = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
+    return steady.to_numpy().astype("datetime64[ns]").astype(np.int64) / 1e9
+
+
+def _interval(index: pd.DatetimeIndex, source: Source) -> float:
+    days, seconds = _local_days(index), _seconds(index)
+    steps = np.diff(seconds)[days[1:] == days[:-1]]
+    if steps.size == 0:
+        raise source.error(f"needs at least two readings in one day, got {len(index)} in all")
+    lengths, counts = np.unique(steps, return_counts=True)
+    return float(lengths[np.argmax(counts)] / 60)
+
+
+def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
+    if index.hasnans:
+        raise source.error("is empty or not a time", row=int(np.argmax(index.isna())), column="time")
+    seconds = _seconds(index)
+    wrong = np.flatnonzero(np.diff(seconds) <= 0) + 1
+    if wrong.size:
+        k = int(wrong[0])
+        what = "is there twice" if seconds[k] == seconds[k - 1] else f"comes after {index[k - 1]}"
+        hint = "" if index.tz is not None else " (a change of the clock? then give the time zone)"
+        raise source.error(f"times must rise, {index[k]} {what}{hint}", row=k, column="time")
+    interval = _interval(index, source)
+    days = _local_days(index)
+    irregular = (days[1:] == days[:-1]) & (np.abs(np.diff(seconds) / 60 - interval) > 1e-6)
+    if irregular.any():
+        k = int(np.argmax(irregular)) + 1
+        step = (seconds[k] - seconds[k - 1]) / 60
+        rule = f"mixed intervals, {index[k]} comes {step:g} min after the one before, others {interval:g} min"
+        raise source.error(rule, row=k, column="time")
+
+
+def _check_values(column: pd.Series[float], source: Source) -> None:
+    values = np.asarray(column, dtype=np.float64)
+    rules: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.bool_]], str]] = {
+        "co2": (lambda x: np.isfinite(x) & (x >= 0), "must be a finite number of ppm, 0 or more"),
+        "ventilation": (lambda x: (x >= 0) & (x <= 1), "must be from 0 to 1 (80 % is 0.8)"),
+        "occupancy": (
+            lambda x: (x >= 0) & (x == np.rint(x)) & np.isfinite(x),
+            "must be a whole number of people, 0 or more",
+        ),
+    }
+    holds, rule = rules[str(column.name)]
+    wrong = ~holds(values)
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        got = "nothing" if np.isnan(values[k]) else f"{values[k]:g}"
+        raise source.error(f"{rule}, got {got} at {column.index[k]}", row=k, column=str(column.name))
+
+
+def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
+    """Convert to floats; an empty cell becomes NaN, a word is an error."""
+    text = column.replace("", np.nan) if not pd.api.types.is_numeric_dtype(column) else column
+    numbers = pd.to_numeric(text, errors="coerce").astype(float)
+    wrong = (numbers.isna() & ~text.isna()).to_numpy()
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise source.error(f"must be a number, got {column.iloc[k]!r}", row=k, column=str(column.name))
+    return numbers
+
+
+def missing_column(column: str, table: pd.DataFrame) -> str:
+    """Say that ``column`` is not in ``table``, and what is."""
+    return f"has no column {column!r}, only {', '.join(map(repr, table.columns))}"

@@ -1,0 +1,168 @@
+"""One HTML file with the whole report, which opens offline: scripts, styles and data are inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from occupair.files import write_atomically
+from occupair.report import captions, figures, look, tables
+from occupair.reproduction import Reproduction
+
+TITLE = "occupair: occupancy from CO2, the paper's experiment on simulated data"
+NOTICE = (
+    "The paper's recordings are not public, so its office was simulated: people coming and going, "
+    "the room's air, the sensor. The paper's own digits cannot be expected; below, both stand side by side."
+)
+ROUNDING = (
+    "RMSE is worked out on unrounded estimates; "
+    "FDR, FPR, FNR and the tolerances on estimates rounded to whole people."
+)
+TERMS = {
+    "RMSE": "the size of a typical error, in people (large errors weigh more)",
+    "FDR": "of all readings, the share where empty and occupied are mixed up",
+    "FPR": "of the readings in an empty room, the share where somebody is seen",
+    "FNR": "of the readings in an occupied room, the share where nobody is seen",
+    "Within 3, 4": "the share of readings where the estimate is at most three, four people wrong",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure of the report with its heading and the words beneath it."""
+
+    name: str  # its id in the page
+    heading: str
+    figure: Callable[[Reproduction], go.Figure]
+    caption: Callable[[Reproduction], str]
+
+
+DAYS = Panel("five-days", "The test days, minute by minute", figures.five_test_days, captions.days_caption)
+RMSE = Panel("rmse", "Our error beside the paper's", figures.rmse_beside_paper, captions.rmse_caption)
+TOLERANCE = Panel(
+    "tolerance", "How often is it close enough?", figures.tolerance_accuracy, captions.tolerance_caption
+)
+CO2 = Panel("co2-day", "What smoothing does to a day of CO2", figures.co2_day, captions.co2_caption)
+SIGMOID = Panel(
+    "saturation",
+    "Why FS-ELM: neurons that cannot respond",
+    figures.sigmoid_saturation,
+    captions.saturation_caption,
+)
+
+
+def write_report(reproduction: Reproduction, path: Path) -> None:
+    """Write the report to ``path``, whole or not at all."""
+    write_atomically(path, render_report(reproduction))
+
+
+def render_report(reproduction: Reproduction) -> str:
+    """Render the report as one HTML document that loads nothing from elsewhere."""
+    return Template(_page_file("page.html")).substitute(
+        title=escape(TITLE),
+        css=_page_file("page.css"),
+        headline=_prose(captions.headline(reproduction)),
+        summary=_prose(captions.summary(reproduction)),
+        notice=escape(NOTICE),
+        sections="\n".join(_sections(reproduction)),
+        plotly=get_plotlyjs(),
+        script=_page_file("page.js"),
+    )
+
+
+def _sections(reproduction: Reproduction) -> list[str]:
+    return [
+        _figure_section(DAYS, reproduction),
+        _section("table-2", "The paper's Table II beside ours", _score_words(reproduction)),
+        _figure_section(RMSE, reproduction),
+        _figure_section(TOLERANCE, reproduction),
+        _figure_section(CO2, reproduction),
+        _figure_section(SIGMOID, reproduction),
+        _section("table-1", "The paper's Table I beside ours", _scale_words(reproduction)),
+        _section("settings", "How it was run", tables.settings_list(reproduction)),
+    ]
+
+
+def _figure_section(panel: Panel, reproduction: Reproduction) -> str:
+    figure = panel.figure(reproduction)
+    plot = f"{panel.name}-plot"
+    label, height = escape(panel.heading), figure.layout.height
+    return _section(
+        panel.name,
+        panel.heading,
+        f"""<figure>
+{_legend(figure)}
+<div class="plot" id="{plot}" role="img" aria-label="{label}" style="height:{height}px"></div>
+<figcaption>{_prose(panel.caption(reproduction))}</figcaption>
+<script type="application/json" id="{plot}-data">{_json(figure)}</script>
+</figure>""",
+    )
+
+
+def _legend(figure: go.Figure) -> str:
+    entries = [trace for trace in figure.data if trace.legendgroup and trace.showlegend is not False]
+    entries.sort(
+        key=lambda trace: 1000 if trace.legendrank is None else trace.legendrank
+    )  # 1000: plotly's own
+    items = "".join(f"<li>{_legend_button(trace)}</li>" for trace in entries)
+    return f'<ul class="legend" aria-label="Show or hide">{items}</ul>'
+
+
+def _legend_button(trace: go.Scatter) -> str:
+    colour = trace.line.color or trace.marker.color
+    inked = trace.meta == look.INK or not isinstance(colour, str)
+    style = "" if inked else f' style="background:{escape(colour)}"'
+    group = escape(trace.legendgroup)
+    return (
+        f'<button type="button" aria-pressed="true" data-group="{group}">'
+        f'<span class="swatch {_shape(trace)}"{style}></span>{escape(trace.name)}</button>'
+    )
+
+
+def _shape(trace: go.Scatter) -> str:
+    return "line" if "lines" in trace.mode else str(trace.marker.symbol).removesuffix("-open")
+
+
+def _json(figure: go.Figure) -> str:
+    """Write a figure as JSON that cannot end the script element it stands in."""
+    return str(figure.to_json()).replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _score_words(reproduction: Reproduction) -> str:
+    terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in TERMS.items())
+    return (
+        f"{tables.score_table(reproduction)}\n<p>{_prose(captions.order_against_paper(reproduction))} "
+        f'{escape(ROUNDING)}</p>\n<dl class="terms">{terms}</dl>'
+    )
+
+
+def _scale_words(reproduction: Reproduction) -> str:
+    words = (
+        "The features are P, the CO2 itself; I, its rise over the stride; D, its rise from one reading "
+        "to the next; o, the people before; v, the ventilation. "
+        "α shrinks each so that none drowns out the others."
+    )
+    return f"{tables.scale_table(reproduction)}\n<p>{escape(words)}</p>"
+
+
+def _prose(words: str) -> str:
+    """Escape a sentence and keep numbers and their percent signs on one line."""
+    return escape(words).replace(" %", "&nbsp;%")
+
+
+def _section(name: str, heading: str, body: str) -> str:
+    return f"""<section id="{name}" aria-labelledby="{name}-heading">
+<h2 id="{name}-heading">{escape(heading)}</h2>
+{body}
+</section>"""
+
+
+def _page_file(name: str) -> str:
+    return files("occupair.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,42 @@
+"""What the paper printed: the numbers of its Tables I and II, and what we call its estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PaperScores:
+    """One row of the paper's Table II."""
+
+    rmse: float  # (27) [people]
+    fdr: float  # (30) [0..1]
+    fpr: float  # (28) [0..1]
+    fnr: float  # (29) [0..1]
+
+
+#: In plain words, the estimators by equation number, in the order the paper brings them up.
+ESTIMATOR_NAMES: dict[int, str] = {
+    4: "standard ELM",
+    21: "FS-ELM, raw CO2",
+    22: "FS-ELM, smoothed with hindsight",
+    24: "FS-ELM, locally smoothed (drifts)",
+    26: "FS-ELM live, three steps",
+}
+
+#: Table II. The paper argues that (24) drifts but prints no row for it.
+PAPER_SCORES: dict[int, PaperScores] = {
+    4: PaperScores(rmse=5.9575, fdr=0.0695, fpr=0.1713, fnr=0.0034),
+    21: PaperScores(rmse=3.2307, fdr=0.0569, fpr=0.1438, fnr=0.0005),
+    22: PaperScores(rmse=1.7726, fdr=0.0182, fpr=0.0268, fnr=0.0126),
+    26: PaperScores(rmse=2.1345, fdr=0.0278, fpr=0.0441, fnr=0.0172),
+}
+
+#: Table I: the scale alpha of each group of features, for the estimators (16) raw and (20) smoothed.
+PAPER_SCALES: dict[int, dict[str, float]] = {
+    16: {"P": 0.0001, "I": 0.0012, "D": 0.005, "o": 0.004, "v": 0.008},
+    20: {"P": 0.0001, "I": 0.0025, "D": 0.02, "o": 0.004, "v": 0.008},
+}
+
+#: Section V: tolerance x [people] -> the accuracy (31) that the paper's best estimator gets "up to" [0..1].
+PAPER_BEST_WITHIN: dict[int, float] = {3: 0.89, 4: 0.94}

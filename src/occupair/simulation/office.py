@@ -1,0 +1,167 @@
+"""The paper's office put together: people breathe, air carries, the sensor reads."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from occupair.errors import InputError
+from occupair.simulation.breathing import co2_generation
+from occupair.simulation.habits import Person, draw_meetings, draw_people
+from occupair.simulation.outdoors import outdoor_co2
+from occupair.simulation.paper_room import (
+    PASSING,
+    SENSOR,
+    SENSOR_ZONE,
+    VENTILATION_OFF,
+    VENTILATION_ON,
+    ZONES,
+    paper_room,
+)
+from occupair.simulation.presence import DAY, day_activity, day_presence
+from occupair.simulation.room_air import AirHistory, simulate_air
+from occupair.simulation.seeds import generator
+from occupair.simulation.sensor import passing_rises, read_out
+
+FIRST_DAY = "2015-08-03"  # a Monday in the year before the paper came out
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OfficeHistory:
+    """Everything that happened, weekends too, one row per minute.
+
+    Attributes
+    ----------
+    time : start of each minute, local time
+    people : who they are
+    presence : who is in during each minute, shape (n, people)
+    generation : CO2 breathed out in each zone [L/s], shape (n, zones)
+    outdoor : CO2 of the outdoor air [ppm]
+    ventilation : 1 while the ventilation is on, else 0
+    air : CO2 in each zone [ppm] and what came in and went out [L]
+    co2 : readings of the sensor [ppm], taken at the start of the minute, before its people breathe
+    """
+
+    time: pd.DatetimeIndex
+    people: tuple[Person, ...]
+    presence: NDArray[np.bool_]
+    generation: Array
+    outdoor: Array
+    ventilation: Array
+    air: AirHistory
+    co2: Array
+
+    def occupancy(self) -> NDArray[np.int64]:
+        """Count the people in during each minute."""
+        return np.asarray(self.presence.sum(axis=1), dtype=np.int64)
+
+
+def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
+    """Simulate readings of the paper's office from physics.
+
+    Jiang et al. 2016, Section V: 30 weekdays of a 9.3 m by 20 m office with 24 desks and 11 open
+    seats. The same seed gives the same readings, and more days never change the earlier ones.
+    Nights and weekends are simulated too, so that every kept day starts from the air it would have.
+
+    Parameters
+    ----------
+    days
+        Number of weekdays, 1 or more.
+    seed
+        Whole number, 0 or more; another seed is another set of people and another weather.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Readings, one row per minute and 1440 per day: ``co2`` [ppm], ``ventilation`` [0 or 1],
+        ``occupancy`` [people], over local ``time``.
+
+    Examples
+    --------
+    >>> readings = simulate_office(days=1, seed=0)
+    >>> list(readings.columns), len(readings)
+    (['co2', 'ventilation', 'occupancy'], 1440)
+    >>> int(readings.between_time("23:30", "06:59")["occupancy"].max())
+    0
+    """
+    history = simulate_history(days, seed=seed)
+    readings = pd.DataFrame(
+        {"co2": history.co2, "ventilation": history.ventilation, "occupancy": history.occupancy()},
+        index=history.time,
+    )
+    return readings[history.time.day_of_week < 5]
+
+
+def simulate_history(days: int = 30, *, seed: int = 0) -> OfficeHistory:
+    """Simulate everything behind the readings of `simulate_office`: people, air, weekends.
+
+    Parameters
+    ----------
+    days
+        Number of weekdays, 1 or more.
+    seed
+        Whole number, 0 or more.
+
+    Examples
+    --------
+    >>> history = simulate_history(days=6, seed=0)
+    >>> history.presence.shape, history.generation.shape  # Monday to Monday, a weekend between
+    ((11520, 35), (11520, 5))
+    """
+    n_days = _calendar_days(_whole_number("days", days, least=1))
+    seed = _whole_number("seed", seed, least=0)
+    people = draw_people(seed)
+    presence, generation = _people_and_breath(people, n_days, seed)
+    outdoor = outdoor_co2(n_days, seed=seed)
+    ventilation = np.tile(_ventilation_day(), n_days)
+    start = np.full(ZONES, outdoor[0])  # the weekend before has washed the room out
+    air = simulate_air(
+        paper_room(), generation=generation, outdoor=outdoor, ventilation=ventilation, start=start
+    )
+    co2 = _readings(air.co2[:-1, SENSOR_ZONE], presence, seed)
+    minutes = pd.date_range(FIRST_DAY, periods=len(co2), freq="min")
+    time = pd.DatetimeIndex(minutes.to_numpy(), name="time")  # without a freq, which weekends would break
+    return OfficeHistory(time, people, presence, generation, outdoor, ventilation, air, co2)
+
+
+def _people_and_breath(people: tuple[Person, ...], n_days: int, seed: int) -> tuple[NDArray[np.bool_], Array]:
+    """Presence (n, people), and the CO2 they breathe out by zone [L/s] (n, zones)."""
+    meetings = draw_meetings(seed)
+    presence = [day_presence(people, meetings, day, seed=seed) for day in range(n_days)]
+    met = np.concatenate([day_activity(inside, day, seed=seed) for day, inside in enumerate(presence)])
+    breath = co2_generation([person.bmr for person in people], met)
+    in_zone = np.eye(ZONES)[[person.zone for person in people]]
+    return np.concatenate(presence), breath @ in_zone
+
+
+def _ventilation_day() -> Array:
+    """Ventilation through one day: 1 from 7:30 until just before 22:00, else 0."""
+    minute = np.arange(DAY)
+    return ((minute >= VENTILATION_ON) & (minute < VENTILATION_OFF)).astype(float)
+
+
+def _readings(air: Array, presence: NDArray[np.bool_], seed: int) -> Array:
+    """Read the air of the sensor's zone [ppm], with people passing by [ppm]."""
+    occupancy = presence.sum(axis=1).astype(float)
+    crossings = np.abs(np.diff(presence.astype(float), axis=0, prepend=0.0)).sum(axis=1)
+    rises, noise = np.empty_like(air), np.empty_like(air)
+    for day in range(len(air) // DAY):
+        now = slice(day * DAY, (day + 1) * DAY)
+        rng = generator(seed, "passing", day)
+        rises[now] = passing_rises(PASSING, occupancy=occupancy[now], crossings=crossings[now], rng=rng)
+        noise[now] = generator(seed, "noise", day).standard_normal(DAY)
+    return read_out(SENSOR, air + rises, noise)
+
+
+def _calendar_days(weekdays: int) -> int:
+    """Days from the first Monday until the last of ``weekdays`` weekdays, weekends between counted."""
+    return weekdays + 2 * ((weekdays - 1) // 5)
+
+
+def _whole_number(name: str, value: object, *, least: int) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise InputError(f"{name} must be a whole number, {least} or more, got {value!r}")

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from occupair.report.html import write_report
+
+TOOL = Path(__file__).parents[2] / "tools" / "readme_picture.py"
+
+
+def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOOL), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment or None)
+
+
+def test_without_chromium_it_says_so_in_one_line(tmp_path):
+    ended = run("report.html", tmp_path / "out.png", PATH=str(tmp_path))
+    assert ended.returncode == 1
+    assert ended.stderr == "readme_picture: no chromium found; on Debian: apt-get install chromium\n"
+
+
+def test_it_says_how_it_is_called():
+    assert run().stderr == "usage: readme_picture.py REPORT.html OUT.png\n"
+
+
+@pytest.mark.usefixtures("chromium")
+def test_a_missing_report_is_named(tmp_path):
+    assert (
+        f"there is no report {tmp_path / 'none.html'}"
+        in run(tmp_path / "none.html", tmp_path / "out.png").stderr
+    )
+
+
+@pytest.mark.usefixtures("chromium")
+def test_it_takes_a_sharp_picture(reproduction, tmp_path):
+    write_report(reproduction, tmp_path / "report.html")
+    ended = run(tmp_path / "report.html", tmp_path / "docs" / "out.png")
+    assert ended.returncode == 0, ended.stderr
+    header = (tmp_path / "docs" / "out.png").read_bytes()[:24]
+    assert header[1:4] == b"PNG"
+    assert struct.unpack(">II", header[16:24]) == (2000, 2100)

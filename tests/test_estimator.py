@@ -1,0 +1,209 @@
+"""The estimator against the paper's equations written out, and the things that have to stay true."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import occupair as oc
+from dense import Written, feature_vector, smooth
+
+
+def arrays(day):
+    return day["co2"].to_numpy(), day["ventilation"].to_numpy()
+
+
+def test_trains_on_the_true_past_with_every_day_smoothed_by_itself(slow_office, estimator):
+    rows, people = [], []
+    for _, day in slow_office.iloc[: 3 * 288].groupby(slow_office.index[: 3 * 288].date):
+        co2, truth = smooth(day["co2"].to_numpy(), 50 / 25), day["occupancy"].to_numpy()
+        for k in range(6, 288):
+            rows.append(feature_vector(co2, truth, day["ventilation"].to_numpy(), k, horizon=6, stride=2))
+            people.append(truth[k])
+    regressor = clone(estimator.regressor_).fit(np.array(rows), np.array(people))
+    np.testing.assert_allclose(estimator.regressor_.scale_, regressor.scale_, rtol=1e-9)
+    np.testing.assert_allclose(estimator.training_error_, regressor.training_error_, rtol=1e-6)
+    assert estimator.most_people_ == slow_office["occupancy"].iloc[: 3 * 288].max()
+
+
+@pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
+def test_is_equations_22_24_and_26(estimator, last_day, mode):
+    written = getattr(Written(estimator), mode)(*arrays(last_day))
+    np.testing.assert_allclose(estimator.estimate(last_day, mode=mode), written, atol=1e-8)
+    assert written.max() > 1
+
+
+@pytest.mark.parametrize("layer", ["fs-elm", "elm"])
+@pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
+def test_without_smoothing_every_mode_is_equation_21_or_4(slow_office, last_day, layer, mode):
+    raw = oc.OccupancyEstimator.paper(layer=layer, smoothing=0, n_hidden=40, n_draws=2, random_state=0)
+    raw.fit(slow_office.iloc[: 3 * 288])
+    written = Written(raw).free_run(*arrays(last_day))
+    np.testing.assert_allclose(raw.estimate(last_day, mode=mode), written, atol=1e-8)
+
+
+def test_one_minute_readings_with_the_settings_of_the_paper(office):
+    day = office.iloc[3 * 1440 : 3 * 1440 + 700]
+    model = oc.OccupancyEstimator.paper(n_hidden=30, n_draws=1, random_state=0).fit(office.iloc[: 3 * 1440])
+    assert model.layer_at(1.0).sizes() == {"P": 31, "I": 21, "D": 30, "o": 30, "v": 31}
+    written = Written(model)
+    np.testing.assert_allclose(model.estimate(day), written.live(*arrays(day)), atol=1e-8)
+
+
+def test_estimates_may_wait_for_later_readings(estimator, last_day):
+    written = Written(estimator).live(*arrays(last_day), wait=4)
+    np.testing.assert_allclose(estimator.estimate(last_day, lag=20), written, atol=1e-8)
+
+
+def test_a_lag_longer_than_the_day_is_hindsight(estimator, last_day):
+    np.testing.assert_allclose(
+        estimator.estimate(last_day, lag=3000), estimator.estimate(last_day, mode="hindsight"), atol=1e-8
+    )
+
+
+def test_every_day_starts_empty_and_forgets_the_day_before(estimator, slow_office):
+    two_days = slow_office.iloc[2 * 288 :]
+    together = estimator.estimate(two_days)
+    alone = [estimator.estimate(two_days.iloc[:288]), estimator.estimate(two_days.iloc[288:])]
+    pd.testing.assert_series_equal(together, pd.concat(alone))
+    assert (together.iloc[:6] == 0).all()
+    assert (together.iloc[288:294] == 0).all()
+
+
+def test_estimates_stay_between_nobody_and_the_most_seen(estimator, last_day):
+    wild = last_day.assign(co2=np.random.default_rng(0).uniform(0, 9000, 288))
+    for mode in ("live", "hindsight", "drifting"):
+        people = estimator.estimate(wild, mode=mode)
+        assert people.between(0, estimator.most_people_).all()
+        assert people.max() == estimator.most_people_
+
+
+@pytest.mark.parametrize("mode", ["live", "drifting"])
+def test_the_future_does_not_reach_the_past(estimator, last_day, mode):
+    changed = last_day.copy()
+    changed.iloc[150:, changed.columns.get_loc("co2")] += 500.0
+    changed.iloc[150:, changed.columns.get_loc("ventilation")] = 0.5
+    before, after = estimator.estimate(last_day, mode=mode), estimator.estimate(changed, mode=mode)
+    assert (before.iloc[:150] == after.iloc[:150]).all()
+    assert (before.iloc[150:] != after.iloc[150:]).any()
+
+
+def test_the_head_counts_of_test_days_are_not_looked_at(estimator, last_day):
+    pd.testing.assert_series_equal(
+        estimator.estimate(last_day), estimator.estimate(last_day.assign(occupancy=3))
+    )
+    pd.testing.assert_series_equal(
+        estimator.estimate(last_day), estimator.estimate(last_day.drop(columns="occupancy"))
+    )
+
+
+def test_settings_mean_the_same_at_any_interval():
+    model = oc.OccupancyEstimator()
+    assert model.layer_at(1.0) == oc.features.Layer("fs-elm", 30, 10)
+    assert model.layer_at(5.0) == oc.features.Layer("fs-elm", 6, 2)
+    assert model.layer_at(0.5) == oc.features.Layer("fs-elm", 60, 20)
+
+
+def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
+    train = slow_office.iloc[: 3 * 288]
+    without = oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(train.drop(columns="ventilation"))
+    zero = oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(train.assign(ventilation=0.0))
+    pd.testing.assert_series_equal(
+        without.estimate(last_day), zero.estimate(last_day.assign(ventilation=0.0))
+    )
+
+
+def test_is_a_scikit_learn_estimator(slow_office):
+    model = oc.OccupancyEstimator.paper(random_state=0)
+    assert clone(model).get_params() == model.get_params()
+    model.set_params(n_draws=3, n_hidden=10).fit(slow_office)
+    assert model.regressor_.training_errors_.shape == (3,)
+    with pytest.raises(NotFittedError):
+        clone(model).estimate(slow_office)
+    with pytest.raises(NotFittedError):
+        clone(model).live()
+
+
+def test_paper_settings_are_those_of_table_1():
+    settings = oc.OccupancyEstimator.paper().get_params()
+    assert (settings["horizon"], settings["stride"], settings["n_hidden"]) == (30, 10, 1000)
+    assert (settings["ridge"], settings["smoothing"], settings["n_draws"]) == (0.001, 50, 100)
+    assert settings["z_max"] == (1.0, 1.0, 1.0, 1.0, 0.1)
+    assert settings["layer"] == "fs-elm"
+
+
+def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(estimator, slow_office, last_day):
+    model = clone(estimator).fit(slow_office.iloc[: 3 * 288])
+    before = model.estimate(last_day)
+    with pytest.raises(oc.InputError):
+        model.fit(slow_office.iloc[:5])
+    pd.testing.assert_series_equal(model.estimate(last_day), before)
+
+
+def test_a_short_day_is_an_empty_room(estimator, last_day):
+    for mode in ("live", "hindsight", "drifting"):
+        assert estimator.estimate(last_day.iloc[100:106], mode=mode).tolist() == [0.0] * 6
+
+
+@pytest.mark.parametrize("zone", ["Europe/Copenhagen", "America/New_York"])
+def test_days_of_23_and_25_hours_begin_at_local_midnight(zone):
+    # Summer time begins on 2024-03-31 and ends on 2024-10-27 in Copenhagen; 03-10 and 11-03 in New York.
+    for start, hours in {
+        "Europe/Copenhagen": [("2024-03-31", 23), ("2024-10-27", 25)],
+        "America/New_York": [("2024-03-10", 23), ("2024-11-03", 25)],
+    }[zone]:
+        times = pd.date_range(start, periods=hours * 12 + 288, freq="5min", tz=zone)
+        rng = np.random.default_rng(0)
+        occupancy = np.repeat(rng.integers(0, 9, len(times) // 12), 12)
+        readings = pd.DataFrame({"co2": 420.0 + 30 * occupancy, "occupancy": occupancy}, index=times)
+        model = oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(readings)
+        people = model.estimate(readings)
+        empty = hours * 12
+        assert (people.iloc[:6] == 0).all()
+        assert times[empty].hour == 0
+        assert (people.iloc[empty : empty + 6] == 0).all()
+        assert (people.iloc[empty - 6 : empty] != 0).any()
+        room = model.live()
+        live = [room.update(time.to_pydatetime(), co2).people for time, co2 in readings["co2"].items()]
+        np.testing.assert_allclose(live, people, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layer": "cnn"}, "layer must be one of fs-elm, elm, got 'cnn'"),
+        ({"horizon": 7}, "horizon must be a whole number of readings, got 7 min at one reading every 5 min"),
+        ({"horizon": 0}, "horizon must be a whole number of readings, got 0 min at one reading every 5 min"),
+        ({"stride": 2}, "stride must be a whole number of readings, got 2 min at one reading every 5 min"),
+        ({"stride": 35}, "stride must be at most the horizon of 6 readings, got 7"),
+        ({"smoothing": -1}, r"smoothing must be a finite number, 0 or more, got -1"),
+        ({"z_max": (1, 1)}, r"z_max must be one number or one for each of 5 groups, got \(1, 1\)"),
+    ],
+)
+def test_bad_settings(slow_office, settings, message):
+    with pytest.raises(oc.InputError, match=message):
+        oc.OccupancyEstimator(n_hidden=5, **settings).fit(slow_office)
+
+
+def test_bad_requests(estimator, office, last_day):
+    with pytest.raises(oc.InputError, match="mode must be one of live, hindsight, drifting, got 'past'"):
+        estimator.estimate(last_day, mode="past")
+    with pytest.raises(oc.InputError, match="lag must be 0 with mode 'hindsight', got 20"):
+        estimator.estimate(last_day, mode="hindsight", lag=20)
+    with pytest.raises(oc.InputError, match="lag must be a whole number of readings, got 7 min"):
+        estimator.estimate(last_day, lag=7)
+    with pytest.raises(
+        oc.InputError, match="readings come every 1 min, but the model was trained on one every 5"
+    ):
+        estimator.estimate(office)
+    with pytest.raises(
+        oc.InputError, match="readings have no column 'ventilation', but the model was trained"
+    ):
+        estimator.estimate(last_day.drop(columns="ventilation"))
+    with pytest.raises(
+        oc.InputError, match="has no column 'occupancy', only 'co2', 'ventilation'; head counts"
+    ):
+        estimator.fit(last_day.drop(columns="occupancy"))
+    with pytest.raises(oc.InputError, match="readings must hold a day with more than 6 readings to train on"):
+        estimator.fit(last_day.iloc[:6])

@@ -1,0 +1,102 @@
+"""One reading at a time: live is replay, and a bad reading changes nothing."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+import occupair as oc
+
+
+def feed(room, readings):
+    rows = zip(readings.index, readings["co2"], readings["ventilation"], strict=True)
+    return [room.update(time.to_pydatetime(), co2, ventilation) for time, co2, ventilation in rows]
+
+
+def test_live_is_replay(estimator, slow_office):
+    two_days = slow_office.iloc[2 * 288 :]
+    live = [estimate.people for estimate in feed(estimator.live(), two_days)]
+    np.testing.assert_allclose(live, estimator.estimate(two_days, mode="live"), rtol=0, atol=1e-9)
+
+
+def test_live_is_replay_at_one_minute_with_raw_readings(office):
+    model = oc.OccupancyEstimator(smoothing=0, n_hidden=20, random_state=0).fit(office)
+    live = [estimate.people for estimate in feed(model.live(), office.iloc[-1440:])]
+    np.testing.assert_allclose(live, model.estimate(office.iloc[-1440:]), rtol=0, atol=1e-9)
+
+
+def test_two_rooms_of_one_model_do_not_meet(estimator, last_day):
+    alone = [estimate.people for estimate in feed(estimator.live(), last_day)]
+    left, right = estimator.live(), estimator.live()
+    beside = []
+    for time, row in last_day.iterrows():
+        beside.append(left.update(time, row["co2"], row["ventilation"]).people)
+        right.update(time, 5000.0, 1.0)
+    assert beside == alone
+
+
+def test_an_estimate_says_when_and_how_good(estimator, last_day):
+    estimates = feed(estimator.live(), last_day)
+    assert [estimate.quality for estimate in estimates] == ["starting"] * 6 + ["ok"] * 282
+    assert estimates[7].time == last_day.index[7]
+    assert estimates[7].low is None
+    assert estimates[7].high is None
+    assert all(estimate.people == 0 for estimate in estimates[:6])
+
+
+def test_the_room_keeps_what_it_thinks_of_the_day(estimator, last_day):
+    room = estimator.live()
+    feed(room, last_day)
+    np.testing.assert_allclose(room.people, estimator.estimate(last_day, mode="hindsight"), atol=1e-8)
+    np.testing.assert_allclose(room.co2_smoothed, oc.smooth(last_day["co2"], smoothing=2.0), rtol=1e-12)
+
+
+def test_a_day_may_begin_late_and_days_may_be_missing(estimator, slow_office):
+    room = estimator.live()
+    feed(room, slow_office.iloc[100:200])
+    later = feed(room, slow_office.iloc[3 * 288 + 50 : 3 * 288 + 90])
+    assert [estimate.quality for estimate in later[:7]] == ["starting"] * 6 + ["ok"]
+
+
+NOON = dt.datetime(2024, 1, 8, 12, 0)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "co2", "ventilation", "message"),
+    [
+        (0, 420.0, 1.0, "times must rise, got 2024-01-08 12:00:00 after 2024-01-08 12:00:00"),
+        (-5, 420.0, 1.0, "times must rise"),
+        (
+            1,
+            420.0,
+            1.0,
+            "time must be 5 min after 2024-01-08 12:00:00, as in training, got 2024-01-08 12:01:00",
+        ),
+        (
+            5,
+            float("nan"),
+            1.0,
+            "co2 must be a finite number of ppm, 0 or more, got nan at 2024-01-08 12:05:00",
+        ),
+        (5, -1.0, 1.0, r"co2 must be a finite number of ppm, 0 or more, got -1\.0"),
+        (5, 420.0, None, "ventilation is missing at 2024-01-08 12:05:00, and this model was trained with it"),
+        (5, 420.0, 80.0, r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got 80\.0"),
+        (5, 420.0, float("nan"), r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got nan"),
+    ],
+)
+def test_a_bad_reading_leaves_the_room_as_it_was(estimator, minutes, co2, ventilation, message):
+    room, twin = estimator.live(), estimator.live()
+    for one in (room, twin):
+        one.update(NOON, 420.0, 1.0)
+    with pytest.raises(oc.InputError, match=message):
+        room.update(NOON + dt.timedelta(minutes=minutes), co2, ventilation)
+    for k in range(1, 20):
+        time = NOON + dt.timedelta(minutes=5 * k)
+        assert room.update(time, 400.0 + 20 * k, 1.0) == twin.update(time, 400.0 + 20 * k, 1.0)
+
+
+def test_times_keep_their_kind(estimator):
+    room = estimator.live()
+    room.update(NOON, 420.0, 1.0)
+    with pytest.raises(oc.InputError, match="time must keep its kind, with or without a zone"):
+        room.update((NOON + dt.timedelta(minutes=5)).replace(tzinfo=dt.UTC), 420.0, 1.0)

@@ -1,0 +1,95 @@
+"""Eqs. (27)-(31), worked by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import occupair as oc
+from occupair import metrics
+
+TRUTH = [0, 0, 0, 0, 3, 5, 8, 10]
+GUESS = [0, 1, 0, 2, 3, 0, 9, 4]
+RATES = [metrics.false_positive_rate, metrics.false_negative_rate, metrics.false_detection_rate]
+
+
+def test_rmse_by_hand():
+    assert metrics.rmse(TRUTH, GUESS) == pytest.approx(math.sqrt((1 + 4 + 25 + 1 + 36) / 8))
+
+
+def test_rates_by_hand():
+    assert metrics.false_positive_rate(TRUTH, GUESS) == 2 / 4
+    assert metrics.false_negative_rate(TRUTH, GUESS) == 1 / 4
+    assert metrics.false_detection_rate(TRUTH, GUESS) == 3 / 8
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "share"),
+    [(0, 3 / 8), (1, 5 / 8), (1.9, 5 / 8), (2, 6 / 8), (4.9, 6 / 8), (5, 7 / 8), (6, 1)],
+)
+def test_tolerance_by_hand(tolerance, share):
+    assert metrics.tolerance_accuracy(TRUTH, GUESS, tolerance=tolerance) == share
+
+
+def test_no_empty_minute_leaves_the_false_positive_rate_unknown():
+    assert math.isnan(metrics.false_positive_rate([1, 2], [0, 2]))
+    assert metrics.false_detection_rate([1, 2], [0, 2]) == 0.5
+
+
+def test_no_occupied_minute_leaves_the_false_negative_rate_unknown():
+    assert math.isnan(metrics.false_negative_rate([0, 0], [0, 2]))
+    assert metrics.false_detection_rate([0, 0], [0, 2]) == 0.5
+
+
+pairs = st.lists(st.tuples(st.integers(0, 30), st.floats(0, 30)), min_size=1, max_size=50)
+
+
+@given(pairs)
+def test_the_detection_rate_is_the_weighted_mean_of_the_other_two(pairs):
+    truth, guess = np.array(pairs).T
+    empty = np.mean(truth <= 0)
+    wrong = np.nan_to_num(metrics.false_positive_rate(truth, guess)) * empty
+    wrong += np.nan_to_num(metrics.false_negative_rate(truth, guess)) * (1 - empty)
+    assert metrics.false_detection_rate(truth, guess) == pytest.approx(wrong)
+
+
+@given(pairs)
+def test_accuracy_never_falls_as_the_tolerance_grows(pairs):
+    truth, guess = np.array(pairs).T
+    shares = [metrics.tolerance_accuracy(truth, guess, tolerance=x) for x in range(31)]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_scores_round_what_counts_and_only_that():
+    scores = metrics.scores([0, 0, 10, 10], [0.4, 0.6, 6.4, 13.5])
+    assert scores["rmse"] == pytest.approx(math.sqrt((0.16 + 0.36 + 3.6**2 + 3.5**2) / 4))
+    assert scores["fpr"] == 0.5  # 0.4 is nobody, 0.6 is one
+    assert scores["fnr"] == 0.0
+    assert scores["fdr"] == 0.25
+    assert scores["within_3"] == 0.5  # 6 and 14 are both four away
+    assert scores["within_4"] == 1.0
+
+
+@pytest.mark.parametrize("score", [metrics.rmse, *RATES])
+@pytest.mark.parametrize(
+    ("truth", "guess", "message"),
+    [
+        ([1, 2], [[1], [2]], r"must be one-dimensional and equally long, got \(2,\) and \(2, 1\)"),
+        ([1, 2], [1], r"must be one-dimensional and equally long, got \(2,\) and \(1,\)"),
+        ([], [], "must hold at least one minute, got none"),
+        ([1, 2], [1, np.nan], "y_pred must be finite, got nan"),
+        ([np.inf, 2], [1, 2], "y_true must be finite, got inf"),
+    ],
+)
+def test_bad_pairs(score, truth, guess, message):
+    with pytest.raises(oc.InputError, match=message):
+        score(truth, guess)
+
+
+@pytest.mark.parametrize("tolerance", [-1, math.nan])
+def test_bad_tolerance(tolerance):
+    with pytest.raises(oc.InputError, match="tolerance must be 0 people or more, got"):
+        metrics.tolerance_accuracy([1], [1], tolerance=tolerance)

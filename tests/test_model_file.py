@@ -1,0 +1,128 @@
+"""A model file reads back bit for bit, and no other file gets in."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import occupair as oc
+from occupair.model_file import _canonical, _checksum, dump_model, parse_model
+
+
+@pytest.fixture
+def path(estimator, tmp_path):
+    estimator.save(tmp_path / "room.occupair")
+    return tmp_path / "room.occupair"
+
+
+@pytest.mark.parametrize("mode", ["live", "hindsight", "drifting"])
+def test_saved_is_loaded(estimator, path, last_day, mode):
+    loaded = oc.OccupancyEstimator.load(path)
+    pd.testing.assert_series_equal(
+        loaded.estimate(last_day, mode=mode), estimator.estimate(last_day, mode=mode), check_exact=True
+    )
+    assert loaded.get_params() == estimator.get_params()
+    assert dump_model(loaded) == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"layer": "elm"}, {"z_max": 0.5}, {"random_state": np.random.RandomState(1)}]
+)
+def test_other_kinds_of_model(slow_office, changes):
+    model = oc.OccupancyEstimator(**({"n_hidden": 8, "n_draws": 2} | changes)).fit(slow_office)
+    loaded = parse_model(dump_model(model))
+    pd.testing.assert_series_equal(
+        loaded.estimate(slow_office), model.estimate(slow_office), check_exact=True
+    )
+    assert loaded.regressor_.training_error_ == model.training_error_
+
+
+def test_a_model_of_a_thousand_neurons_is_kilobytes(slow_office):
+    model = oc.OccupancyEstimator(random_state=0).fit(slow_office.iloc[:288])
+    assert len(dump_model(model)) < 40_000
+
+
+def test_saving_over_a_file_leaves_nothing_else_behind(estimator, path):
+    estimator.save(path)
+    assert os.listdir(path.parent) == ["room.occupair"]
+
+
+def test_a_file_cut_anywhere_is_refused_in_one_line(path):
+    content = path.read_bytes()
+    for end in range(0, len(content) - 2, 37):
+        path.write_bytes(content[:end])
+        with pytest.raises(
+            oc.InputError, match=r"room\.occupair: is (not an occupair model|damaged)"
+        ) as error:
+            oc.OccupancyEstimator.load(path)
+        assert "\n" not in str(error.value)
+
+
+def test_a_changed_byte_is_found(path):
+    content = path.read_bytes()
+    start = content.index(b'"model":')
+    for position in range(start + 9, len(content) - 3, 101):
+        digit = content[position : position + 1]
+        if digit.isdigit():
+            path.write_bytes(content[:position] + (b"7" if digit != b"7" else b"3") + content[position + 1 :])
+            with pytest.raises(oc.InputError, match="is damaged"):
+                oc.OccupancyEstimator.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"time,co2\n", b"\x80\x04\x95", b"{}", b"PK\x03\x04", b"[1, 2]"])
+def test_foreign_files(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(oc.InputError, match="x: is not an occupair model"):
+        oc.OccupancyEstimator.load(tmp_path / "x")
+
+
+def test_a_newer_format_asks_for_an_upgrade(path):
+    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
+    with pytest.raises(oc.InputError, match="has format version 2, this occupair reads 1: upgrade occupair"):
+        oc.OccupancyEstimator.load(path)
+
+
+def forged(path, change):
+    """A file whose checksum is right and whose content is not."""
+    model = json.loads(path.read_bytes())["model"]
+    change(model)
+    text = _canonical(model)
+    return f'{{"format":"occupair model","version":1,"checksum":"{_checksum(text)}","model":{text}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.pop("coef"), "is not a valid model: 'coef'"),
+        (lambda m: m.update(coef=[1.0, 2.0]), "coef does not have one number per hidden neuron"),
+        (lambda m: m.update(coef=[[1.0]]), "coef must be a list of finite numbers"),
+        (lambda m: m.update(coef=["x"] * 40), "is not a valid model"),
+        (lambda m: m.update(scale=[1.0]), "scale, horizon and n_features do not fit each other"),
+        (lambda m: m.update(interval=0), "interval must be a positive number, got 0"),
+        (lambda m: m.update(most_people=-3), r"most_people must be a positive number, got -3"),
+        (lambda m: m.update(layer_seed=5), "its random layer does not come out the same on this machine"),
+        (lambda m: m.update(layer_seed=-5), "is not a valid model"),
+        (lambda m: m["parameters"].update(horizon=5e9), "the hidden layer is too large"),
+        (lambda m: m["parameters"].update(layer="cnn"), "layer must be one of fs-elm, elm, got 'cnn'"),
+        (lambda m: m["parameters"].update(horizon="long"), "is not a valid model"),
+        (lambda m: m["parameters"].update(smoothing=-4), "smoothing must be a finite number, 0 or more"),
+        (lambda m: m["parameters"].update(smoothing="x"), "smoothing must be a finite number, 0 or more"),
+    ],
+)
+def test_forged_files(path, change, message):
+    with pytest.raises(oc.InputError, match=message) as error:
+        parse_model(forged(path, change))
+    assert "\n" not in str(error.value)
+
+
+def test_numbers_that_are_none(path):
+    content = path.read_bytes().replace(b'"most_people":', b'"most_people":NaN,"x":')
+    with pytest.raises(oc.InputError, match="is damaged"):
+        parse_model(content)
+
+
+def test_a_missing_file_is_said_by_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        oc.OccupancyEstimator.load(tmp_path / "nowhere.occupair")
