@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
-from occupair.live_room import LiveDay, LiveRoom, Network, new_day
+from occupair.live_room import LiveRoom, Network, new_day
 from occupair.progress import track
 from occupair.readings import check_readings, day_slices, interval_of
 from occupair.smoothing import check_smoothing, smooth
@@ -130,7 +130,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         readings = check_readings(readings, occupancy=True)
         interval = interval_of(readings)
         layer, smoothing = self.layer_at(interval), self.smoothing_at(interval)
-        rows, people = _training_rows(readings, layer, smoothing)
+        rows, people = training_rows(readings, layer, smoothing)
         if people.size == 0:
             raise InputError(f"readings must hold a day with more than {layer.horizon} readings to train on")
         self.regressor_ = self.new_regressor(layer).fit(rows, people)
@@ -167,16 +167,14 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         if lag and mode != "live":
             raise InputError(f"lag must be 0 with mode {mode!r}, got {lag}")
         readings = self._checked(readings)
-        co2, ventilation = readings["co2"].to_numpy(), _ventilation(readings)
-        wait = _readings_in(lag, self.interval_, "lag") if lag else 0
-        network = self._network()
-        people = np.zeros(len(readings))
-        for rows in track(day_slices(readings), "estimating", show=self.verbose):
-            if mode == "hindsight":
-                people[rows] = _with_hindsight(network, co2[rows], ventilation[rows])
-            else:
-                day = new_day(network, self.interval_, revise=mode == "live")
-                people[rows] = _one_by_one(day, co2[rows], ventilation[rows], wait)
+        co2, ventilation, days = readings["co2"].to_numpy(), _ventilation(readings), day_slices(readings)
+        if mode == "hindsight":
+            network = self.network()
+            people = np.concatenate([_with_hindsight(network, co2[day], ventilation[day]) for day in days])
+        else:
+            wait = _readings_in(lag, self.interval_, "lag") if lag else 0
+            starts = {day.start for day in days}
+            people = self._one_by_one(co2, ventilation, starts, revise=mode == "live", wait=wait)
         return pd.Series(people, index=readings.index, name="people")
 
     def live(self) -> LiveRoom:
@@ -191,7 +189,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         0.0
         """
         check_is_fitted(self, "regressor_")
-        return LiveRoom(self._network(), interval=self.interval_, uses_ventilation=self.uses_ventilation_)
+        return LiveRoom(self.network(), interval=self.interval_, uses_ventilation=self.uses_ventilation_)
 
     def save(self, path: str | Path) -> None:
         """Write the trained estimator to one file; see ``occupair.model_file``."""
@@ -225,7 +223,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             return ELMRegressor(**common)
         return FSELMRegressor(groups=list(layer.sizes().values()), z_max=self.z_max, **common)
 
-    def _network(self) -> Network:
+    def network(self) -> Network:
+        """Take the trained estimator apart into what one room needs to run."""
         layer = self.layer_at(self.interval_)
         is_feedback = np.repeat([name == "o" for name in layer.sizes()], list(layer.sizes().values()))
         weights = self.regressor_.input_weights_.T
@@ -238,6 +237,20 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             bias=self.regressor_.bias_,
             coef=self.regressor_.coef_,
         )
+
+    def _one_by_one(
+        self, co2: Array, ventilation: Array, starts: set[int], *, revise: bool, wait: int
+    ) -> Array:
+        """Estimate readings as they come in; each is given as it is thought of ``wait`` readings later."""
+        network = self.network()
+        people = np.zeros(co2.size)
+        for k in track(range(co2.size), "estimating", show=self.verbose):
+            if k in starts:
+                day = new_day(network, self.interval_, revise=revise)
+            day.append(co2[k], ventilation[k])
+            recent = min(wait + 1, len(day))
+            people[k + 1 - recent : k + 1] = day.people[-recent:]
+        return people
 
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         readings = check_readings(readings)
@@ -252,7 +265,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         return readings[["co2", "ventilation"]]
 
 
-def _training_rows(readings: pd.DataFrame, layer: Layer, smoothing: float) -> tuple[Array, Array]:
+def training_rows(readings: pd.DataFrame, layer: Layer, smoothing: float) -> tuple[Array, Array]:
     """Stack the rows y_k and the people o_k of all days; no window reaches across midnight."""
     co2, people = readings["co2"].to_numpy(), readings["occupancy"].to_numpy()
     ventilation = _ventilation(readings)
@@ -280,20 +293,6 @@ def _with_hindsight(network: Network, co2: Array, ventilation: Array) -> Array:
         network.run(
             smooth(co2, smoothing=network.smoothing), ventilation, people, start=network.layer.horizon
         )
-    return people
-
-
-def _one_by_one(day: LiveDay, co2: Array, ventilation: Array, wait: int) -> Array:
-    """One day as its readings come in; each estimate is read off ``wait`` readings later."""
-    people = np.empty(co2.size)
-    for k in range(co2.size):
-        now = day.append(co2[k], ventilation[k])
-        if wait == 0:
-            people[k] = now
-        elif k >= wait:
-            people[k - wait] = day.people[k - wait]
-    if wait:
-        people[-wait:] = day.people[-wait:]
     return people
 
 

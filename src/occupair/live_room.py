@@ -57,14 +57,14 @@ class Network:
         """
         horizon = self.layer.horizon
         first = start - horizon
-        known = self._known_input(co2[first:], ventilation[first:])
+        known = self.known_input(co2[first:], ventilation[first:])
         z = np.empty(self.coef.size)
         for k, row in enumerate(known, start=start):
             np.dot(people[k - horizon : k], self.feedback_weights, out=z)
             z += row
             people[k] = min(max(float(sigmoid_in_place(z) @ self.coef), 0.0), self.most_people)
 
-    def _known_input(self, co2: Array, ventilation: Array) -> Array:
+    def known_input(self, co2: Array, ventilation: Array) -> Array:
         """z_k without the past occupancy, one row per reading from the horizon on."""
         groups = self.layer.groups(co2, np.zeros(co2.size), ventilation)
         columns = np.hstack([group for name, group in groups.items() if name != "o"])
@@ -94,8 +94,8 @@ class LiveDay:
         self._ventilation = np.empty(capacity)
         self._people = np.zeros(capacity)  # the room is empty in the first horizon of the day
 
-    def append(self, co2: float, ventilation: float) -> float:
-        """Take the next reading [ppm], [0..1] and return its estimate [people]."""
+    def append(self, co2: float, ventilation: float) -> None:
+        """Take the next reading [ppm], [0..1] and estimate anew what it changes."""
         changed = self._smoother.append(co2)
         last = len(self._smoother) - 1
         self._ventilation[last] = ventilation
@@ -109,15 +109,14 @@ class LiveDay:
                 self._people[first : last + 1],
                 start=horizon,
             )
-        return float(self._people[last])
 
     def __len__(self) -> int:
         return len(self._smoother)
 
     @property
     def people(self) -> Array:
-        """What is now thought of every reading of the day [people]: Eq. (26), step 2."""
-        return self._people[: len(self)].copy()
+        """What is now thought of every reading of the day [people]: Eq. (26), step 2. Read, do not write."""
+        return self._people[: len(self)]
 
     @property
     def co2_smoothed(self) -> Array:
@@ -168,15 +167,15 @@ class LiveRoom:
         flow = self._checked(time, co2, ventilation)
         if self._last is None or time.date() != self._last.date():
             self._day = new_day(self._network, self._interval)
-        people = self._day.append(co2, flow)
+        self._day.append(co2, flow)
         self._last = time
         quality = "ok" if len(self._day) > self._network.layer.horizon else "starting"
-        return Estimate(time, people, None, None, quality)
+        return Estimate(time, float(self._day.people[-1]), None, None, quality)
 
     @property
     def people(self) -> Array:
         """What is now thought of every reading of today [people], revised by all that came since."""
-        return self._day.people
+        return self._day.people.copy()
 
     @property
     def co2_smoothed(self) -> Array:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-Listener = Callable[[str, int, int], None]
-"""Called with what is being done, how many steps are done, and how many there are."""
+Listener = Callable[[str, float, float], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 _listener: ContextVar[Listener | None] = ContextVar("occupair_progress", default=None)
 
@@ -32,6 +32,27 @@ def progress_to(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def stage(what: str, begin: float, end: float) -> Iterator[None]:
+    """Let every loop inside this block count as the part from ``begin`` to ``end`` [0..1] of a larger work.
+
+    Examples
+    --------
+    >>> with progress_to(lambda what, done, total: print(what, done, "of", total)):
+    ...     with stage("second half", 0.5, 1.0):
+    ...         letters = list(track("ab", "spelling"))
+    second half 0.5 of 1.0
+    second half 0.75 of 1.0
+    second half 1.0 of 1.0
+    """
+    outer = _listener.get()
+    if outer is None:
+        yield
+        return
+    with progress_to(lambda _, done, total: outer(what, begin + (end - begin) * done / total, 1.0)):
+        yield
 
 
 def track(items: Sequence[T], what: str, *, show: bool = False) -> Iterator[T]:

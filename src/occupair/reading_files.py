@@ -13,7 +13,7 @@ from occupair.readings import COLUMNS, Source, check_readings, missing_column, t
 _OFFSET = r"(Z|[+-]\d{2}:?\d{2})$"
 
 
-def read_readings(path: str | Path, *, timezone: str | None = None) -> pd.DataFrame:
+def read_readings(path: str | Path, *, timezone: str | None = None, occupancy: bool = False) -> pd.DataFrame:
     r"""Read and check a CSV or Parquet file of readings.
 
     Parameters
@@ -25,6 +25,8 @@ def read_readings(path: str | Path, *, timezone: str | None = None) -> pd.DataFr
     timezone : str, optional
         The room's time zone, such as ``"Europe/Copenhagen"``. Needed where the clock changes: midnight
         is local midnight.
+    occupancy : bool
+        Whether head counts are needed: then a file without them is an error.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def read_readings(path: str | Path, *, timezone: str | None = None) -> pd.DataFr
     values = {name: to_numbers(table[name], source) for name in COLUMNS if name in table.columns}
     readings = pd.DataFrame(values)
     readings.index = _times(table["time"], timezone, source)
-    return check_readings(readings, source=source)
+    return check_readings(readings, occupancy=occupancy, source=source)
 
 
 def write_readings(readings: pd.DataFrame, path: str | Path) -> None:
@@ -76,15 +78,14 @@ def _times(column: pd.Series, timezone: str | None, source: Source) -> pd.Dateti
         k = int(np.argmax(times.isna()))
         rule = f"must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00, got {text.iloc[k]!r}"
         raise source.error(rule, row=k, column="time")
-    offsets = text.str.extract(_OFFSET, expand=False)
+    offsets = text.str.extract(_OFFSET, expand=False).fillna("")
     index = pd.DatetimeIndex(times)
-    if offsets.isna().all():
-        return _in_zone(index.tz_localize(None), timezone, source)
     different = (offsets != offsets.iloc[0]).to_numpy()
-    if timezone is None and different.any():
-        k = int(np.argmax(different))
-        rule = "times with different UTC offsets: give the room's time zone, such as Europe/Copenhagen"
-        raise source.error(rule, row=k, column="time")
+    if different.any() and (timezone is None or (offsets == "").any()):
+        rule = "times with different UTC offsets: give every time one, and the room's time zone"
+        raise source.error(rule, row=int(np.argmax(different)), column="time")
+    if offsets.iloc[0] == "":
+        return _in_zone(index.tz_localize(None), timezone, source)
     return _in_zone(index.tz_convert(pd.Timestamp(text.iloc[0]).tz), timezone, source)
 
 

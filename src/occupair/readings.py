@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -95,9 +96,8 @@ def day_slices(readings: pd.DataFrame) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None)]
     """
     days = _local_days(_index(readings))
-    starts = np.flatnonzero(np.r_[True, days[1:] != days[:-1]]) if days.size else np.array([], dtype=int)
-    stops = np.r_[starts[1:], days.size]
-    return [slice(int(start), int(stop)) for start, stop in zip(starts, stops, strict=True)]
+    edges = np.r_[0, np.flatnonzero(days[1:] != days[:-1]) + 1, days.size]
+    return [slice(int(start), int(stop)) for start, stop in pairwise(edges) if stop > start]
 
 
 def _index(readings: pd.DataFrame) -> pd.DatetimeIndex:

@@ -95,6 +95,7 @@ def make_reproduction(seed: int = 0) -> Reproduction:
         tolerance_accuracy=pd.DataFrame({x: (wrong <= x).mean() for x in range(11)}).T,
         co2_day=_co2_day(truth, rng),
         saturation={4: _saturation(700.0), 21: _saturation(1.1)},
+        error_growth={4: 0.98, 21: 1.01, 22: 0.97},
     )
 
 

@@ -107,3 +107,14 @@ def test_being_cut_off_is_said_of_whom_it_happens_to(reproduction):
     words = captions.days_caption(replace(reproduction, estimates=estimates, truth=truth))
     assert "cut off at the 28 people seen in training" in words
     assert words.endswith("as a share of all readings: (21) for 25.0 %.")
+
+
+def test_feedback_says_what_the_growth_means(reproduction):
+    # ln 2 / ln 1.01 = 69.7 and ln 2 / -ln 0.97 = 22.8 minutes
+    words = captions.feedback(reproduction)
+    assert "by 1.010 in (21), which therefore runs away: an error doubles in 70 minutes" in words
+    assert "by 0.970 in (22) and (26), which forget: an error halves in 23 minutes" in words
+    stable = replace(reproduction, error_growth={21: 0.99, 22: 0.97})
+    assert "by 0.990 in (21), which therefore forgets: an error halves in 69 minutes" in captions.feedback(
+        stable
+    )

@@ -42,6 +42,17 @@ def order_against_paper(reproduction: Reproduction) -> str:
     return f"By RMSE the order is {_numbers(ours)}, best first; the paper's is {_numbers(paper)}."
 
 
+def feedback(reproduction: Reproduction) -> str:
+    """Say what each estimator does with errors of its own past, which decides whether it can run away."""
+    raw, smoothed = reproduction.error_growth[RAW], reproduction.error_growth[HINDSIGHT]
+    return (
+        "Every estimator runs on its own past estimates. A small error in them is multiplied each minute by "
+        f"{raw:.3f} in (21), which therefore {_fate(raw)}, and by {smoothed:.3f} in (22) and (26), "
+        f"which {_fate(smoothed).replace('forgets', 'forget').replace('runs', 'run')} "
+        "(medians over the training days)."
+    )
+
+
 def rmse_caption(reproduction: Reproduction) -> str:
     """Caption of the RMSE figure: the order, and where ours and the paper's differ most."""
     ratios = {
@@ -128,6 +139,12 @@ def _compared(error: float, other: float) -> str:
     if ratio > NOTICEABLE:
         return f"{ratio:.1f} times smaller" if np.isfinite(ratio) else "nil"
     return "about the same" if ratio > 1 / NOTICEABLE else f"{1 / ratio:.1f} times larger"
+
+
+def _fate(growth: float) -> str:
+    if growth > 1:
+        return f"runs away: an error doubles in {np.log(2) / np.log(growth):.0f} minutes"
+    return f"forgets: an error halves in {np.log(2) / -np.log(growth):.0f} minutes"
 
 
 def _numbers(equations: list[int]) -> str:

@@ -139,7 +139,8 @@ def _score_words(reproduction: Reproduction) -> str:
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in TERMS.items())
     return (
         f"{tables.score_table(reproduction)}\n<p>{_prose(captions.order_against_paper(reproduction))} "
-        f'{escape(ROUNDING)}</p>\n<dl class="terms">{terms}</dl>'
+        f"{_prose(captions.feedback(reproduction))}</p>\n"
+        f'<p>{escape(ROUNDING)}</p>\n<dl class="terms">{terms}</dl>'
     )
 
 

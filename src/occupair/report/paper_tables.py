@@ -19,8 +19,8 @@ class PaperScores:
 ESTIMATOR_NAMES: dict[int, str] = {
     4: "standard ELM",
     21: "FS-ELM, raw CO2",
-    22: "FS-ELM, smoothed with hindsight",
-    24: "FS-ELM, locally smoothed (drifts)",
+    22: "FS-ELM with hindsight",
+    24: "FS-ELM live, not revised",
     26: "FS-ELM live, three steps",
 }
 

@@ -1,0 +1,233 @@
+"""The command line, run as a user runs it: what it prints, writes, and says of mistakes."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import occupair as oc
+from occupair.cli import main
+
+COMMANDS = ["simulate", "fit", "estimate", "evaluate", "reproduce"]
+
+
+class Done(NamedTuple):
+    """What a finished command leaves."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def occupair(*arguments, cwd="."):
+    """Run the command line in this process, which saves the start-up of a new one."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(stdout), redirect_stderr(stderr):
+        patch.setattr(sys, "argv", ["occupair", *map(str, arguments)])
+        patch.setenv("COLUMNS", "200")
+        patch.chdir(cwd)
+        try:
+            main()
+            status = 0
+        except SystemExit as stop:
+            status = stop.code or 0
+    return Done(status, stdout.getvalue(), stderr.getvalue())
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory, slow_office):
+    """A folder with three days to train on, one to test, and the model the command line made of them."""
+    folder = tmp_path_factory.mktemp("desk")
+    oc.write_readings(slow_office.iloc[: 3 * 288], folder / "train.csv")
+    oc.write_readings(slow_office.iloc[3 * 288 :], folder / "test.csv")
+    done = occupair("fit", "train.csv", "--out", "room.occupair", "--hidden", "40", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "room.occupair: trained on 3 days (864 readings, one every 5 min)" in done.stdout
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_in_its_help(command):
+    done = occupair(command, "--help")
+    assert done.returncode == 0
+    assert f"Example: occupair {command} " in done.stdout
+
+
+def test_no_command_shows_them_all():
+    done = occupair()
+    assert all(command in done.stdout + done.stderr for command in COMMANDS)
+
+
+def test_version():
+    assert occupair("--version").stdout.startswith("occupair 0.")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_simulate_writes_what_the_library_makes(tmp_path, suffix):
+    done = occupair("simulate", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    assert "2880 readings, 2 weekdays" in done.stdout
+    written = oc.read_readings(tmp_path / f"office.{suffix}")
+    np.testing.assert_array_equal(written.to_numpy(), oc.simulate_office(2, seed=3).to_numpy())
+    assert os.listdir(tmp_path) == [f"office.{suffix}"]
+
+
+def test_fit_makes_the_model_of_the_library(desk, estimator, last_day):
+    model = oc.OccupancyEstimator.load(desk / "room.occupair")
+    pd.testing.assert_series_equal(model.estimate(last_day), estimator.estimate(last_day))
+
+
+def test_estimate_to_a_file_and_to_the_screen(desk, estimator, last_day):
+    expected = estimator.estimate(last_day)
+    done = occupair("estimate", "room.occupair", "test.csv", "--out", "people.csv", cwd=desk)
+    assert done.returncode == 0, done.stderr
+    assert "people.csv: 288 estimates" in done.stdout
+    people = pd.read_csv(desk / "people.csv", parse_dates=["time"])
+    np.testing.assert_allclose(people["people"], expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(people["people_whole"], np.rint(expected))
+    screen = occupair("estimate", "room.occupair", "test.csv", cwd=desk)
+    assert screen.stdout == (desk / "people.csv").read_text()
+
+
+def test_estimate_in_another_mode_and_with_a_lag(desk, estimator, last_day):
+    for options, expected in (
+        (["--mode", "hindsight"], estimator.estimate(last_day, mode="hindsight")),
+        (["--lag", "20"], estimator.estimate(last_day, lag=20)),
+    ):
+        done = occupair("estimate", "room.occupair", "test.csv", "--out", "p.parquet", *options, cwd=desk)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_allclose(pd.read_parquet(desk / "p.parquet")["people"], expected, atol=1e-12)
+
+
+def test_evaluate_scores_as_the_library_does(desk, estimator, last_day):
+    done = occupair("evaluate", "room.occupair", "test.csv", "--json", cwd=desk)
+    scores = oc.metrics.scores(last_day["occupancy"], estimator.estimate(last_day))
+    printed = json.loads(done.stdout)
+    assert {name: printed[name] for name in scores} == pytest.approx(scores)
+    assert printed["readings"] == 288
+    table = occupair("evaluate", "room.occupair", "test.csv", cwd=desk).stdout
+    assert f"{scores['rmse']:.4f}" in table
+    assert "rounded to whole people" in table
+
+
+def test_evaluate_has_no_number_where_there_is_none(desk, last_day):
+    oc.write_readings(last_day.assign(occupancy=3), desk / "full.csv")
+    done = occupair("evaluate", "room.occupair", "full.csv", "--json", cwd=desk)
+    assert json.loads(done.stdout)["fpr"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nowhere.csv"], "occupair: nowhere.csv: No such file or directory"),
+        (["fit", "."], "occupair: .: Is a directory"),
+        (
+            ["fit", "unlabelled.csv"],
+            "occupair: unlabelled.csv: has no column 'occupancy', only 'co2', 'ventilation'",
+        ),
+        (["fit", "train.csv", "--out", "no/such/folder"], "No such file or directory"),
+        (
+            ["fit", "train.csv", "--horizon", "7"],
+            "occupair: train.csv: horizon must be a whole number of readings",
+        ),
+        (
+            ["fit", "train.csv", "--layer", "cnn"],
+            "occupair: train.csv: layer must be one of fs-elm, elm, got 'cnn'",
+        ),
+        (["fit", "train.csv", "--ridge", "0"], "occupair: train.csv: ridge must be a finite number above 0"),
+        (
+            ["fit", "train.csv", "--timezone", "Mars"],
+            "occupair: train.csv, column time: does not fit the time zone",
+        ),
+        (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
+        (
+            ["estimate", "room.occupair", "minutes.csv"],
+            "occupair: minutes.csv: readings come every 1 min, but",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--mode", "past"],
+            "mode must be one of live, hindsight, drifting",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--out", "."],
+            "is a folder, give the name of a file in it",
+        ),
+        (
+            ["evaluate", "room.occupair", "unlabelled.csv"],
+            "occupair: unlabelled.csv: has no column 'occupancy'",
+        ),
+        (["evaluate", "cut.occupair", "test.csv"], "occupair: cut.occupair: is damaged or cut short"),
+        (["simulate", "no/such/folder.csv"], "No such file or directory"),
+        (["reproduce", "--draws", "1", "--out", "no/such/report.html"], "No such file or directory"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_status_2(desk, slow_office, office, arguments, message):
+    oc.write_readings(slow_office.drop(columns="occupancy"), desk / "unlabelled.csv")
+    oc.write_readings(office.iloc[:1440], desk / "minutes.csv")
+    (desk / "cut.occupair").write_bytes((desk / "room.occupair").read_bytes()[:300])
+    before = sorted(os.listdir(desk))
+    done = occupair(*arguments, cwd=desk)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert sorted(os.listdir(desk)) == before
+
+
+def test_a_bug_keeps_its_traceback(tmp_path):
+    code = "import occupair.cli as c, occupair.simulation as s; s.simulate_office = None; c.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "simulate", str(tmp_path / "x.csv")], capture_output=True, text=True
+    )
+    assert "Traceback" in done.stderr
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "x.csv", "--days", "0"], ["reproduce", "--draws", "0"]])
+def test_options_out_of_range_are_refused(tmp_path, arguments):
+    done = occupair(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"Invalid value for '{arguments[-2]}'" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_reproduce_prints_both_tables_and_writes_the_report(tmp_path):
+    """The whole command, with its experiment made small: two days to train on, one to test, 20 neurons."""
+    small = Path(tmp_path, "sitecustomize.py")
+    small.write_text(
+        "import occupair.reproduction as r\n"
+        "from occupair import OccupancyEstimator as E\n"
+        "r.DAYS, r.TRAIN_DAYS = 3, 2\n"
+        "paper = E.paper\n"
+        "E.paper = classmethod(lambda cls, **changes: paper(n_hidden=20, **changes))\n"
+    )
+    code = "import sitecustomize; from occupair.cli import main; main()"
+    for options in ([], ["--json"]):
+        command = [sys.executable, "-c", code, "reproduce", "--draws", "2", "--out", "report.html", *options]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=_path(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
+        if options:
+            printed = json.loads(done.stdout)
+            assert set(printed["scores"]) == {"4", "21", "22", "24", "26"}
+            assert printed["simulated"] is True
+            assert printed["draws"] == 2
+        else:
+            assert "The paper's data are not public: these are of its office, simulated." in done.stdout
+            rows = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("(")]
+            assert rows == ["(4)", "(21)", "(22)", "(24)", "(26)", "(16)", "(20)"]
+            assert "5.9575" in done.stdout  # the paper's
+            assert "0.0012" in done.stdout
+            assert "report.html" in done.stdout
+
+
+def _path(folder):
+    return os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "80"}

@@ -1,0 +1,43 @@
+"""Files are whole or not there."""
+
+import os
+import stat
+
+import pytest
+
+from occupair.files import replacing, write_atomically
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "model"
+    write_atomically(path, b"old")
+
+    def half_written():
+        with replacing(path) as scratch:
+            scratch.write_text("ne")
+            raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError):
+        half_written()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_new_files_get_the_usual_permissions_and_old_ones_keep_theirs(tmp_path):
+    path, usual = tmp_path / "model", tmp_path / "usual"
+    usual.touch()
+    write_atomically(path, "text")
+    assert path.stat().st_mode == usual.stat().st_mode
+    path.chmod(0o600)
+    write_atomically(path, "text")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_scratch_file_keeps_the_suffix(tmp_path):
+    with replacing(tmp_path / "table.parquet") as scratch:
+        assert scratch.suffix == ".parquet"
+
+
+def test_a_folder_is_not_a_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder, give the name of a file in it"):
+        write_atomically(tmp_path, "text")

@@ -1,0 +1,28 @@
+"""Progress is told to whoever listens, and to nobody else."""
+
+from occupair.progress import progress_to, stage, track
+
+
+def test_silent_by_default(capsys):
+    assert list(track([1, 2], "work")) == [1, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_stages_without_a_listener_change_nothing():
+    with stage("half", 0.0, 0.5):
+        assert list(track([1, 2], "work")) == [1, 2]
+
+
+def test_a_listener_hears_only_what_is_inside_its_block():
+    heard = []
+    with progress_to(lambda *news: heard.append(news)):
+        list(track("ab", "inside"))
+    list(track("cd", "outside"))
+    assert heard == [("inside", 0, 2), ("inside", 1, 2), ("inside", 2, 2)]
+
+
+def test_a_bar_is_drawn_on_standard_error(capsys):
+    assert list(track([1, 2], "work", show=True)) == [1, 2]
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "work" in shown.err
