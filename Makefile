@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint reproduce picture clean help
+.PHONY: demo test lint reproduce seeds picture clean help
 .DEFAULT_GOAL := help
 
 help:                    ## what there is to make
@@ -23,6 +23,9 @@ lint: $(INSTALLED)       ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (some six minutes)
+	@$(BIN)/python tools/seeds.py 10
 
 picture: $(INSTALLED)    ## the README's picture, from the report (needs Debian's chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
