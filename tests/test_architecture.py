@@ -39,9 +39,7 @@ def test_there_is_a_core():
 
 
 def test_importing_loads_no_shell_but_the_simulator_and_prints_nothing():
-    code = (
-        "import sys, occupair; print([m for m in ('plotly', 'typer', 'rich') if m in sys.modules])"
-    )
+    code = "import sys, occupair; print([m for m in ('plotly', 'typer', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 

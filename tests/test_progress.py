@@ -1,5 +1,11 @@
 """Progress is told to whoever listens, and to nobody else."""
 
+import io
+import sys
+
+import pytest
+
+from occupair import progress
 from occupair.progress import progress_to, stage, track
 
 
@@ -26,3 +32,22 @@ def test_a_bar_is_drawn_on_standard_error(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "work" in shown.err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (60.0, False)])
+def test_on_a_terminal_only_long_work_shows_a_bar(monkeypatch, patience, shown):
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert list(track([1, 2], "work", show=None)) == [1, 2]
+    assert ("work" in sys.stderr.getvalue()) is shown
+
+
+def test_without_a_terminal_no_bar_is_drawn_unasked(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    assert list(track([1, 2], "work", show=None)) == [1, 2]
+    assert capsys.readouterr() == ("", "")

@@ -56,8 +56,8 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Random layers to try.
     random_state : int, RandomState or None
         Where the random layers come from. The first draws are the same whatever ``n_draws`` is.
-    verbose : bool
-        Show a progress bar over the draws.
+    verbose : bool, optional
+        Show a progress bar over the draws; None does so on a terminal, when it takes long.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         ridge: float = 1e-3,
         n_draws: int = 1,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.ridge = ridge
@@ -114,7 +114,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self._check_columns(X.shape[1])
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_draws)
         errors, best = [], None
-        for seed in track(seeds.tolist(), "training", show=self.verbose and self.n_draws > 1):
+        for seed in track(seeds.tolist(), "training", show=self.verbose):
             candidate = self._train(X, y, seed)
             errors.append(candidate.error)
             if best is None or candidate.error < best.error:
@@ -231,7 +231,7 @@ class FSELMRegressor(ELMRegressor):
         ridge: float = 1e-3,
         n_draws: int = 1,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
     ) -> None:
         super().__init__(n_hidden, ridge, n_draws, random_state, verbose)
         self.groups = groups

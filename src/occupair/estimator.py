@@ -82,7 +82,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         ridge: float = 1e-3,
         n_draws: int = 1,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
     ) -> None:
         self.layer = layer
         self.horizon = horizon

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -11,6 +13,9 @@ T = TypeVar("T")
 
 Listener = Callable[[str, float, float], None]
 """Called with what is being done, how much of it is done, and how much there is."""
+
+PATIENCE = 2.0
+"""How long work on a terminal may go on before it shows a bar [s]."""
 
 _listener: ContextVar[Listener | None] = ContextVar("occupair_progress", default=None)
 
@@ -55,13 +60,17 @@ def stage(what: str, begin: float, end: float) -> Iterator[None]:
         yield
 
 
-def track(items: Sequence[T], what: str, *, show: bool = False) -> Iterator[T]:
-    """Yield ``items`` and report progress; ``show`` draws a bar when nobody else listens."""
+def track(items: Sequence[T], what: str, *, show: bool | None = False) -> Iterator[T]:
+    """Yield ``items`` and report progress.
+
+    When nobody else listens, ``show`` draws a bar; None draws it on a terminal only, and only once the
+    work has gone on for a while.
+    """
     listener = _listener.get()
     if listener is not None:
         yield from _tell(items, what, listener)
-    elif show:
-        yield from _draw(items, what)
+    elif show or (show is None and sys.stderr.isatty()):
+        yield from _draw(items, what, after=0.0 if show else PATIENCE)
     else:
         yield from items
 
@@ -73,8 +82,18 @@ def _tell(items: Sequence[T], what: str, listener: Listener) -> Iterator[T]:
         listener(what, done, len(items))
 
 
-def _draw(items: Sequence[T], what: str) -> Iterator[T]:
+def _draw(items: Sequence[T], what: str, *, after: float) -> Iterator[T]:
+    """Show a bar on standard error from ``after`` seconds on."""
     from rich.console import Console  # on demand: a silent fit does not pay for it
-    from rich.progress import track as rich_track
+    from rich.progress import Progress
 
-    yield from rich_track(items, description=what, console=Console(stderr=True))
+    began = time.monotonic()
+    with ExitStack() as stack:
+        progress, task = Progress(console=Console(stderr=True)), None
+        for done, item in enumerate(items, start=1):
+            yield item
+            if task is None and time.monotonic() - began >= after:
+                stack.enter_context(progress)
+                task = progress.add_task(what, total=len(items))
+            if task is not None:
+                progress.update(task, completed=done)
