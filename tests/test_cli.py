@@ -133,20 +133,24 @@ def test_evaluate_has_no_number_where_there_is_none(desk, last_day):
             ["fit", "unlabelled.csv"],
             "occupair: unlabelled.csv: has no column 'occupancy', only 'co2', 'ventilation'",
         ),
-        (["fit", "train.csv", "--out", "no/such/folder"], "No such file or directory"),
+        (["fit", "train.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
         (
             ["fit", "train.csv", "--horizon", "7"],
-            "occupair: train.csv: horizon must be a whole number of readings",
+            "occupair: horizon must be a whole number of readings",
         ),
         (
             ["fit", "train.csv", "--layer", "cnn"],
-            "occupair: train.csv: layer must be one of fs-elm, elm, got 'cnn'",
+            "occupair: layer must be one of fs-elm, elm, got 'cnn'",
         ),
-        (["fit", "train.csv", "--ridge", "0"], "occupair: train.csv: ridge must be a finite number above 0"),
+        (["fit", "train.csv", "--ridge", "0"], "occupair: ridge must be a finite number above 0"),
         (
             ["fit", "train.csv", "--timezone", "Mars"],
-            "occupair: train.csv, column time: does not fit the time zone",
+            "occupair: timezone must be one such as Europe/Copenhagen, got 'Mars'",
         ),
+        (["fit", "train.csv", "--horizon", "nan"], "occupair: horizon must be a whole number of readings"),
+        (["fit", "none.parquet"], "occupair: none.parquet: No such file or directory"),
+        (["estimate", "room.occupair", "test.csv", "--lag", "inf"], "lag must be a whole number of readings"),
+        (["estimate", "room.occupair", "airless.csv"], "occupair: airless.csv: has no column 'ventilation'"),
         (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
         (
             ["estimate", "room.occupair", "minutes.csv"],
@@ -171,6 +175,7 @@ def test_evaluate_has_no_number_where_there_is_none(desk, last_day):
 )
 def test_a_mistake_is_one_line_and_exit_status_2(desk, slow_office, office, arguments, message):
     oc.write_readings(slow_office.drop(columns="occupancy"), desk / "unlabelled.csv")
+    oc.write_readings(slow_office.drop(columns="ventilation"), desk / "airless.csv")
     oc.write_readings(office.iloc[:1440], desk / "minutes.csv")
     (desk / "cut.occupair").write_bytes((desk / "room.occupair").read_bytes()[:300])
     before = sorted(os.listdir(desk))
@@ -180,6 +185,19 @@ def test_a_mistake_is_one_line_and_exit_status_2(desk, slow_office, office, argu
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
     assert sorted(os.listdir(desk)) == before
+
+
+def test_units_and_odd_names_are_printed_as_they_are(desk, tmp_path):
+    assert "error [people]" in occupair("evaluate", "room.occupair", "test.csv", cwd=desk).stdout
+    (tmp_path / "d[").mkdir()
+    assert "d[/b].csv: 1440 readings" in occupair("simulate", "d[/b].csv", "--days", 1, cwd=tmp_path).stdout
+
+
+def test_estimating_needs_no_head_counts_and_ignores_half_of_them(desk, last_day):
+    half = last_day.astype({"occupancy": float})
+    half.iloc[100:, half.columns.get_loc("occupancy")] = np.nan
+    oc.write_readings(half, desk / "half.csv")
+    assert occupair("estimate", "room.occupair", "half.csv", cwd=desk).returncode == 0
 
 
 def test_a_bug_keeps_its_traceback(tmp_path):
@@ -222,7 +240,9 @@ def test_reproduce_prints_both_tables_and_writes_the_report(tmp_path):
             assert printed["draws"] == 2
         else:
             assert "The paper's data are not public: these are of its office, simulated." in done.stdout
-            rows = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("(")]
+            rows = [
+                line.split()[0] for line in done.stdout.splitlines() if " paper " in line and line[0] == "("
+            ]
             assert rows == ["(4)", "(21)", "(22)", "(24)", "(26)", "(16)", "(20)"]
             assert "5.9575" in done.stdout  # the paper's
             assert "0.0012" in done.stdout

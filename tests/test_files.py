@@ -2,10 +2,11 @@
 
 import os
 import stat
+import threading
 
 import pytest
 
-from occupair.files import replacing, write_atomically
+from occupair.files import check_writable, replacing, write_atomically
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -41,3 +42,30 @@ def test_the_scratch_file_keeps_the_suffix(tmp_path):
 def test_a_folder_is_not_a_file(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder, give the name of a file in it"):
         write_atomically(tmp_path, "text")
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_atomically(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "text"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
+    reader.start()
+    write_atomically(pipe, "text")
+    reader.join()
+    assert received == ["text"]
+    assert pipe.is_fifo()
+
+
+def test_writability_is_found_out_without_a_trace(tmp_path):
+    check_writable(tmp_path / "new")
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(FileNotFoundError) as error:
+        check_writable(tmp_path / "no" / "such" / "file")
+    assert error.value.filename == str(tmp_path / "no" / "such" / "file")

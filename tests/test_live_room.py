@@ -3,6 +3,7 @@
 import datetime as dt
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import occupair as oc
@@ -76,9 +77,11 @@ NOON = dt.datetime(2024, 1, 8, 12, 0)
             5,
             float("nan"),
             1.0,
-            "co2 must be a finite number of ppm, 0 or more, got nan at 2024-01-08 12:05:00",
+            "co2 must be from 0 to 1000000 ppm, got nan at 2024-01-08 12:05:00",
         ),
-        (5, -1.0, 1.0, r"co2 must be a finite number of ppm, 0 or more, got -1\.0"),
+        (5, -1.0, 1.0, r"co2 must be from 0 to 1000000 ppm, got -1\.0"),
+        (5, "high", 1.0, "co2 must be from 0 to 1000000 ppm, got 'high'"),
+        (5, 420.0, "on", r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got 'on'"),
         (5, 420.0, None, "ventilation is missing at 2024-01-08 12:05:00, and this model was trained with it"),
         (5, 420.0, 80.0, r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got 80\.0"),
         (5, 420.0, float("nan"), r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got nan"),
@@ -100,3 +103,27 @@ def test_times_keep_their_kind(estimator):
     room.update(NOON, 420.0, 1.0)
     with pytest.raises(oc.InputError, match="time must keep its kind, with or without a zone"):
         room.update((NOON + dt.timedelta(minutes=5)).replace(tzinfo=dt.UTC), 420.0, 1.0)
+
+
+@pytest.mark.parametrize("time", [None, pd.NaT, "2024-01-08", 5])
+def test_a_time_is_a_datetime(estimator, time):
+    with pytest.raises(oc.InputError, match="time must be a datetime, got"):
+        estimator.live().update(time, 420.0, 1.0)
+
+
+def test_a_day_may_be_as_long_as_the_clock_likes(estimator):
+    """The clock of Antarctica/Troll goes back two hours: a day of 26."""
+    times = pd.date_range("2024-10-27", periods=26 * 12, freq="5min", tz="Antarctica/Troll")
+    assert times[-1].date() == times[0].date()
+    room = estimator.live()
+    assert [room.update(time, 450.0, 1.0).quality for time in times][-1] == "ok"
+
+
+def test_a_day_of_many_readings_outgrows_its_first_arrays(office):
+    fast = office.iloc[:400].set_index(pd.date_range("2024-01-08", periods=400, freq="10s"))
+    model = oc.OccupancyEstimator(horizon=1, stride=1, smoothing=1, n_hidden=5, random_state=0).fit(fast)
+    times = pd.date_range("2024-01-08", periods=2500, freq="10s")
+    room = model.live()
+    live = [room.update(time, 450.0 + k % 7, 1.0).people for k, time in enumerate(times)]
+    batch = pd.DataFrame({"co2": 450.0 + np.arange(2500) % 7, "ventilation": 1.0}, index=times)
+    np.testing.assert_allclose(live, model.estimate(batch), atol=1e-9)

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import occupair as oc
 from occupair.model_file import _canonical, _checksum, dump_model, parse_model
@@ -28,7 +29,13 @@ def test_saved_is_loaded(estimator, path, last_day, mode):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"layer": "elm"}, {"z_max": 0.5}, {"random_state": np.random.RandomState(1)}]
+    "changes",
+    [
+        {"layer": "elm"},
+        {"z_max": 0.5},
+        {"random_state": np.random.RandomState(1)},
+        {"z_max": list(np.full(5, 0.5, np.float32))},
+    ],
 )
 def test_other_kinds_of_model(slow_office, changes):
     model = oc.OccupancyEstimator(**({"n_hidden": 8, "n_draws": 2} | changes)).fit(slow_office)
@@ -96,25 +103,53 @@ def forged(path, change):
     ("change", "message"),
     [
         (lambda m: m.pop("coef"), "is not a valid model: 'coef'"),
-        (lambda m: m.update(coef=[1.0, 2.0]), "coef does not have one number per hidden neuron"),
         (lambda m: m.update(coef=[[1.0]]), "coef must be a list of finite numbers"),
         (lambda m: m.update(coef=["x"] * 40), "is not a valid model"),
-        (lambda m: m.update(scale=[1.0]), "scale, horizon and n_features do not fit each other"),
+        (lambda m: m.update(coef=[1.0, 2.0]), "its random layer does not come out the same"),
+        (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not fit each other"),
         (lambda m: m.update(interval=0), "interval must be a positive number, got 0"),
         (lambda m: m.update(most_people=-3), r"most_people must be a positive number, got -3"),
         (lambda m: m.update(layer_seed=5), "its random layer does not come out the same on this machine"),
         (lambda m: m.update(layer_seed=-5), "is not a valid model"),
-        (lambda m: m["parameters"].update(horizon=5e9), "the hidden layer is too large"),
-        (lambda m: m["parameters"].update(layer="cnn"), "layer must be one of fs-elm, elm, got 'cnn'"),
-        (lambda m: m["parameters"].update(horizon="long"), "is not a valid model"),
-        (lambda m: m["parameters"].update(smoothing=-4), "smoothing must be a finite number, 0 or more"),
-        (lambda m: m["parameters"].update(smoothing="x"), "smoothing must be a finite number, 0 or more"),
+        (lambda m: m["layer"].update(horizon=5_000_000), "5000000 lags is too large for a file"),
+        (
+            lambda m: m["layer"].update(kind="cnn"),
+            "layer must have a known kind and whole numbers of readings",
+        ),
+        (lambda m: m["layer"].update(horizon=6.5), "layer must have a known kind and whole numbers"),
+        (
+            lambda m: m["layer"].update(stride=0),
+            "stride must be a whole number of readings, 1 or more, got 0",
+        ),
+        (lambda m: m.update(smoothing=-4), "smoothing must be a positive number, got -4"),
+        (lambda m: m.update(smoothing="x"), "is not a valid model"),
     ],
 )
 def test_forged_files(path, change, message):
     with pytest.raises(oc.InputError, match=message) as error:
         parse_model(forged(path, change))
     assert "\n" not in str(error.value)
+
+
+def test_a_model_too_large_to_load_is_not_saved_either(estimator, monkeypatch):
+    monkeypatch.setattr("occupair.model_file._MOST_WEIGHTS", 239)  # six lags, forty neurons
+    with pytest.raises(
+        oc.InputError, match="a hidden layer of 40 neurons and 6 lags is too large for a file"
+    ):
+        dump_model(estimator)
+
+
+def test_an_untrained_estimator_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        oc.OccupancyEstimator().save(tmp_path / "room.occupair")
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_settings_it_was_trained_with_are_saved(slow_office):
+    model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(slow_office)
+    before = model.estimate(slow_office)
+    loaded = parse_model(dump_model(model.set_params(smoothing=0, horizon=60)))
+    pd.testing.assert_series_equal(loaded.estimate(slow_office), before)
 
 
 def test_numbers_that_are_none(path):

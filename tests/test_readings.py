@@ -61,13 +61,13 @@ def changed(column, row, value):
     [
         (
             changed("co2", 2, -1),
-            "readings, row 3, column co2: must be a finite number of ppm, 0 or more, got -1",
+            "readings, row 3, column co2: must be from 0 to 1000000 ppm, got -1",
         ),
         (
             changed("co2", 0, np.nan),
-            "row 1, column co2: must be a finite number of ppm, 0 or more, got nothing",
+            "row 1, column co2: must be from 0 to 1000000 ppm, got nothing",
         ),
-        (changed("co2", 5, np.inf), "row 6, column co2: must be a finite number of ppm, 0 or more, got inf"),
+        (changed("co2", 5, np.inf), "row 6, column co2: must be from 0 to 1000000 ppm, got inf"),
         (
             changed("ventilation", 1, 80),
             r"row 2, column ventilation: must be from 0 to 1 \(80 % is 0\.8\), got 80",
@@ -80,6 +80,12 @@ def changed(column, row, value):
         (changed("occupancy", 3, -1), "row 4, column occupancy: must be a whole number of people"),
         (changed("occupancy", 3, np.inf), "row 4, column occupancy: must be a whole number of people"),
         (changed("occupancy", 3, np.nan), "row 4, column occupancy: must be a whole number.*got nothing"),
+        (changed("co2", 2, 1e9), r"row 3, column co2: must be from 0 to 1000000 ppm, got 1e\+09"),
+        (
+            readings(co2=pd.Timestamp("2024-01-01")),
+            "row 1, column co2: must be a number, got Timestamp",
+        ),
+        (readings(co2="x" * 999), r"row 1, column co2: must be a number, got 'x{56}\.\.\.$"),
         (readings(co2="x"), "row 1, column co2: must be a number, got 'x'"),
         (readings().iloc[[0, 2, 1]], "row 3, column time: times must rise, 2024-01-08 08:01:00 comes after"),
         (
@@ -113,4 +119,4 @@ def test_head_counts_can_be_asked_for():
     with pytest.raises(
         oc.InputError, match="office: has no column 'occupancy', only 'co2'; head counts are needed"
     ):
-        check_readings(readings(), occupancy=True, source="office")
+        check_readings(readings(), needed=["co2", "occupancy"], source="office")

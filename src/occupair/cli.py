@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import sys
@@ -34,12 +35,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="How many people are in the room? Ask the CO2 sensor it already has.",
 )
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+out, err = Console(highlight=False, markup=False), Console(stderr=True, highlight=False)
 
 Timezone = Annotated[
     str | None, typer.Option(help="The room's time zone, e.g. Europe/Copenhagen, where the clock changes.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Whole number that all chance comes from.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Whole number that all chance comes from.")]
 Mode = Annotated[str, typer.Option(help="live (26), hindsight (22) or drifting (24).")]
 Lag = Annotated[float, typer.Option(min=0, help="Minutes an estimate may wait for later readings.")]
 Readings = Annotated[
@@ -50,12 +51,16 @@ Model = Annotated[Path, typer.Argument(help="Model file written by 'occupair fit
 
 def main() -> None:
     """Run the command line; a mistake of the user is one line and exit status 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without "≤" shows "?", and the table stays
     try:
         app()
     except InputError as error:
         _fail(str(error))
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
+    except MemoryError:
+        _fail("not enough memory: take fewer hidden neurons or fewer readings")
 
 
 def _fail(message: str) -> None:
@@ -82,13 +87,11 @@ def simulate(
 
     Example: occupair simulate office.csv --days 30 --seed 1
     """
-    from occupair.files import replacing
     from occupair.reading_files import write_readings
     from occupair.simulation import simulate_office
 
     office = simulate_office(days, seed=seed)
-    with replacing(path) as scratch:
-        write_readings(office, scratch)
+    write_readings(office, path)
     most = office["occupancy"].max()
     out.print(
         f"{path}: {len(office)} readings, {days} weekdays, up to {most} people. The data are simulated."
@@ -114,21 +117,23 @@ def fit(
     Example: occupair fit office.csv --out office.occupair --draws 5
     """
     from occupair.estimator import OccupancyEstimator
+    from occupair.files import check_writable
+    from occupair.reading_files import read_readings
 
-    with _naming(readings):
-        office = _read(readings, timezone, occupancy=True)
-        estimator = OccupancyEstimator(
-            layer=layer,
-            horizon=horizon,
-            stride=stride,
-            smoothing=smoothing,
-            n_hidden=hidden,
-            ridge=ridge,
-            n_draws=draws,
-            random_state=seed,
-        )
-        with _bar():
-            estimator.fit(office)
+    check_writable(model)
+    office = read_readings(readings, timezone=timezone, occupancy=True)
+    estimator = OccupancyEstimator(
+        layer=layer,
+        horizon=horizon,
+        stride=stride,
+        smoothing=smoothing,
+        n_hidden=hidden,
+        ridge=ridge,
+        n_draws=draws,
+        random_state=seed,
+    )
+    with _bar():
+        estimator.fit(office)
     estimator.save(model)
     out.print(
         f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people. "
@@ -152,7 +157,6 @@ def estimate(
 
     Example: occupair estimate office.occupair today.csv --out people.csv
     """
-    from occupair.files import replacing
     from occupair.metrics import whole_people
     from occupair.reading_files import write_readings
 
@@ -161,8 +165,7 @@ def estimate(
     if path is None:
         table.rename_axis("time").to_csv(sys.stdout)
         return
-    with replacing(path) as scratch:
-        write_readings(table, scratch)
+    write_readings(table, path)
     out.print(f"{path}: {len(table)} estimates, {people.min():.1f} to {people.max():.1f} people.")
 
 
@@ -206,10 +209,12 @@ def reproduce(
 
     Example: occupair reproduce --draws 5 --out report.html
     """
+    from occupair.files import check_writable
     from occupair.report.html import write_report
     from occupair.reproduction import reproduce as run
 
-    with _writable(path), _bar():
+    check_writable(path)
+    with _bar():
         result = run(draws=draws, seed=seed)
     write_report(result, path)
     if as_json:
@@ -301,17 +306,14 @@ def _estimate(
     model: Path, readings: Path, mode: str, lag: float, timezone: str | None, *, occupancy: bool = False
 ) -> tuple[pd.DataFrame, pd.Series[float]]:
     from occupair.estimator import OccupancyEstimator
-
-    estimator = OccupancyEstimator.load(model)
-    office = _read(readings, timezone, occupancy=occupancy)
-    with _naming(readings), _bar():
-        return office, estimator.estimate(office, mode=mode, lag=lag)  # type: ignore[arg-type]
-
-
-def _read(path: Path, timezone: str | None, *, occupancy: bool) -> pd.DataFrame:
     from occupair.reading_files import read_readings
 
-    return read_readings(path, timezone=timezone, occupancy=occupancy)
+    estimator = OccupancyEstimator.load(model)
+    office = read_readings(
+        readings, timezone=timezone, ventilation=estimator.uses_ventilation_, occupancy=occupancy
+    )
+    with _naming(readings), _bar():
+        return office, estimator.estimate(office, mode=mode, lag=lag)  # type: ignore[arg-type]
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
@@ -326,19 +328,7 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        known = str(error).startswith(str(path))
-        raise InputError(str(error) if known else f"{path}: {error}") from None
-
-
-@contextmanager
-def _writable(path: Path) -> Iterator[None]:
-    """Find out before long work whether its result can be written, and leave no trace of the question."""
-    existed = path.exists()
-    with path.open("ab"):
-        pass
-    if not existed:
-        path.unlink()
-    yield
+        raise InputError(f"{path}: {error}") from None
 
 
 @contextmanager

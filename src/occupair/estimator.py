@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
-from occupair.live_room import LiveRoom, Network, new_day
+from occupair.live_room import LiveDay, LiveRoom, Network
 from occupair.progress import track
-from occupair.readings import check_readings, day_slices, interval_of
+from occupair.readings import COLUMNS, check_readings, day_slices, interval_of
 from occupair.smoothing import check_smoothing, smooth
 
 Array = NDArray[np.float64]
@@ -54,6 +55,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         The trained network; ``regressor_.scale_`` holds the alphas of Table I.
     interval_ : float
         Time between readings [min].
+    layer_, smoothing_
+        The settings it was trained with, counted in readings.
     most_people_ : float
         The most people seen in training, which no estimate exceeds [people].
     uses_ventilation_ : bool
@@ -127,14 +130,14 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         readings : DataFrame
             Readings with ``occupancy``; days with fewer readings than the horizon teach nothing.
         """
-        readings = check_readings(readings, occupancy=True)
+        readings = check_readings(readings, needed=("co2", "occupancy"))
         interval = interval_of(readings)
         layer, smoothing = self.layer_at(interval), self.smoothing_at(interval)
         rows, people = training_rows(readings, layer, smoothing)
         if people.size == 0:
             raise InputError(f"readings must hold a day with more than {layer.horizon} readings to train on")
         self.regressor_ = self.new_regressor(layer).fit(rows, people)
-        self.interval_ = interval
+        self.interval_, self.layer_, self.smoothing_ = interval, layer, smoothing
         self.uses_ventilation_ = "ventilation" in readings.columns
         self.most_people_ = float(readings["occupancy"].max())
         self.training_error_ = self.regressor_.training_error_
@@ -209,7 +212,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         if self.layer not in LAYERS:
             raise InputError(f"layer must be one of {', '.join(LAYERS)}, got {self.layer!r}")
         horizon = _readings_in(self.horizon, interval, "horizon")
-        return Layer(self.layer, horizon, _readings_in(self.stride, interval, "stride"))
+        stride = _readings_in(self.stride, interval, "stride") if self.layer == "fs-elm" else 1
+        return Layer(self.layer, horizon, stride)
 
     def smoothing_at(self, interval: float) -> float:
         """Count the smoothing in readings squared."""
@@ -225,12 +229,12 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def network(self) -> Network:
         """Take the trained estimator apart into what one room needs to run."""
-        layer = self.layer_at(self.interval_)
+        layer = self.layer_
         is_feedback = np.repeat([name == "o" for name in layer.sizes()], list(layer.sizes().values()))
         weights = self.regressor_.input_weights_.T
         return Network(
             layer=layer,
-            smoothing=self.smoothing_at(self.interval_),
+            smoothing=self.smoothing_,
             most_people=self.most_people_,
             known_weights=np.ascontiguousarray(weights[~is_feedback]),
             feedback_weights=np.ascontiguousarray(weights[is_feedback]),
@@ -246,23 +250,21 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         people = np.zeros(co2.size)
         for k in track(range(co2.size), "estimating", show=self.verbose):
             if k in starts:
-                day = new_day(network, self.interval_, revise=revise)
+                day = LiveDay(network, revise=revise)
             day.append(co2[k], ventilation[k])
             recent = min(wait + 1, len(day))
             people[k + 1 - recent : k + 1] = day.people[-recent:]
         return people
 
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
-        readings = check_readings(readings)
+        columns = ("co2", "ventilation") if self.uses_ventilation_ else ("co2",)
+        readings = readings.drop(columns=[name for name in COLUMNS if name not in columns], errors="ignore")
+        readings = check_readings(readings, needed=columns)
         interval = interval_of(readings)
         if abs(interval - self.interval_) > 1e-6:
             ours, theirs = f"{self.interval_:g} min", f"{interval:g} min"
             raise InputError(f"readings come every {theirs}, but the model was trained on one every {ours}")
-        if not self.uses_ventilation_:
-            return readings[["co2"]]
-        if "ventilation" not in readings.columns:
-            raise InputError("readings have no column 'ventilation', but the model was trained with it")
-        return readings[["co2", "ventilation"]]
+        return readings
 
 
 def training_rows(readings: pd.DataFrame, layer: Layer, smoothing: float) -> tuple[Array, Array]:
@@ -297,7 +299,7 @@ def _with_hindsight(network: Network, co2: Array, ventilation: Array) -> Array:
 
 
 def _readings_in(minutes: float, interval: float, name: str) -> int:
-    count = round(minutes / interval)
+    count = round(minutes / interval) if math.isfinite(minutes) else 0
     if count < 1 or abs(count * interval - minutes) > 1e-6:
         got = f"{minutes:g} min at one reading every {interval:g} min"
         raise InputError(f"{name} must be a whole number of readings, got {got}")

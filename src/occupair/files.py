@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,24 +12,45 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """Give a scratch path beside ``path`` that takes its place on success and vanishes on failure.
+    """Give a scratch path that takes the place of ``path`` on success and vanishes on failure.
 
-    The scratch file keeps the suffix of ``path``, for writers that look at it.
+    The scratch file keeps the suffix of ``path``, for writers that look at it. A link stays a link, and
+    what is not a file (a pipe, ``/dev/stdout``) is written to, not replaced.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, give the name of a file in it")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    scratch = Path(name)
+    target = Path(path).resolve()
+    scratch = _scratch_beside(target, Path(path))
     try:
         yield scratch
-        scratch.chmod(_mode_of(path))
+        if target.exists() and not target.is_file():
+            with scratch.open("rb") as written, target.open("wb") as device:
+                shutil.copyfileobj(written, device)
+            return
+        scratch.chmod(_mode_of(target))
         with scratch.open("rb") as written:
             os.fsync(written.fileno())
-        scratch.replace(path)
+        scratch.replace(target)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def check_writable(path: Path | str) -> None:
+    """Find out before long work whether its result can be written, and leave no trace of the question."""
+    _scratch_beside(Path(path).resolve(), Path(path)).unlink()
+
+
+def _scratch_beside(target: Path, name: Path) -> Path:
+    if target.is_dir():
+        raise IsADirectoryError(f"{name} is a folder, give the name of a file in it")
+    is_device = target.exists() and not target.is_file()
+    folder = Path(tempfile.gettempdir()) if is_device else target.parent
+    try:
+        handle, scratch = tempfile.mkstemp(dir=folder, prefix=f".{target.stem}-", suffix=target.suffix)
+    except OSError as error:
+        raise type(error)(
+            error.errno, error.strerror, str(name)
+        ) from None  # its name, not the scratch file's
+    os.close(handle)
+    return Path(scratch)
 
 
 def _mode_of(path: Path) -> int:

@@ -7,7 +7,6 @@ whole day; a live day is a run after every reading over the part of the day that
 from __future__ import annotations
 
 import datetime as dt
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,8 +77,6 @@ class LiveDay:
     ----------
     network : Network
         The trained estimator.
-    capacity : int
-        The most readings a day can have.
     revise : bool
         True runs the three steps of Jiang et al. 2016, Eq. (26): after every reading, all estimates of
         the day follow the newly smoothed CO2. Those before the first smoothed value that changed stay as
@@ -87,17 +84,20 @@ class LiveDay:
         fed back for ever, and their errors add up.
     """
 
-    def __init__(self, network: Network, capacity: int, *, revise: bool = True) -> None:
+    def __init__(self, network: Network, *, revise: bool = True) -> None:
         self._network = network
         self._revise = revise
         self._smoother = LocalSmoother(network.smoothing)
-        self._ventilation = np.empty(capacity)
-        self._people = np.zeros(capacity)  # the room is empty in the first horizon of the day
+        self._ventilation = np.zeros(1024)
+        self._people = np.zeros(1024)  # the room is empty in the first horizon of the day
 
     def append(self, co2: float, ventilation: float) -> None:
         """Take the next reading [ppm], [0..1] and estimate anew what it changes."""
         changed = self._smoother.append(co2)
         last = len(self._smoother) - 1
+        if last == self._people.size:
+            self._ventilation = np.append(self._ventilation, np.zeros(last))
+            self._people = np.append(self._people, np.zeros(last))
         self._ventilation[last] = ventilation
         horizon = self._network.layer.horizon
         if last >= horizon:
@@ -145,7 +145,7 @@ class LiveRoom:
         self._interval = interval
         self._uses_ventilation = uses_ventilation
         self._last: dt.datetime | None = None
-        self._day = new_day(network, interval)
+        self._day = LiveDay(network)
 
     def update(self, time: dt.datetime, co2: float, ventilation: float | None = None) -> Estimate:
         """Take one reading and estimate the people in the room now.
@@ -166,7 +166,7 @@ class LiveRoom:
         """
         flow = self._checked(time, co2, ventilation)
         if self._last is None or time.date() != self._last.date():
-            self._day = new_day(self._network, self._interval)
+            self._day = LiveDay(self._network)
         self._day.append(co2, flow)
         self._last = time
         quality = "ok" if len(self._day) > self._network.layer.horizon else "starting"
@@ -184,17 +184,19 @@ class LiveRoom:
 
     def _checked(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
         self._check_time(time)
-        if not (math.isfinite(co2) and co2 >= 0):
-            raise InputError(f"co2 must be a finite number of ppm, 0 or more, got {co2} at {time}")
+        if not (_is_number(co2) and 0 <= co2 <= 1e6):
+            raise InputError(f"co2 must be from 0 to 1000000 ppm, got {co2!r} at {time}")
         if not self._uses_ventilation:
             return 0.0
         if ventilation is None:
             raise InputError(f"ventilation is missing at {time}, and this model was trained with it")
-        if not 0 <= ventilation <= 1:
-            raise InputError(f"ventilation must be from 0 to 1 (80 % is 0.8), got {ventilation} at {time}")
+        if not (_is_number(ventilation) and 0 <= ventilation <= 1):
+            raise InputError(f"ventilation must be from 0 to 1 (80 % is 0.8), got {ventilation!r} at {time}")
         return float(ventilation)
 
     def _check_time(self, time: dt.datetime) -> None:
+        if not isinstance(time, dt.datetime) or time != time:  # NaT is a datetime that is not itself
+            raise InputError(f"time must be a datetime, got {time!r}")
         if self._last is None:
             return
         if (time.tzinfo is None) != (self._last.tzinfo is None):
@@ -210,9 +212,8 @@ class LiveRoom:
             )
 
 
-def new_day(network: Network, interval: float, *, revise: bool = True) -> LiveDay:
-    """Begin a day, with room for the 25 hours of the day on which summer time ends."""
-    return LiveDay(network, capacity=math.ceil(25 * 60 / interval) + 1, revise=revise)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number)
 
 
 def minutes_between(earlier: dt.datetime, later: dt.datetime) -> float:

@@ -10,15 +10,18 @@ import hashlib
 import json
 import math
 import zlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from occupair.elm import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
+from occupair.features import LAYERS, Layer
 from occupair.files import write_atomically
 
 VERSION = 1
@@ -59,11 +62,15 @@ def load_model(path: str | Path) -> OccupancyEstimator:
 
 def dump_model(estimator: OccupancyEstimator) -> bytes:
     """Turn a trained estimator into the bytes of a model file."""
+    check_is_fitted(estimator, "regressor_")
+    _check_size(estimator.layer_, estimator.regressor_.coef_.size)
     regressor = estimator.regressor_
     parameters = {name: _plain(getattr(estimator, name)) for name in _PARAMETERS}
     model = {
         "parameters": parameters,
         "interval": estimator.interval_,
+        "layer": asdict(estimator.layer_),
+        "smoothing": estimator.smoothing_,
         "most_people": estimator.most_people_,
         "uses_ventilation": estimator.uses_ventilation_,
         "training_error": estimator.training_error_,
@@ -87,12 +94,12 @@ def parse_model(content: bytes) -> OccupancyEstimator:
     except (ValueError, KeyError, RecursionError):
         raise InputError("is damaged or cut short, it does not end as a model file does") from None
     if version != VERSION:
-        raise InputError(f"has format version {version}, this occupair reads {VERSION}: upgrade occupair")
+        raise InputError(f"has format version {version!r}, this occupair reads {VERSION}: upgrade occupair")
     if checksum != _checksum(_canonical(model)):
         raise InputError("is damaged, its checksum does not match its content")
     try:
         return _build(model)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise InputError(f"is not a valid model: {error}") from None
 
 
@@ -105,21 +112,33 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.most_people_ = _positive(model, "most_people", or_zero=True)
     estimator.training_error_ = _positive(model, "training_error", or_zero=True)
     estimator.uses_ventilation_ = bool(model["uses_ventilation"])
+    estimator.smoothing_ = _positive(model, "smoothing", or_zero=True)
+    estimator.layer_ = _build_layer(model["layer"])
     estimator.regressor_ = _build_regressor(estimator, model)
     return estimator
 
 
+def _build_layer(layer: dict[str, Any]) -> Layer:
+    kind, horizon, stride = layer["kind"], layer["horizon"], layer["stride"]
+    if kind not in LAYERS or not all(isinstance(count, int) for count in (horizon, stride)):
+        raise ValueError("layer must have a known kind and whole numbers of readings")
+    return Layer(kind, horizon, stride)
+
+
+def _check_size(layer: Layer, n_hidden: int) -> None:
+    if layer.horizon * n_hidden > _MOST_WEIGHTS:
+        raise InputError(
+            f"a hidden layer of {n_hidden} neurons and {layer.horizon} lags is too large for a file"
+        )
+
+
 def _build_regressor(estimator: OccupancyEstimator, model: dict[str, Any]) -> ELMRegressor:
     coef, scale = _vector(model, "coef"), _vector(model, "scale")
-    layer = estimator.layer_at(estimator.interval_)
-    estimator.smoothing_at(estimator.interval_)
-    if coef.size * layer.horizon > _MOST_WEIGHTS:
-        raise ValueError("the hidden layer is too large")
+    layer = estimator.layer_
+    _check_size(layer, coef.size)
     sizes = layer.sizes().values()
-    if len(scale) != (len(sizes) if estimator.layer == "fs-elm" else 1) or sum(sizes) != model["n_features"]:
-        raise ValueError("scale, horizon and n_features do not fit each other")
-    if coef.size != estimator.n_hidden:
-        raise ValueError("coef does not have one number per hidden neuron")
+    if len(scale) != (len(sizes) if layer.kind == "fs-elm" else 1) or sum(sizes) != model["n_features"]:
+        raise ValueError("scale, layer and n_features do not fit each other")
     regressor = estimator.new_regressor(layer).rebuild(
         layer_seed=int(model["layer_seed"]), scale=scale, coef=coef, n_features=sum(sizes)
     )
@@ -151,9 +170,9 @@ def _plain(value: Any) -> Any:
     """Give a parameter as JSON has it; a random state that is not a seed cannot be kept and is not needed."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    return value if isinstance(value, str | int | float | list) else None
+    return value if isinstance(value, str | int | float) else None
 
 
 def _canonical(model: Any) -> str:

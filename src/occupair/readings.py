@@ -7,7 +7,7 @@ be missing; inside a local day the readings come at one interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -38,7 +38,7 @@ class Source:
 
 
 def check_readings(
-    readings: pd.DataFrame, *, occupancy: bool = False, source: Source | str = "readings"
+    readings: pd.DataFrame, *, needed: Sequence[str] = ("co2",), source: Source | str = "readings"
 ) -> pd.DataFrame:
     """Return the columns we use of ``readings`` as floats, or say which rule they break and where.
 
@@ -46,8 +46,8 @@ def check_readings(
     ----------
     readings : DataFrame
         See the module.
-    occupancy : bool
-        Whether head counts are needed.
+    needed : sequence of str
+        Columns that have to be there.
     source : str
         What to call the readings in an error message.
 
@@ -60,16 +60,13 @@ def check_readings(
     source = source if isinstance(source, Source) else Source(source)
     if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
         raise source.error("must be a DataFrame with a DatetimeIndex")
-    if "co2" not in readings.columns:
-        raise source.error(missing_column("co2", readings))
-    if occupancy and "occupancy" not in readings.columns:
-        raise source.error(missing_column("occupancy", readings) + "; head counts are needed here")
-    kept = readings[[name for name in COLUMNS if name in readings.columns]]
-    checked = pd.DataFrame(
-        {name: to_numbers(kept[name], source) for name in kept.columns}, index=readings.index
-    )
+    for name in needed:
+        if name not in readings.columns:
+            raise source.error(missing_column(name, readings))
+    kept = [name for name in COLUMNS if name in readings.columns]
+    checked = pd.DataFrame({name: to_numbers(readings[name], source) for name in kept}, index=readings.index)
     _check_times(readings.index, source)
-    for name in checked.columns:
+    for name in kept:
         _check_values(checked[name], source)
     return checked.rename_axis("time")
 
@@ -112,7 +109,7 @@ def _local_days(index: pd.DatetimeIndex) -> NDArray[np.datetime64]:
 def _seconds(index: pd.DatetimeIndex) -> NDArray[np.float64]:
     """Time since 1970 [s]: steady through changes of the clock when the zone is known."""
     steady = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
-    return steady.to_numpy().astype("datetime64[ns]").astype(np.int64) / 1e9
+    return steady.to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6
 
 
 def _interval(index: pd.DatetimeIndex, source: Source) -> float:
@@ -147,7 +144,7 @@ def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
 def _check_values(column: pd.Series[float], source: Source) -> None:
     values = np.asarray(column, dtype=np.float64)
     rules: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.bool_]], str]] = {
-        "co2": (lambda x: np.isfinite(x) & (x >= 0), "must be a finite number of ppm, 0 or more"),
+        "co2": (lambda x: (x >= 0) & (x <= 1e6), "must be from 0 to 1000000 ppm"),
         "ventilation": (lambda x: (x >= 0) & (x <= 1), "must be from 0 to 1 (80 % is 0.8)"),
         "occupancy": (
             lambda x: (x >= 0) & (x == np.rint(x)) & np.isfinite(x),
@@ -163,16 +160,25 @@ def _check_values(column: pd.Series[float], source: Source) -> None:
 
 
 def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
-    """Convert to floats; an empty cell becomes NaN, a word is an error."""
-    text = column.replace("", np.nan) if not pd.api.types.is_numeric_dtype(column) else column
-    numbers = pd.to_numeric(text, errors="coerce").astype(float)
+    """Convert to floats; an empty cell becomes NaN, what is not a number is an error."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.astype(float)
+    text = column.where(column.astype(str).str.strip() != "", np.nan)
+    numbers = pd.to_numeric(text.astype(str), errors="coerce").astype(float)
     wrong = (numbers.isna() & ~text.isna()).to_numpy()
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise source.error(f"must be a number, got {column.iloc[k]!r}", row=k, column=str(column.name))
+        raise source.error(f"must be a number, got {shown(column.iloc[k])}", row=k, column=str(column.name))
     return numbers
+
+
+def shown(value: object) -> str:
+    """Show a value in an error message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def missing_column(column: str, table: pd.DataFrame) -> str:
     """Say that ``column`` is not in ``table``, and what is."""
-    return f"has no column {column!r}, only {', '.join(map(repr, table.columns))}"
+    hint = "; head counts are needed here" if column == "occupancy" else ""
+    return f"has no column {column!r}, only {', '.join(map(repr, table.columns))}{hint}"

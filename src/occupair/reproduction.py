@@ -158,7 +158,7 @@ def _machine(name: str) -> str:
 
 
 def _scales(model: OccupancyEstimator) -> dict[str, float]:
-    names = model.layer_at(model.interval_).sizes()
+    names = model.layer_.sizes()
     return dict(zip(names, model.regressor_.scale_.tolist(), strict=True))
 
 
@@ -173,7 +173,7 @@ def _tolerance_curves(truth: pd.Series[float], estimates: dict[int, pd.Series[fl
 
 
 def _saturation(model: OccupancyEstimator, train: pd.DataFrame) -> Saturation:
-    rows, _ = training_rows(train, model.layer_at(1.0), model.smoothing_at(1.0))
+    rows, _ = training_rows(train, model.layer_, model.smoothing_)
     edges = np.arange(-60, 61) / 4
     counts, beyond = np.zeros(edges.size - 1), 0
     always = np.ones(model.n_hidden, dtype=bool)

@@ -42,7 +42,8 @@ class OfficeHistory:
     outdoor : CO2 of the outdoor air [ppm]
     ventilation : 1 while the ventilation is on, else 0
     air : CO2 in each zone [ppm] and what came in and went out [L]
-    co2 : readings of the sensor [ppm], taken at the start of the minute, before its people breathe
+    co2 : readings of the sensor [ppm]: the room's air at the start of the minute, before its people breathe,
+        and the breath of those who pass the sensor within it
     """
 
     time: pd.DatetimeIndex
