@@ -11,7 +11,7 @@ help:                    ## what there is to make
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(INSTALLED)       ## the paper's experiment in about a minute: table, and a report to open
-	@$(BIN)/occupair reproduce --draws 2 --out occupair-report.html
+	@$(BIN)/occupair reproduce --draws 1 --out occupair-report.html
 
 reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the README's table
 	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html

@@ -252,7 +252,8 @@ def _score_table(result: Reproduction) -> Table:
     from occupair.report.paper_tables import PAPER_BEST_WITHIN, PAPER_SCORES
     from occupair.report.words import estimator_name
 
-    title = f"Table II: {result.days - result.train_days} test days, {result.draws} draws, seed {result.seed}"
+    draws = f"{result.draws} draw{'s' if result.draws > 1 else ''}"
+    title = f"Table II: {result.days - result.train_days} test days, {draws}, seed {result.seed}"
     table = _table(title, "estimator", "", "RMSE", "FDR", "FPR", "FNR", "≤3 off", "≤4 off")
     for equation, ours in result.scores.items():
         paper = PAPER_SCORES.get(equation)
