@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src/occupair"
-SHELLS = {"simulation", "reproduction", "report", "cli"}
+SHELLS = {"simulation", "datasets", "baselines", "benchmark", "reproduction", "report", "cli"}
 CORE = sorted(path for path in SOURCE.glob("*.py") if path.stem not in SHELLS | {"__init__"})
 
 

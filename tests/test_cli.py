@@ -16,7 +16,7 @@ import pytest
 import occupair as oc
 from occupair.cli import main
 
-COMMANDS = ["simulate", "fit", "estimate", "evaluate", "reproduce"]
+COMMANDS = ["simulate", "fit", "estimate", "evaluate", "reproduce", "datasets", "datasets fetch"]
 
 
 class Done(NamedTuple):
@@ -56,14 +56,14 @@ def desk(tmp_path_factory, slow_office):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example_in_its_help(command):
-    done = occupair(command, "--help")
+    done = occupair(*command.split(), "--help")
     assert done.returncode == 0
-    assert f"Example: occupair {command} " in done.stdout
+    assert f"Example: occupair {command}" in done.stdout
 
 
 def test_no_command_shows_them_all():
     done = occupair()
-    assert all(command in done.stdout + done.stderr for command in COMMANDS)
+    assert all(command.split()[0] in done.stdout + done.stderr for command in COMMANDS)
 
 
 def test_version():
@@ -124,9 +124,19 @@ def test_evaluate_has_no_number_where_there_is_none(desk, last_day):
     assert json.loads(done.stdout)["fpr"] is None
 
 
+def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
+    (tmp_path / "robod").mkdir()
+    monkeypatch.setenv("OCCUPAIR_DATA", str(tmp_path))
+    listed = occupair("datasets").stdout
+    assert "sdu2018: Room-level Occupant Counts" in listed
+    assert "CC-BY-4.0; https://github.com/ideas-lab-nus/robod" in listed
+    assert f"here: {tmp_path / 'robod'}" in listed
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["datasets", "fetch", "moon"], "occupair: there is no data set 'moon', only sdu2018"),
         (["fit", "nowhere.csv"], "occupair: nowhere.csv: No such file or directory"),
         (["fit", "."], "occupair: .: Is a directory"),
         (

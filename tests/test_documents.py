@@ -16,6 +16,12 @@ REFERENCE = (ROOT / "docs/reference.md").read_text()
 README = (ROOT / "README.md").read_text()
 ROWS = re.findall(r"^\| \((\d+)\) \| .* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", EQUATIONS, re.MULTILINE)
 COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
+for group in app.registered_groups:
+    COMMANDS[f"{group.name}`"] = group.typer_instance.registered_callback.callback
+    COMMANDS |= {
+        f"{group.name} {command.callback.__name__}": command.callback
+        for command in group.typer_instance.registered_commands
+    }
 
 
 def resolve(dotted):
@@ -66,7 +72,7 @@ def options_of(function):
     """Flags of a command, from the declarations of its parameters."""
     flags = set()
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        (declaration,) = parameter.annotation.__metadata__
+        (declaration,) = getattr(parameter.annotation, "__metadata__", (None,))
         if type(declaration).__name__ == "OptionInfo":
             # In Annotated, typer keeps the first declared flag where a default would stand.
             declared = {

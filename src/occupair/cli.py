@@ -227,6 +227,47 @@ def reproduce(
     )
 
 
+datasets_app = typer.Typer(rich_markup_mode=None)
+app.add_typer(datasets_app, name="datasets")
+
+
+@datasets_app.callback(invoke_without_command=True)
+def datasets(context: typer.Context) -> None:
+    """List the public data sets, their licences and where to download them.
+
+    Example: occupair datasets
+    """
+    from occupair.datasets import DATASETS, find_folder
+
+    if context.invoked_subcommand:
+        return
+    for name, data_set in DATASETS.items():
+        here = find_folder(name)
+        out.print(f"{name}: {data_set.title}", soft_wrap=True)
+        out.print(f"    {data_set.licence}; {data_set.page}", soft_wrap=True)
+        out.print(f"    {f'here: {here}' if here else f'occupair datasets fetch {name}'}", soft_wrap=True)
+
+
+@datasets_app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A name that 'occupair datasets' lists.")],
+    folder: Annotated[
+        Path, typer.Option("--into", help="Where to put its folder; set OCCUPAIR_DATA to it.")
+    ] = Path("occupair-data"),
+) -> None:
+    """Download a data set from its publisher and check that it is whole.
+
+    Example: occupair datasets fetch sdu2018 --into occupair-data
+    """
+    from occupair.datasets import fetch as download
+
+    with _bar():
+        files = download(name, folder / name)
+    out.print(
+        f"{folder / name}: {len(files)} files. Next: export OCCUPAIR_DATA={folder.resolve()}", soft_wrap=True
+    )
+
+
 _ROUNDING = "RMSE is on unrounded estimates, all others on estimates rounded to whole people."
 _SCORE_WORDS = {
     "rmse": "root mean squared error [people]",

@@ -1,0 +1,86 @@
+"""A linear model of the room's CO2 with the people as its input, identified from training days."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from occupair.baselines.base_level import BaseLevel
+from occupair.baselines.episodes import Array, Day
+from occupair.baselines.windows import running_mean, shifted
+
+
+@dataclass(frozen=True)
+class CO2Model:
+    r"""First-order CO2 balance: :math:`\dot C = g n - (k_0 + k_1 v + k_2 v^2)(C - C_{base}) + h`.
+
+    Parameters
+    ----------
+    gain : float
+        g, what one person adds [ppm/min].
+    decay : tuple of three floats
+        k0, k1 and k2, what ventilation takes away [1/min].
+    drift : float
+        h, what the base level misses [ppm/min].
+    base : BaseLevel
+        The base level.
+    """
+
+    gain: float
+    decay: tuple[float, float, float]
+    drift: float
+    base: BaseLevel
+
+    def decay_at(self, day: Day) -> Array:
+        """Share of the CO2 above base that leaves per minute [1/min], never less than nothing."""
+        k0, k1, k2 = self.decay
+        v = day.ventilation
+        return np.maximum(k0 + k1 * v + k2 * v**2, 0.0)
+
+    def exhaled(self, day: Day) -> Array:
+        """CO2 that the people must have brought in since the day began [ppm], as far as readings tell.
+
+        The rise of CO2 plus all that ventilation took away: a running total of gain times people.
+        """
+        loss = self.decay_at(day) * (day.co2 - self.base.at(day)) - self.drift
+        lost = np.cumsum(shifted(loss, 1)) - loss[0]
+        return np.asarray(day.co2 - day.co2[0] + lost * day.interval)
+
+
+def identify(
+    days: list[Day], people: list[Array], base: BaseLevel, *, delay: float = 0, span: float = 30
+) -> CO2Model:
+    """Identify the model by least squares on the balance averaged over ``span`` minutes.
+
+    Averaging keeps the noise of single readings out of the rise of CO2. The squares are those of the
+    people, n = a dC/dt + (b + c v + d v^2)(C - C_base) + e, and g = 1/a, k = (b, c, d)/a, h = -e/a: head
+    counts and CO2 both err, and it is the people that are asked for. Squares of the CO2 instead made one
+    day of CO2 that nobody was counted for halve the gain (SDU 2018, room 3).
+
+    Parameters
+    ----------
+    days, people : list
+        Training days and the people in them.
+    base : BaseLevel
+        The base level.
+    delay : float
+        How late CO2 answers [min].
+    span : float
+        Length of the averages [min].
+    """
+    rows = [_summed(day, inside, base, delay, span) for day, inside in zip(days, people, strict=True)]
+    terms = np.vstack([row[:, 1:] for row in rows])
+    a, b, c, d, e = np.linalg.lstsq(terms, np.concatenate([row[:, 0] for row in rows]), rcond=None)[0]
+    a = max(a, 1e-3)
+    return CO2Model(float(1 / a), (float(b / a), float(c / a), float(d / a)), -float(e / a), base)
+
+
+def _summed(day: Day, people: Array, base: BaseLevel, delay: float, span: float) -> Array:
+    """Mean people, mean rise [ppm/min] and the mean of the other terms over the span before each reading."""
+    length = day.readings_in(span)
+    above, v = day.co2 - base.at(day), day.ventilation
+    inputs = [shifted(people, round(delay / day.interval)), above, v * above, v**2 * above]
+    inside, *means = [running_mean(shifted(term, 1), length) for term in inputs]
+    rise = (day.co2 - shifted(day.co2, length)) / (length * day.interval)
+    return np.column_stack([inside, rise, *means, np.ones(len(day))])[min(length, len(day) - 1) :]

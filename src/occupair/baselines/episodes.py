@@ -1,0 +1,155 @@
+"""What all baselines share: days in, clamped estimates out, and nothing of the future in between."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from occupair.errors import InputError
+from occupair.readings import check_readings, day_slices, interval_of
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Day:
+    """The readings of one local day, without the head counts: no baseline can peek at them.
+
+    Parameters
+    ----------
+    times : DatetimeIndex
+        Local wall-clock times.
+    co2 : array
+        CO2 [ppm].
+    ventilation : array
+        Ventilation [0..1]; 0 throughout where it is unknown.
+    interval : float
+        Time between readings [min].
+    """
+
+    times: pd.DatetimeIndex
+    co2: Array
+    ventilation: Array
+    interval: float
+
+    def __len__(self) -> int:
+        return self.co2.size
+
+    def readings_in(self, minutes: float) -> int:
+        """Count the readings that come nearest to ``minutes``, at least one.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> times = pd.date_range("2024-01-08", periods=2, freq="5min")
+        >>> day = Day(times, np.zeros(2), np.zeros(2), interval=5.0)
+        >>> day.readings_in(20), day.readings_in(1)
+        (4, 1)
+        """
+        return max(1, round(minutes / self.interval))
+
+
+class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A causal estimator of the people in a room, one day at a time.
+
+    Subclasses say how they learn (``_learn``) and what they think of a day (``_people``). The estimate of
+    a reading may use the readings up to ``lag`` minutes after it on the same local day, and is clamped to
+    between nobody and the most people seen in training.
+
+    Attributes
+    ----------
+    interval_ : float
+        Time between readings [min].
+    most_people_ : float
+        The most people seen in training [people].
+    uses_ventilation_ : bool
+        Whether the training readings had a ventilation column.
+    """
+
+    lag: float
+
+    def fit(self, readings: pd.DataFrame) -> Self:
+        """Learn from readings that have head counts."""
+        readings = check_readings(readings, needed=("co2", "occupancy"))
+        interval = interval_of(readings)
+        lag_in_readings(self.lag, interval)
+        occupancy = readings["occupancy"].to_numpy()
+        self._learn(days_of(readings, interval), [occupancy[day] for day in day_slices(readings)])
+        self.interval_ = interval
+        self.most_people_ = float(occupancy.max())
+        self.uses_ventilation_ = "ventilation" in readings.columns
+        return self
+
+    def estimate(self, readings: pd.DataFrame) -> pd.Series[float]:
+        """Estimate the people in the room at every reading.
+
+        Parameters
+        ----------
+        readings : DataFrame
+            Readings at the interval of training; ``occupancy`` is not looked at.
+
+        Returns
+        -------
+        Series
+            ``people`` [people, unrounded]: each from the readings up to ``lag`` minutes after it. The last
+            ``lag`` minutes of a day make do with the readings there are.
+        """
+        check_is_fitted(self, "interval_")
+        readings = self._checked(readings)
+        people = np.concatenate([self._people(day) for day in days_of(readings, self.interval_)])
+        return pd.Series(np.clip(people, 0.0, self.most_people_), index=readings.index, name="people")
+
+    @abstractmethod
+    def _learn(self, days: list[Day], people: list[Array]) -> None:
+        """Learn from days and the people in them, setting attributes only when all went well."""
+
+    @abstractmethod
+    def _people(self, day: Day) -> Array:
+        """Estimate one day, unclamped [people]."""
+
+    def _ahead(self, day: Day) -> int:
+        """How many later readings an estimate may use."""
+        return lag_in_readings(self.lag, day.interval)
+
+    def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
+        columns = ["co2", "ventilation"] if self.uses_ventilation_ else ["co2"]
+        if isinstance(readings, pd.DataFrame):  # head counts may be missing or wrong: nobody looks at them
+            readings = readings[[name for name in readings.columns if name in columns]]
+        readings = check_readings(readings, needed=columns)
+        interval = interval_of(readings)
+        if abs(interval - self.interval_) > 1e-6:
+            ours, theirs = f"{self.interval_:g} min", f"{interval:g} min"
+            raise InputError(f"readings come every {theirs}, but the model was trained on one every {ours}")
+        return readings
+
+
+def days_of(readings: pd.DataFrame, interval: float) -> list[Day]:
+    """Cut checked readings into local days."""
+    assert isinstance(readings.index, pd.DatetimeIndex)
+    times = readings.index.tz_localize(None)
+    co2 = readings["co2"].to_numpy(dtype=float)
+    known = "ventilation" in readings.columns
+    ventilation = readings["ventilation"].to_numpy(dtype=float) if known else np.zeros(co2.size)
+    return [Day(times[day], co2[day], ventilation[day], interval) for day in day_slices(readings)]
+
+
+def lag_in_readings(lag: float, interval: float) -> int:
+    """Count the readings in ``lag`` minutes, or say that it is not a whole number of them.
+
+    Examples
+    --------
+    >>> lag_in_readings(20, 5.0)
+    4
+    """
+    count = round(lag / interval)
+    if lag < 0 or abs(count * interval - lag) > 1e-6:
+        got = f"{lag:g} min at one reading every {interval:g} min"
+        raise InputError(f"lag must be 0 or a whole number of readings, got {got}")
+    return count

@@ -1,0 +1,115 @@
+"""The mass balance of CO2, turned around: people from the rise and the level of CO2 and the ventilation."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from occupair.baselines.base_level import BaseLevel
+from occupair.baselines.episodes import Array, Baseline, Day
+from occupair.baselines.windows import running_mean, running_slope, shifted
+from occupair.errors import InputError
+
+DELAYS = (0, 5, 10, 15, 20, 25, 30)  # [min]
+
+
+class MassBalanceBaseline(Baseline):
+    r"""People from the CO2 they must be breathing out, fitted by least squares.
+
+    .. math:: n = a\,\dot C + (b + c v + d v^2)(C - C_{base}) + e
+
+    The rise and the level of CO2 are those of a straight line through the last minutes, the ventilation
+    is its mean over them, and the base level is a running one (``BaseLevel``). The constant ``e`` takes up
+    what the base level misses.
+
+    Mixing and the sensor make CO2 answer late. With ``lag`` at hand, the balance of some minutes later
+    tells more about now: how many, and how long the line, is what fits the training days best.
+
+    Parameters
+    ----------
+    lag : float
+        Minutes that an estimate may wait for later readings [min].
+    windows : sequence of float
+        Lengths of the line to choose from [min].
+    intercept : bool
+        Whether to fit the constant ``e``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (5,)
+        a [people min/ppm]; b, c and d [people/ppm]; e [people].
+    window_, delay_ : float
+        Length of the line, and how late CO2 answers as far as ``lag`` allows to wait for it [min].
+    base_ : BaseLevel
+        The base level.
+
+    Examples
+    --------
+    >>> import occupair as oc
+    >>> office = oc.simulate_office(days=3, seed=1)
+    >>> model = MassBalanceBaseline().fit(office)
+    >>> bool(oc.metrics.rmse(office["occupancy"], model.estimate(office)) < office["occupancy"].std() / 2)
+    True
+    """
+
+    def __init__(
+        self, *, lag: float = 0, windows: tuple[float, ...] = (6, 10, 20, 40), intercept: bool = True
+    ) -> None:
+        self.lag = lag
+        self.windows = windows
+        self.intercept = intercept
+
+    def _learn(self, days: list[Day], people: list[Array]) -> None:
+        base, truth = BaseLevel.learn(days), np.concatenate(people)
+        best: tuple[float, Array, float, float] | None = None
+        for window, delay in product(self.windows, delays_within(self.lag)):
+            rows = np.vstack([self._terms(day, base, window, delay) for day in days])
+            coef = np.linalg.lstsq(rows, truth, rcond=None)[0]
+            error = float(np.mean((rows @ coef - truth) ** 2))
+            if best is None or error < best[0]:
+                best = error, np.asarray(coef, dtype=float), window, delay
+        if best is None:
+            raise InputError(f"windows must name at least one length in minutes, got {self.windows!r}")
+        self.base_ = base
+        _, self.coef_, self.window_, self.delay_ = best
+
+    def _terms(self, day: Day, base: BaseLevel, window: float, delay: float) -> Array:
+        terms = balance_terms(day, base, window=window, delay=delay)
+        terms[:, -1] *= self.intercept
+        return terms
+
+    def _people(self, day: Day) -> Array:
+        return np.asarray(self.parts(day).sum(axis=1))
+
+    def parts(self, day: Day) -> Array:
+        """People that each term of the balance speaks for: a column for each of ``coef_`` [people]."""
+        return self._terms(day, self.base_, self.window_, self.delay_) * self.coef_
+
+
+def balance_terms(day: Day, base: BaseLevel, *, window: float, delay: float = 0) -> Array:
+    """Terms of the mass balance ``delay`` minutes after each reading, from the ``window`` before that.
+
+    Returns
+    -------
+    array of shape (N, 5)
+        Rise of CO2 [ppm/min]; CO2 above base, alone, times v and times v squared [ppm]; 1.
+    """
+    length, late = max(day.readings_in(window), 2), round(delay / day.interval)
+    rise = running_slope(day.co2, length)
+    co2_now = running_mean(day.co2, length) + rise * (length - 1) / 2
+    above = co2_now - base.at(day)
+    flow = running_mean(day.ventilation, length)
+    terms = [rise / day.interval, above, flow * above, flow**2 * above, np.ones(len(day))]
+    return np.column_stack([shifted(term, -late) for term in terms])
+
+
+def delays_within(lag: float) -> tuple[float, ...]:
+    """Delays of CO2 to choose from when estimates may wait ``lag`` minutes [min].
+
+    Examples
+    --------
+    >>> delays_within(12)
+    (0, 5, 10, 12)
+    """
+    return (*(delay for delay in DELAYS if delay < lag), min(lag, DELAYS[-1]))

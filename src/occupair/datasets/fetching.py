@@ -1,0 +1,179 @@
+"""Data sets downloaded from their publishers, checked, and whole or not there."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from http.client import HTTPException, HTTPResponse
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+from occupair.datasets.catalogue import data_set_called
+from occupair.datasets.data_set import DataSet, RemoteFile
+from occupair.errors import InputError
+from occupair.files import replacing, write_atomically
+from occupair.progress import track
+
+CHUNK = 1 << 16  # bytes; progress is told in chunks
+TIMEOUT = 60.0  # s without an answer
+_FIGSHARE = re.compile(r"/v2/collections/\d+/articles$")
+
+
+def fetch(name: str, folder: str | Path, *, data_set: DataSet | None = None) -> list[Path]:
+    """Download a data set from its publisher into ``folder``.
+
+    Files that are already there with the right checksum (also wrapped as ``.gz``) are left alone. Each
+    other file is downloaded, checked, and only then put in its place. Progress is told to
+    `occupair.progress`.
+
+    Parameters
+    ----------
+    name : str
+        A name in ``DATASETS``.
+    folder : path
+        Where the files go; it is made when it is not there.
+    data_set : DataSet, optional
+        What to download instead of ``DATASETS[name]``.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the data set.
+
+    Raises
+    ------
+    InputError
+        In one line: no such data set, no network, an address that is gone, a wrong checksum.
+    """
+    data_set = data_set or data_set_called(name)
+    folder = _made(Path(folder))
+    missing = [file for file in data_set.files if _present(folder, file) is None]
+    for url in dict.fromkeys(file.url for file in missing):
+        _fetch_from(url, [file for file in missing if file.url == url], folder, data_set)
+    return [_present(folder, file) or folder / file.name for file in data_set.files]
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder: {error.strerror}") from None
+    return folder
+
+
+def _present(folder: Path, file: RemoteFile) -> Path | None:
+    """Find the file, plain or wrapped, if it is the right one."""
+    plain, wrapped = folder / file.name, folder / f"{file.name}.gz"
+    if plain.is_file() and _sha256(plain.read_bytes()) == file.sha256:
+        return plain
+    try:
+        unwrapped = gzip.decompress(wrapped.read_bytes()) if wrapped.is_file() else b""
+    except (OSError, EOFError, zlib.error):
+        return None
+    return wrapped if _sha256(unwrapped) == file.sha256 else None
+
+
+def _fetch_from(url: str, files: list[RemoteFile], folder: Path, data_set: DataSet) -> None:
+    if _FIGSHARE.search(url):
+        url = _archive_of(url, data_set)
+    elif not urlsplit(url).path.endswith(".zip"):
+        for file in files:
+            with replacing(folder / file.name) as scratch:
+                with scratch.open("wb") as stream:
+                    _download(url, stream, data_set)
+                _check(scratch.read_bytes(), file, url)
+        return
+    with tempfile.TemporaryFile() as archive:
+        _download(url, archive, data_set)
+        contents = [_member(archive, file, url) for file in files]
+    for file, content in zip(files, contents, strict=True):
+        write_atomically(folder / file.name, content)
+
+
+def _download(url: str, stream: IO[bytes], data_set: DataSet) -> None:
+    """Copy what ``url`` gives into ``stream``."""
+    response = _open(url, data_set)
+    with response:
+        length = int(response.headers.get("Content-Length") or 0)
+        steps = track(range(-(-length // CHUNK)), f"downloading {data_set.name}", show=None)
+        for chunk in _chunks(response, steps, url):
+            stream.write(chunk)
+
+
+def _open(url: str, data_set: DataSet) -> HTTPResponse:
+    by_hand = f"by hand: {data_set.page}"
+    try:
+        response: HTTPResponse = urlopen(url, timeout=TIMEOUT)
+    except HTTPError as error:
+        error.close()
+        raise InputError(f"{url}: the server answers {error.code} {error.reason}; {by_hand}") from None
+    except (OSError, HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise InputError(f"{url}: cannot be reached, {reason}; {by_hand}") from None
+    return response
+
+
+def _chunks(response: HTTPResponse, steps: Iterator[int], url: str) -> Iterator[bytes]:
+    """Read as many chunks as were announced, then whatever else there is."""
+    try:
+        for _ in steps:
+            yield response.read(CHUNK)
+        while chunk := response.read(CHUNK):
+            yield chunk
+    except (OSError, HTTPException) as error:
+        raise InputError(f"{url}: broke off while downloading, {error}") from None
+
+
+def _member(archive: IO[bytes], file: RemoteFile, url: str) -> bytes:
+    """Take the file out of a zip, whichever of its folders has the right one."""
+    try:
+        with zipfile.ZipFile(archive) as members:
+            names = [name for name in members.namelist() if name.rpartition("/")[2] == file.name]
+            contents = [members.read(name) for name in names]
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{url}: is not a zip that can be read, {error}") from None
+    if not contents:
+        raise InputError(f"{url}: has no {file.name} in it")
+    right = [content for content in contents if _sha256(content) == file.sha256]
+    return right[0] if right else _check(contents[0], file, url)
+
+
+def _archive_of(articles_url: str, data_set: DataSet) -> str:
+    """Ask figshare where the zip of a collection is."""
+    api = articles_url.partition("/collections/")[0]
+    by_hand = f"by hand: {data_set.page}"
+    try:
+        for article in _json(articles_url, data_set):
+            for file in _json(f"{api}/articles/{article['id']}", data_set)["files"]:
+                if file["name"].endswith(".zip"):
+                    return str(file["download_url"])
+    except (json.JSONDecodeError, UnicodeDecodeError, TypeError, KeyError):
+        rule = "answers something that is not a list of files"
+        raise InputError(f"{articles_url}: {rule}; {by_hand}") from None
+    raise InputError(f"{articles_url}: lists no zip; {by_hand}")
+
+
+def _json(url: str, data_set: DataSet) -> Any:
+    stream = BytesIO()
+    _download(url, stream, data_set)
+    return json.loads(stream.getvalue())
+
+
+def _check(content: bytes, file: RemoteFile, url: str) -> bytes:
+    if (got := _sha256(content)) != file.sha256:
+        raise InputError(f"{url}: {file.name} has the sha256 {got}, expected {file.sha256}")
+    return content
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,53 @@
+"""Where the published files are, and how made-up ones are written."""
+
+import csv
+import gzip
+
+import numpy as np
+import pytest
+
+from occupair.datasets import find_folder
+
+
+@pytest.fixture(scope="session")
+def published():
+    """Folder of a data set, or the test is skipped."""
+
+    def folder_of(name):
+        folder = find_folder(name)
+        if folder is None:
+            pytest.skip(f"{name} is neither in $OCCUPAIR_DATA nor in ../shared/data")
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="session")
+def raw_rows(published):
+    """Rows of a published file as the csv module reads them: lists of text, without the header."""
+
+    def rows_of(name, file):
+        path = published(name) / file
+        wrapped = path.with_name(f"{file}.gz")
+        content = path.read_bytes() if path.exists() else gzip.decompress(wrapped.read_bytes())
+        return list(csv.reader(content.decode().splitlines()))[1:]
+
+    return rows_of
+
+
+@pytest.fixture(scope="session")
+def explained():
+    """Share of the variance of the counts that CO2, its rise, and both times the ventilation explain."""
+
+    def r2(readings, *, span):
+        days = readings.index.normalize()
+        co2 = readings["co2"].groupby(days).transform(lambda day: day.rolling(span, center=True).mean())
+        rise = co2.groupby(days).shift(-span) - co2.groupby(days).shift(span)
+        air = readings["ventilation"]
+        terms = np.column_stack([np.ones(len(co2)), co2, rise, co2 * air, air])
+        usable = np.isfinite(terms).all(axis=1)
+        terms, counts = terms[usable], readings["occupancy"].to_numpy()[usable]
+        left = counts - terms @ np.linalg.lstsq(terms, counts, rcond=None)[0]
+        return 1 - left.var() / counts.var()
+
+    return r2

@@ -1,0 +1,217 @@
+"""Downloads, from a server of our own: whole and checked, or not there."""
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from occupair.datasets import DataSet, RemoteFile, fetch
+from occupair.datasets.fetching import CHUNK
+from occupair.errors import InputError
+from occupair.progress import progress_to
+
+PAGE = "https://example.org/rooms"
+TEXT = b"time,co2\n" * 20_000  # 180,000 bytes, three chunks
+
+
+class Server(ThreadingHTTPServer):
+    """Gives out ``pages`` (path -> bytes), keeps what was asked for, and lies about its length if told."""
+
+    def __init__(self):
+        self.pages, self.asked, self.announced = {}, [], {}
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        if self.path not in self.server.pages:
+            self.send_error(404)
+            return
+        content = self.server.pages[self.path]
+        self.send_response(200)
+        length = self.server.announced.get(self.path, len(content))
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server():
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def rooms(*files):
+    return DataSet("rooms", "Rooms", "nobody", "CC0-1.0", PAGE, files)
+
+
+def zipped(members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def test_files_are_downloaded_with_progress(server, tmp_path):
+    server.pages = {"/a.csv": TEXT, "/b.csv": b"b"}
+    wanted = rooms(
+        RemoteFile("a.csv", f"{server.url}/a.csv", sha256(TEXT)),
+        RemoteFile("b.csv", f"{server.url}/b.csv", sha256(b"b")),
+    )
+    heard = []
+    with progress_to(lambda *news: heard.append(news)):
+        paths = fetch("rooms", tmp_path / "new", data_set=wanted)
+    assert paths == [tmp_path / "new/a.csv", tmp_path / "new/b.csv"]
+    assert [path.read_bytes() for path in paths] == [TEXT, b"b"]
+    assert len(TEXT) // CHUNK + 1 == 3
+    assert heard[:4] == [("downloading rooms", done, 3) for done in (0, 1, 2, 3)]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.csv", "b.csv"]
+
+
+def test_a_server_that_does_not_say_how_much_there_is(server, tmp_path):
+    server.pages, server.announced = {"/a.csv": TEXT}, {"/a.csv": None}
+    [path] = fetch("", tmp_path, data_set=rooms(RemoteFile("a.csv", f"{server.url}/a.csv", sha256(TEXT))))
+    assert path.read_bytes() == TEXT
+
+
+def test_what_is_there_is_not_downloaded_again(server, tmp_path):
+    (tmp_path / "a.csv").write_bytes(TEXT)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"b"))
+    wanted = rooms(
+        RemoteFile("a.csv", f"{server.url}/a.csv", sha256(TEXT)),
+        RemoteFile("b.csv", f"{server.url}/b.csv", sha256(b"b")),
+    )
+    assert fetch("rooms", tmp_path, data_set=wanted) == [tmp_path / "a.csv", tmp_path / "b.csv.gz"]
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_a_wrong_file_is_replaced_by_the_right_one(server, tmp_path, name):
+    (tmp_path / name).write_bytes(b"half")
+    server.pages = {"/a.csv": TEXT}
+    wanted = rooms(RemoteFile("a.csv", f"{server.url}/a.csv", sha256(TEXT)))
+    assert fetch("rooms", tmp_path, data_set=wanted) == [tmp_path / "a.csv"]
+    assert (tmp_path / "a.csv").read_bytes() == TEXT
+
+
+def test_members_of_a_zip_come_with_one_download(server, tmp_path):
+    members = {"raw/a.csv": b"other", "filled/a.csv": b"a", "filled/b.csv": b"b", "filled/c.csv": b"c"}
+    server.pages = {"/all.zip": zipped(members)}
+    url = f"{server.url}/all.zip"
+    wanted = rooms(RemoteFile("a.csv", url, sha256(b"a")), RemoteFile("b.csv", url, sha256(b"b")))
+    assert [path.read_bytes() for path in fetch("rooms", tmp_path, data_set=wanted)] == [b"a", b"b"]
+    assert server.asked == ["/all.zip"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+
+
+def collection(server, files):
+    """Make the server answer like figshare for collection 7, whose second article has the files."""
+    server.pages["/v2/collections/7/articles"] = json.dumps([{"id": 1}, {"id": 2}]).encode()
+    server.pages["/v2/articles/1"] = json.dumps({"files": []}).encode()
+    server.pages["/v2/articles/2"] = json.dumps({"files": files}).encode()
+    return f"{server.url}/v2/collections/7/articles"
+
+
+def test_the_zip_of_a_figshare_collection(server, tmp_path):
+    files = [
+        {"name": "read.me", "download_url": ""},
+        {"name": "D.zip", "download_url": f"{server.url}/files/9"},
+    ]
+    url = collection(server, files)
+    server.pages["/files/9"] = zipped({"filled/a.csv": b"a"})
+    [path] = fetch("rooms", tmp_path, data_set=rooms(RemoteFile("a.csv", url, sha256(b"a"))))
+    assert path.read_bytes() == b"a"
+
+
+def fails(server, tmp_path, url, message):
+    """Check that fetching a.csv from ``url`` says so in one line and leaves nothing behind."""
+    with pytest.raises(InputError, match=message) as caught:
+        fetch("rooms", tmp_path, data_set=rooms(RemoteFile("a.csv", url, sha256(TEXT))))
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_checksum(server, tmp_path):
+    server.pages = {"/a.csv": b"something else"}
+    message = rf"a.csv: a.csv has the sha256 {sha256(b'something else')}, expected {sha256(TEXT)}"
+    fails(server, tmp_path, f"{server.url}/a.csv", message)
+
+
+def test_a_download_that_breaks_off(server, tmp_path):
+    server.pages, server.announced = {"/a.csv": TEXT[:CHUNK]}, {"/a.csv": len(TEXT)}
+    fails(server, tmp_path, f"{server.url}/a.csv", r"has the sha256|broke off while downloading")
+
+
+def test_a_wrong_file_stays_when_the_new_one_is_wrong_too(server, tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"mine")
+    server.pages = {"/a.csv": b"something else"}
+    with pytest.raises(InputError, match="has the sha256"):
+        fetch("", tmp_path, data_set=rooms(RemoteFile("a.csv", f"{server.url}/a.csv", sha256(TEXT))))
+    assert (tmp_path / "a.csv").read_bytes() == b"mine"
+
+
+def test_an_address_that_is_gone(server, tmp_path):
+    message = rf"/a.csv: the server answers 404 Not Found; by hand: {PAGE}"
+    fails(server, tmp_path, f"{server.url}/a.csv", message)
+
+
+def test_no_network(server, tmp_path):
+    fails(server, tmp_path, "http://127.0.0.1:1/a.csv", rf"cannot be reached, .*refused; by hand: {PAGE}")
+    fails(server, tmp_path, "no address", rf"no address: cannot be reached, .*; by hand: {PAGE}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"not a zip", r"all.zip: is not a zip that can be read, "),
+        (zipped({"b.csv": b"b"}), r"all.zip: has no a.csv in it"),
+        (zipped({"x/a.csv": b"a"}), rf"all.zip: a.csv has the sha256 {sha256(b'a')}, expected"),
+    ],
+)
+def test_bad_zips(server, tmp_path, content, message):
+    server.pages = {"/all.zip": content}
+    fails(server, tmp_path, f"{server.url}/all.zip", message)
+
+
+def test_a_collection_without_a_zip(server, tmp_path):
+    url = collection(server, [{"name": "read.me", "download_url": ""}])
+    fails(server, tmp_path, url, rf"{re.escape(url)}: lists no zip; by hand: {PAGE}")
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b'{"message": "not found"}', b'[{"title": "no id"}]'])
+def test_a_collection_that_answers_something_else(server, tmp_path, answer):
+    url = collection(server, [])
+    server.pages["/v2/collections/7/articles"] = answer
+    fails(server, tmp_path, url, rf"answers something that is not a list of files; by hand: {PAGE}")
+
+
+def test_no_such_data_set(tmp_path):
+    with pytest.raises(InputError, match=r"there is no data set 'attic', only sdu2018"):
+        fetch("attic", tmp_path)
+
+
+def test_a_folder_that_cannot_be(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"file: cannot be made a folder: File exists"):
+        fetch("robod", tmp_path / "file")
