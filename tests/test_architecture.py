@@ -9,7 +9,11 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src/occupair"
 SHELLS = {"simulation", "datasets", "baselines", "benchmark", "reproduction", "report", "cli"}
-CORE = sorted(path for path in SOURCE.glob("*.py") if path.stem not in SHELLS | {"__init__"})
+CORE = sorted(
+    path
+    for path in SOURCE.rglob("*.py")
+    if path.relative_to(SOURCE).parts[0].removesuffix(".py") not in SHELLS | {"__init__"}
+)
 
 
 def imported(path):
@@ -21,7 +25,7 @@ def imported(path):
             yield from (alias.name for alias in node.names if alias.name.startswith("occupair"))
 
 
-@pytest.mark.parametrize("path", CORE, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_the_core_imports_no_shell(path):
     assert {name.split(".")[1] for name in imported(path) if "." in name} & SHELLS == set()
 

@@ -16,7 +16,17 @@ import pytest
 import occupair as oc
 from occupair.cli import main
 
-COMMANDS = ["simulate", "fit", "estimate", "evaluate", "reproduce", "datasets", "datasets fetch"]
+COMMANDS = [
+    "simulate",
+    "fit",
+    "estimate",
+    "evaluate",
+    "reproduce",
+    "datasets",
+    "datasets fetch",
+    "check",
+    "benchmark",
+]
 
 
 class Done(NamedTuple):
@@ -122,6 +132,51 @@ def test_evaluate_has_no_number_where_there_is_none(desk, last_day):
     oc.write_readings(last_day.assign(occupancy=3), desk / "full.csv")
     done = occupair("evaluate", "room.occupair", "full.csv", "--json", cwd=desk)
     assert json.loads(done.stdout)["fpr"] is None
+
+
+def test_check_of_good_readings(tmp_path, office):
+    oc.write_readings(oc.simulate_office(8, seed=1), tmp_path / "office.csv")
+    done = occupair("check", "office.csv", "--out", "check.html", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Fit to train on")
+    assert (tmp_path / "check.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_check_of_readings_whose_clocks_disagree_exits_with_1(tmp_path):
+    office = oc.simulate_office(8, seed=1)
+    late = office.assign(co2=np.roll(office["co2"], 180))
+    oc.write_readings(late, tmp_path / "late.csv")
+    done = occupair("check", "late.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "CO2 is stamped about 3 h late against the counts" in done.stdout
+
+
+def test_benchmark_prints_a_table_and_refuses_what_it_does_not_know(tmp_path, monkeypatch, slow_office):
+    monkeypatch.setattr("occupair.benchmark.command.read_room", lambda name: slow_office)
+    arguments = [
+        "benchmark",
+        "robod-3",
+        "--methods",
+        "mean,profile",
+        "--lags",
+        "0",
+        "--cache",
+        tmp_path / "kept",
+    ]
+    done = occupair(*arguments, "--out", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "| mean " in done.stdout
+    assert json.loads(occupair(*arguments, "--json").stdout)
+    assert (tmp_path / "page.html").exists()
+    for wrong, message in (
+        (["benchmark", "attic"], "there is no room 'attic', only sdu2018-1"),
+        (["benchmark", "--methods", "oracle"], "'oracle'"),
+        (["benchmark", "--lags", "soon"], "lags must be minutes separated by commas, got 'soon'"),
+    ):
+        done = occupair(*wrong)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):

@@ -210,6 +210,8 @@ def test_bad_requests(estimator, office, last_day):
         estimator.estimate(last_day, mode="past")
     with pytest.raises(oc.InputError, match="lag must be 0 with mode 'hindsight', got 20"):
         estimator.estimate(last_day, mode="hindsight", lag=20)
+    with pytest.raises(oc.InputError, match="readings: must be a DataFrame with a DatetimeIndex"):
+        estimator.estimate([412.0, 413.0])
     with pytest.raises(oc.InputError, match="lag must be a whole number of readings, got 7 min"):
         estimator.estimate(last_day, lag=7)
     with pytest.raises(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
@@ -13,7 +12,8 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from occupair.files import write_atomically
-from occupair.report import captions, figures, look, tables
+from occupair.report import captions, figures, tables
+from occupair.report.page import figure_json, legend, page_file, prose, section
 from occupair.reproduction import Reproduction
 
 TITLE = "occupair: occupancy from CO2, the paper's experiment on simulated data"
@@ -65,28 +65,28 @@ def write_report(reproduction: Reproduction, path: Path) -> None:
 
 def render_report(reproduction: Reproduction) -> str:
     """Render the report as one HTML document that loads nothing from elsewhere."""
-    return Template(_page_file("page.html")).substitute(
+    return Template(page_file("page.html")).substitute(
         title=escape(TITLE),
-        css=_page_file("page.css"),
-        headline=_prose(captions.headline(reproduction)),
-        summary=_prose(captions.summary(reproduction)),
+        css=page_file("page.css"),
+        headline=prose(captions.headline(reproduction)),
+        summary=prose(captions.summary(reproduction)),
         notice=escape(NOTICE),
         sections="\n".join(_sections(reproduction)),
         plotly=get_plotlyjs(),
-        script=_page_file("page.js"),
+        script=page_file("page.js"),
     )
 
 
 def _sections(reproduction: Reproduction) -> list[str]:
     return [
         _figure_section(DAYS, reproduction),
-        _section("table-2", "The paper's Table II beside ours", _score_words(reproduction)),
+        section("table-2", "The paper's Table II beside ours", _score_words(reproduction)),
         _figure_section(RMSE, reproduction),
         _figure_section(TOLERANCE, reproduction),
         _figure_section(CO2, reproduction),
         _figure_section(SIGMOID, reproduction),
-        _section("table-1", "The paper's Table I beside ours", _scale_words(reproduction)),
-        _section("settings", "How it was run", tables.settings_list(reproduction)),
+        section("table-1", "The paper's Table I beside ours", _scale_words(reproduction)),
+        section("settings", "How it was run", tables.settings_list(reproduction)),
     ]
 
 
@@ -94,52 +94,23 @@ def _figure_section(panel: Panel, reproduction: Reproduction) -> str:
     figure = panel.figure(reproduction)
     plot = f"{panel.name}-plot"
     label, height = escape(panel.heading), figure.layout.height
-    return _section(
+    return section(
         panel.name,
         panel.heading,
         f"""<figure>
-{_legend(figure)}
+{legend(figure)}
 <div class="plot" id="{plot}" role="img" aria-label="{label}" style="height:{height}px"></div>
-<figcaption>{_prose(panel.caption(reproduction))}</figcaption>
-<script type="application/json" id="{plot}-data">{_json(figure)}</script>
+<figcaption>{prose(panel.caption(reproduction))}</figcaption>
+<script type="application/json" id="{plot}-data">{figure_json(figure)}</script>
 </figure>""",
     )
-
-
-def _legend(figure: go.Figure) -> str:
-    entries = [trace for trace in figure.data if trace.legendgroup and trace.showlegend is not False]
-    entries.sort(
-        key=lambda trace: 1000 if trace.legendrank is None else trace.legendrank
-    )  # 1000: plotly's own
-    items = "".join(f"<li>{_legend_button(trace)}</li>" for trace in entries)
-    return f'<ul class="legend" aria-label="Show or hide">{items}</ul>'
-
-
-def _legend_button(trace: go.Scatter) -> str:
-    colour = trace.line.color or trace.marker.color
-    inked = trace.meta == look.INK or not isinstance(colour, str)
-    style = "" if inked else f' style="background:{escape(colour)}"'
-    group = escape(trace.legendgroup)
-    return (
-        f'<button type="button" aria-pressed="true" data-group="{group}">'
-        f'<span class="swatch {_shape(trace)}"{style}></span>{escape(trace.name)}</button>'
-    )
-
-
-def _shape(trace: go.Scatter) -> str:
-    return "line" if "lines" in trace.mode else str(trace.marker.symbol).removesuffix("-open")
-
-
-def _json(figure: go.Figure) -> str:
-    """Write a figure as JSON that cannot end the script element it stands in."""
-    return str(figure.to_json()).replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
 def _score_words(reproduction: Reproduction) -> str:
     terms = "".join(f"<dt>{escape(term)}</dt><dd>{escape(meaning)}</dd>" for term, meaning in TERMS.items())
     return (
-        f"{tables.score_table(reproduction)}\n<p>{_prose(captions.order_against_paper(reproduction))} "
-        f"{_prose(captions.feedback(reproduction))}</p>\n"
+        f"{tables.score_table(reproduction)}\n<p>{prose(captions.order_against_paper(reproduction))} "
+        f"{prose(captions.feedback(reproduction))}</p>\n"
         f'<p>{escape(ROUNDING)}</p>\n<dl class="terms">{terms}</dl>'
     )
 
@@ -151,19 +122,3 @@ def _scale_words(reproduction: Reproduction) -> str:
         "α shrinks each so that none drowns out the others."
     )
     return f"{tables.scale_table(reproduction)}\n<p>{escape(words)}</p>"
-
-
-def _prose(words: str) -> str:
-    """Escape a sentence and keep numbers and their percent signs on one line."""
-    return escape(words).replace(" %", "&nbsp;%")
-
-
-def _section(name: str, heading: str, body: str) -> str:
-    return f"""<section id="{name}" aria-labelledby="{name}-heading">
-<h2 id="{name}-heading">{escape(heading)}</h2>
-{body}
-</section>"""
-
-
-def _page_file(name: str) -> str:
-    return files("occupair.report").joinpath(name).read_text(encoding="utf-8")

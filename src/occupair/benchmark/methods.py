@@ -1,0 +1,90 @@
+"""What is compared: the baselines, the paper's estimator, and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from occupair.baselines import BASELINES
+from occupair.errors import InputError
+from occupair.estimator import OccupancyEstimator
+
+OURS = "occupair"
+
+
+def estimate_as_made(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
+    """Estimate with a model that was made for its lag."""
+    people: pd.Series[float] = model.estimate(readings)
+    return people
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to estimate the people in a room.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(lag=...)`` [min] gives an untrained model with ``fit(readings)``. A class will do.
+    estimate : callable
+        ``estimate(model, readings, lag)`` gives a Series [people] on the index of the readings, each
+        from readings up to ``lag`` minutes after it; if not given, ``model.estimate(readings)`` is called.
+    one_fit : bool
+        Whether a model trained once serves every lag.
+    is_baseline : bool
+        Whether the others are compared with it.
+
+    Examples
+    --------
+    >>> from occupair.baselines import MeanBaseline
+    >>> Method(MeanBaseline).make(lag=10)
+    MeanBaseline(lag=10)
+    """
+
+    make: Callable[..., Any]
+    estimate: Callable[[Any, pd.DataFrame, float], pd.Series[float]] = estimate_as_made
+    one_fit: bool = False
+    is_baseline: bool = False
+
+
+def _make_paper(*, lag: float) -> OccupancyEstimator:
+    return OccupancyEstimator.paper(n_draws=1, random_state=0)
+
+
+def _make_ours(*, lag: float) -> OccupancyEstimator:
+    return OccupancyEstimator(random_state=0)
+
+
+def _estimate_paper(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
+    """Estimate live, in three steps: Jiang et al. 2016, Eq. (26)."""
+    people: pd.Series[float] = model.estimate(readings, mode="live", lag=lag)
+    return people
+
+
+def _estimate_ours(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
+    people: pd.Series[float] = model.estimate(readings, lag=lag)
+    return people
+
+
+METHODS: dict[str, Method] = {
+    **{name: Method(make, is_baseline=True) for name, make in BASELINES.items()},
+    "paper": Method(_make_paper, _estimate_paper, one_fit=True),
+    OURS: Method(_make_ours, _estimate_ours, one_fit=True),
+}
+
+
+def methods_called(names: list[str]) -> dict[str, Method]:
+    """Give the methods of those names, all of them when none is named, or say which there are.
+
+    Examples
+    --------
+    >>> list(methods_called(["profile", "mean", "profile"]))
+    ['profile', 'mean']
+    """
+    for name in names:
+        if name not in METHODS:
+            raise InputError(f"there is no method {name!r}, only {', '.join(METHODS)}")
+    return {name: METHODS[name] for name in names or METHODS}

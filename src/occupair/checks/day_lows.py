@@ -1,0 +1,123 @@
+"""What the lowest CO2 of each day tells about the sensor: its zero, its drift, its resets.
+
+Every room comes close to outdoor air at some time of the day, or at least to the same level each day.
+Where the lowest value moves from day to day the same air gets another number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau, theilslopes
+
+from occupair.checks.cleaned import DAY, Array, counted, days_of, plausible_co2, times_of
+from occupair.checks.fault import Fault, Severity
+
+OUTDOOR = 380.0  # ppm; outdoor air has had 400 or more since 2015, a good sensor is within 5 %
+LOW_SHARE = 0.1  # of the days may lie lower, by chance
+SPREAD_NOTED, SPREAD_DOUBTFUL = (
+    40.0,
+    80.0,
+)  # ppm between low and high days; simulated offices with weekends have 50
+WHOLE = 0.8  # of the usual number of readings: days with fewer may miss their low
+DAYS_TO_JUDGE = 6  # days
+DRIFT = 50.0  # ppm over all days
+RESET = 60.0  # ppm from one day to the next
+RESET_WRONG = 150.0  # ppm; some five people in an office of 25
+UNLIKELY = 0.01  # chance of so steady a drift by luck
+CLEAR = 4.0  # times the scatter about the levels before and after
+SIDE = 3  # days at least, before and after a reset
+ABRUPT = 0.6  # of a reset happens between two readings
+
+
+def check_low_baseline(readings: pd.DataFrame) -> list[Fault]:
+    """Find a sensor that reads less than outdoor air has."""
+    lows = _day_lows(readings)
+    if lows.empty or lows.quantile(LOW_SHARE) >= OUTDOOR:
+        return []
+    lowest = float(plausible_co2(readings).min())
+    words = (
+        f"CO2 falls to {lowest:.0f} ppm, less than the 400 ppm of outdoor air: the sensor is not "
+        "calibrated. That does no harm while it stays the same; let the estimator use CO2 above its baseline."
+    )
+    return [Fault("low_baseline", "doubtful", words, details={"lowest": lowest})]
+
+
+def check_moving_baseline(readings: pd.DataFrame) -> list[Fault]:
+    """Find a lowest level that moves from day to day: in one go, steadily, or to and fro."""
+    lows = _day_lows(readings)
+    if len(lows) < DAYS_TO_JUDGE:
+        return []
+    return _reset(readings, lows) or _drift(lows) or _spread(lows)
+
+
+def _day_lows(readings: pd.DataFrame) -> pd.Series[float]:
+    """Low of each whole day [ppm]: what one reading in a hundred lies below."""
+    by_day = plausible_co2(readings).groupby(days_of(readings))
+    sizes = by_day.count()
+    return by_day.quantile(0.01)[sizes >= WHOLE * sizes.median()].dropna()
+
+
+def _reset(readings: pd.DataFrame, lows: pd.Series[float]) -> list[Fault]:
+    values: Array = np.asarray(lows, dtype=np.float64)
+    if len(values) < 2 * SIDE:
+        return []
+    splits = range(SIDE, len(values) - SIDE + 1)
+    split = min(splits, key=lambda k: _scatter(values[:k]) + _scatter(values[k:]))
+    step = float(np.median(values[split:]) - np.median(values[:split]))
+    left = (_scatter(values[:split]) + _scatter(values[split:])) / len(values)
+    time, jump = _largest_jump(readings, pd.DatetimeIndex(lows.index), split, np.sign(step))
+    if abs(step) < max(RESET, CLEAR * left) or jump < ABRUPT * abs(step):
+        return []
+    severity: Severity = "wrong" if abs(step) >= RESET_WRONG else "doubtful"
+    words = (
+        f"The level of CO2 was reset at {time:%Y-%m-%d %H:%M}: the lows of the days "
+        f"{'fall' if step < 0 else 'rise'} by {abs(step):.0f} ppm there and stay. "
+        "Train on the days before or after it, or add the difference back."
+    )
+    return [Fault("reset", severity, words, time, time, {"step": step})]
+
+
+def _drift(lows: pd.Series[float]) -> list[Fault]:
+    days = (pd.DatetimeIndex(lows.index) - lows.index[0]) / DAY
+    values = lows.to_numpy(dtype=float)
+    slope = float(theilslopes(values, days)[0])
+    change = slope * float(days[-1])
+    if abs(change) < DRIFT or not kendalltau(days, values).pvalue < UNLIKELY:
+        return []
+    words = (
+        f"CO2 drifts: the lows of the days {'fall' if change < 0 else 'rise'} by {abs(change):.0f} ppm "
+        f"over {days[-1] + 1:.0f} days ({slope:+.1f} ppm a day). Calibrate the sensor, or let the "
+        "estimator use CO2 above its baseline."
+    )
+    start, end = lows.index[0], lows.index[-1] + DAY
+    return [Fault("drift", "doubtful", words, start, end, {"change": change, "a_day": slope})]
+
+
+def _spread(lows: pd.Series[float]) -> list[Fault]:
+    low, high = float(lows.quantile(0.1)), float(lows.quantile(0.9))
+    if high - low < SPREAD_NOTED:
+        return []
+    certain = high - low >= SPREAD_DOUBTFUL or low < OUTDOOR
+    words = (
+        f"The lows of the days move between {lows.min():.0f} and {lows.max():.0f} ppm "
+        f"(over {counted(len(lows), 'day')}): a sensor that adjusts itself, or a room that does not air out "
+        "overnight. Let the estimator use CO2 above its baseline."
+    )
+    details = {"spread": high - low, "lowest": float(lows.min()), "highest": float(lows.max())}
+    return [Fault("moving_baseline", "doubtful" if certain else "note", words, details=details)]
+
+
+def _scatter(values: Array) -> float:
+    """Sum of distances from the median [ppm]."""
+    return float(np.abs(values - np.median(values)).sum())
+
+
+def _largest_jump(
+    readings: pd.DataFrame, days: pd.DatetimeIndex, split: int, sign: float
+) -> tuple[pd.Timestamp, float]:
+    """When CO2 moves most from one reading to the next, in the days about a split, and by how much [ppm]."""
+    near = plausible_co2(readings)[days[split - 1] : days[min(split + 1, len(days) - 1)]].dropna()
+    steps = sign * np.diff(near.to_numpy())
+    k = int(np.argmax(steps))
+    return times_of(near.to_frame())[k + 1], float(steps[k])

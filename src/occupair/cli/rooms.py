@@ -1,0 +1,198 @@
+"""Commands for a room: simulate, check, fit, estimate, evaluate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from occupair.cli.shared import (
+    ROUNDING,
+    Lag,
+    Mode,
+    Model,
+    Readings,
+    Seed,
+    Timezone,
+    bar,
+    naming,
+    number,
+    out,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from occupair.estimator import OccupancyEstimator
+
+
+_SCORE_WORDS = {
+    "rmse": "root mean squared error [people]",
+    "fdr": "share of readings where empty and occupied are mixed up",
+    "fpr": "of the empty readings, share called occupied",
+    "fnr": "of the occupied readings, share called empty",
+} | {f"within_{x}": f"share of readings at most {x} people off" for x in range(5)}
+
+
+def simulate(
+    path: Annotated[Path, typer.Argument(metavar="READINGS", help="File to write, .csv or .parquet.")],
+    days: Annotated[int, typer.Option(min=1, help="Weekdays to simulate.")] = 30,
+    seed: Seed = 0,
+) -> None:
+    """Write readings of the paper's office, simulated.
+
+    Example: occupair simulate office.csv --days 30 --seed 1
+    """
+    from occupair.reading_files import write_readings
+    from occupair.simulation import simulate_office
+
+    office = simulate_office(days, seed=seed)
+    write_readings(office, path)
+    most = office["occupancy"].max()
+    out.print(
+        f"{path}: {len(office)} readings, {days} weekdays, up to {most} people. The data are simulated."
+    )
+
+
+def fit(
+    readings: Readings,
+    model: Annotated[Path, typer.Option("--out", help="Model file to write.")] = Path("room.occupair"),
+    draws: Annotated[int, typer.Option(min=1, help="Random layers to choose from.")] = 1,
+    hidden: Annotated[int, typer.Option(min=1, help="Hidden neurons.")] = 1000,
+    horizon: Annotated[float, typer.Option(help="How far back to look [min].")] = 30,
+    stride: Annotated[float, typer.Option(help="Distance of the readings compared in feature I [min].")] = 10,
+    smoothing: Annotated[float, typer.Option(help="CO2 smoothing [min squared]; 0 is none.")] = 50,
+    ridge: Annotated[float, typer.Option(help="Regularisation of the read-out.")] = 1e-3,
+    layer: Annotated[str, typer.Option(help="fs-elm, or elm for the standard machine.")] = "fs-elm",
+    seed: Seed = 0,
+    timezone: Timezone = None,
+) -> None:
+    """Train an estimator on readings with head counts.
+
+    Example: occupair fit office.csv --out office.occupair --draws 5
+    """
+    from occupair.estimator import OccupancyEstimator
+    from occupair.files import check_writable
+    from occupair.reading_files import read_readings
+
+    check_writable(model)
+    office = read_readings(readings, timezone=timezone, occupancy=True)
+    estimator = OccupancyEstimator(
+        layer=layer,
+        horizon=horizon,
+        stride=stride,
+        smoothing=smoothing,
+        n_hidden=hidden,
+        ridge=ridge,
+        n_draws=draws,
+        random_state=seed,
+    )
+    with bar():
+        estimator.fit(office)
+    estimator.save(model)
+    out.print(
+        f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people. "
+        f"Training error {estimator.training_error_:.2f} people, one step ahead of the true past; "
+        "how good it is on its own, 'occupair evaluate' tells on other days."
+    )
+
+
+def estimate(
+    model: Model,
+    readings: Readings,
+    path: Annotated[
+        Path | None, typer.Option("--out", help="CSV or Parquet to write; else to the screen.")
+    ] = None,
+    mode: Mode = "live",
+    lag: Lag = 0,
+    timezone: Timezone = None,
+) -> None:
+    """Estimate the people in the room at every reading.
+
+    Example: occupair estimate office.occupair today.csv --out people.csv
+    """
+    from occupair.metrics import whole_people
+    from occupair.reading_files import write_readings
+
+    _, people = _estimate(model, readings, mode, lag, timezone)
+    table = people.to_frame().assign(people_whole=whole_people(people).astype(int))
+    if path is None:
+        table.rename_axis("time").to_csv(sys.stdout)
+        return
+    write_readings(table, path)
+    out.print(f"{path}: {len(table)} estimates, {people.min():.1f} to {people.max():.1f} people.")
+
+
+def evaluate(
+    model: Model,
+    readings: Readings,
+    mode: Mode = "live",
+    lag: Lag = 0,
+    timezone: Timezone = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Score a model on readings with head counts that it was not trained on.
+
+    Example: occupair evaluate office.occupair next-week.csv
+    """
+    from occupair import metrics
+
+    office, people = _estimate(model, readings, mode, lag, timezone, occupancy=True)
+    truth, whole = office["occupancy"], metrics.whole_people(people)
+    scores: dict[str, Any] = metrics.scores(truth, people)
+    scores |= {f"within_{x}": metrics.tolerance_accuracy(truth, whole, tolerance=x) for x in range(5)}
+    if as_json:
+        print_json({"readings": len(office), "mode": mode, "lag": lag} | scores)
+        return
+    table = Table("score", "value", "what it is", box=None, padding=(0, 2))
+    for name, words in _SCORE_WORDS.items():
+        table.add_row(name, number(scores[name]), words)
+    out.print(table)
+    out.print(ROUNDING)
+
+
+def check(
+    readings: Readings,
+    path: Annotated[Path | None, typer.Option("--out", help="HTML page with a figure to write.")] = None,
+    timezone: Timezone = None,
+) -> None:
+    """Say what is wrong with readings before anyone trains on them; exit status 1 when something is.
+
+    Example: occupair check office.csv --out office-check.html
+    """
+    from occupair.checks import find_faults, fit_to_train, format_faults
+    from occupair.reading_files import read_readings
+
+    office = read_readings(readings, timezone=timezone)
+    faults = find_faults(office)
+    out.print(format_faults(faults), soft_wrap=True)
+    if path is not None:
+        from occupair.report.check_page import write_check_page
+
+        write_check_page(office, faults, path, name=readings.name)
+        out.print(f"\nThe figure: {path.resolve().as_uri()}", soft_wrap=True)
+    raise typer.Exit(0 if fit_to_train(faults) else 1)
+
+
+def _estimate(
+    model: Path, readings: Path, mode: str, lag: float, timezone: str | None, *, occupancy: bool = False
+) -> tuple[pd.DataFrame, pd.Series[float]]:
+    from occupair.estimator import OccupancyEstimator
+    from occupair.reading_files import read_readings
+
+    estimator = OccupancyEstimator.load(model)
+    office = read_readings(
+        readings, timezone=timezone, ventilation=estimator.uses_ventilation_, occupancy=occupancy
+    )
+    with naming(readings), bar():
+        return office, estimator.estimate(office, mode=mode, lag=lag)  # type: ignore[arg-type]
+
+
+def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
+    from occupair.readings import day_slices
+
+    return f"{len(day_slices(office))} days ({len(office)} readings, one every {estimator.interval_:g} min)"

@@ -1,0 +1,76 @@
+"""What all commands share: consoles, common options, the progress bar, numbers and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from occupair.errors import InputError
+
+out, err = Console(highlight=False, markup=False), Console(stderr=True, highlight=False)
+
+Timezone = Annotated[
+    str | None, typer.Option(help="The room's time zone, e.g. Europe/Copenhagen, where the clock changes.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Whole number that all chance comes from.")]
+Mode = Annotated[str, typer.Option(help="live (26), hindsight (22) or drifting (24).")]
+Lag = Annotated[float, typer.Option(min=0, help="Minutes an estimate may wait for later readings.")]
+Readings = Annotated[
+    Path, typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy.")
+]
+Model = Annotated[Path, typer.Argument(help="Model file written by 'occupair fit'.")]
+
+
+ROUNDING = "RMSE is on unrounded estimates, all others on estimates rounded to whole people."
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the name of the file before errors about its readings that do not know it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+@contextmanager
+def bar() -> Iterator[None]:
+    """Show the progress of long work on standard error, with the time left."""
+    from occupair.progress import progress_to
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        task = progress.add_task("starting", total=None)
+        with progress_to(
+            lambda what, done, total: progress.update(task, description=what, completed=done, total=total)
+        ):
+            yield
+
+
+def number(value: float | None) -> str:
+    """Write a score with four decimals, a dash where there is none."""
+    from occupair.report.words import four_decimals
+
+    return four_decimals(value)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print JSON for programs; what is not a finite number is null."""
+    print(json.dumps(_finite(document), indent=2))  # noqa: T201
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON has no word for by null."""
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,149 @@
+"""One HTML file that shows what is wrong with readings; it opens offline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
+from occupair.checks.cleaned import cleaned
+from occupair.files import write_atomically
+from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
+from occupair.report.page import figure_json, legend, page_file, prose, section
+from occupair.report.words import listed
+
+MOST_CLOCKS = 3  # clock faults shown up close
+MARKS: dict[Severity, str] = {"wrong": "#d55e00", "doubtful": "#e69f00", "note": "#56b4e9"}
+HEADINGS: dict[Severity, str] = {
+    "wrong": "Wrong: put this right before you train",
+    "doubtful": "Doubtful: have a look at this",
+    "note": "Good to know",
+}
+
+
+def write_check_page(
+    readings: pd.DataFrame, faults: Sequence[Fault], path: str | Path, *, name: str = "readings"
+) -> None:
+    """Write a page that shows readings and what `occupair.checks.find_faults` found in them.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        As they were given to `find_faults`.
+    faults : sequence of Fault
+        What it found.
+    path : path
+        The HTML file, written whole or not at all.
+    name : str
+        What to call the readings, such as the name of their file.
+    """
+    write_atomically(path, render_check_page(readings, faults, name=name))
+
+
+def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: str = "readings") -> str:
+    """Render the page as one HTML document that loads nothing from elsewhere."""
+    table = cleaned(readings)
+    fit = fit_to_train(faults)
+    doubtful = any(fault.severity == "doubtful" for fault in faults)
+    return Template(page_file("check_page.html")).substitute(
+        title=escape(f"occupair check: {name}"),
+        css=page_file("page.css") + page_file("check_page.css"),
+        name=escape(name),
+        mark=MARKS["wrong"] if not fit else MARKS["doubtful"] if doubtful else "#009e73",
+        verdict="Fit to train on" if fit else "Not fit to train on",
+        headline=prose(headline(faults)),
+        summary=prose(_summary(table)),
+        sections="\n".join(_sections(table, faults)),
+        plotly=get_plotlyjs(),
+        script=page_file("page.js"),
+    )
+
+
+def headline(faults: Sequence[Fault]) -> str:
+    """Say in one line whether the readings are fit to train on, and why not.
+
+    Examples
+    --------
+    >>> headline([Fault("stuck", "wrong", "..."), Fault("clock", "wrong", "...")])
+    'Do not train on these readings yet: CO2 frozen and clocks disagree.'
+    """
+    wrong = list(dict.fromkeys(kind_name(fault.kind) for fault in faults if fault.severity == "wrong"))
+    return f"Do not train on these readings yet: {listed(wrong)}." if wrong else verdict(faults)
+
+
+def _summary(table: pd.DataFrame) -> str:
+    days = pd.DatetimeIndex(table.index).normalize().unique()
+    people = table["occupancy"].max() if "occupancy" in table else float("nan")
+    counted = f", up to {people:.0f} people" if people == people else ", no head counts"
+    span = f"{len(days)} days between {days[0]:%d %B %Y} and {days[-1]:%d %B %Y}"
+    return f"{len(table):,} readings on {span}{counted}.".replace(",", " ", 1)
+
+
+def _sections(table: pd.DataFrame, faults: Sequence[Fault]) -> list[str]:
+    clocks = [fault for fault in faults if fault.kind == "clock"][:MOST_CLOCKS]
+    return [
+        section("findings", "What was found", _findings(faults)),
+        section("readings", "Where it is", _overview(table, faults)),
+        *(_clock_section(table, fault, k) for k, fault in enumerate(clocks, start=1)),
+    ]
+
+
+def _findings(faults: Sequence[Fault]) -> str:
+    if not faults:
+        return "<p>Nothing. CO2, counts and ventilation look as they should.</p>"
+    parts = []
+    for severity in SEVERITIES:
+        items = "".join(_item(fault) for fault in faults if fault.severity == severity)
+        if items:
+            style = f"--mark:{MARKS[severity]}"
+            parts.append(f"<h3>{escape(HEADINGS[severity])}</h3>")
+            parts.append(f'<ul class="faults" style="{style}">{items}</ul>')
+    return "\n".join(parts)
+
+
+def _item(fault: Fault) -> str:
+    return f"<li><strong>{escape(kind_name(fault.kind))}</strong><span>{prose(fault.words)}</span></li>"
+
+
+def _overview(table: pd.DataFrame, faults: Sequence[Fault]) -> str:
+    caption = (
+        "All days side by side, days without readings left out. Shaded: where something is wrong (red) or "
+        "doubtful (yellow); the bars beneath say what. Drag to look closer, double-click to come back."
+    )
+    return _figure("readings-plot", readings_and_faults(table, faults), "CO2 and counts over time", caption)
+
+
+def _clock_section(table: pd.DataFrame, fault: Fault, number: int) -> str:
+    before, after = fault.details["explained_as_it_is"], fault.details["explained_when_moved"]
+    example = _figure(
+        f"clock-{number}-day-plot",
+        clock_example(table, fault),
+        "One day, CO2 as stamped and moved",
+        "One of these days. The grey area is the people counted: "
+        "CO2 should rise while they are in and fall after.",
+    )
+    curve = _figure(
+        f"clock-{number}-curve-plot",
+        clock_curve(fault),
+        "How well counts and CO2 fit at each offset",
+        f"CO2 explains {before:.0%} of the counts as it is stamped and {after:.0%} when it is moved. "
+        f"Clocks that agree have their peak at 0 to 0.4 h: air takes some minutes to mix.",
+    )
+    return section(f"clock-{number}", "Clocks that disagree, up close", f"{example}\n{curve}")
+
+
+def _figure(plot: str, figure: go.Figure, label: str, caption: str) -> str:
+    height = figure.layout.height
+    buttons = legend(figure) if any(trace.legendgroup for trace in figure.data) else ""
+    return f"""<figure>
+{buttons}
+<div class="plot" id="{plot}" role="img" aria-label="{escape(label)}" style="height:{height}px"></div>
+<figcaption>{prose(caption)}</figcaption>
+<script type="application/json" id="{plot}-data">{figure_json(figure)}</script>
+</figure>"""

@@ -1,0 +1,242 @@
+"""One fault after another planted in a clean office: each is found where it is, nothing else is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from occupair import InputError
+from occupair.checks import CHECKS, Fault, find_faults, fit_to_train, format_faults, verdict
+from occupair.checks.cleaned import named_days, runs, whole_day_spans
+
+FIRST = pd.Timestamp("2015-08-03")
+
+
+def kinds(readings):
+    return {fault.kind for fault in find_faults(readings)}
+
+
+def test_failed_reads(planted, the_fault):
+    planted.loc["2015-08-05 10:00":"2015-08-05 10:04", "co2"] = 0.0
+    planted.loc["2015-08-07 12:00", "co2"] = 65535.0
+    fault = the_fault(planted, "failed_reads")
+    assert fault.severity == "wrong"
+    assert fault.details["readings"] == 6
+    assert fault.spans[0] == (pd.Timestamp("2015-08-05 10:00"), pd.Timestamp("2015-08-05 10:04"))
+    assert fault.end == pd.Timestamp("2015-08-07 12:00")
+    assert "CO2 reads 0, 65535 ppm 6 times (first 2015-08-05 10:00)" in fault.words
+
+
+def test_stuck_with_people_in(planted, the_fault):
+    planted.loc["2015-08-06 09:00":"2015-08-06 14:59", "co2"] = 612.0
+    fault = the_fault(planted, "stuck")
+    assert fault.severity == "wrong"
+    assert fault.details["minutes"] == [pytest.approx(360, abs=2)]
+    assert abs(fault.start - pd.Timestamp("2015-08-06 09:00")) <= pd.Timedelta(minutes=1)
+    assert abs(fault.end - pd.Timestamp("2015-08-06 14:59")) <= pd.Timedelta(minutes=1)
+
+
+def test_stuck_with_nobody_in_is_doubtful(planted, the_fault):
+    planted.loc["2015-08-06 00:00":"2015-08-06 04:59", "co2"] = 612.0
+    assert the_fault(planted, "stuck").severity == "doubtful"
+
+
+def test_an_empty_room_at_its_lowest_level_may_stand_still(planted):
+    planted.loc["2015-08-06 00:00":"2015-08-06 04:59", "co2"] = planted["co2"].quantile(0.01)
+    assert "stuck" not in kinds(planted)
+
+
+def test_two_hours_of_the_same_value_are_not_yet_stuck(planted):
+    planted.loc["2015-08-06 09:00":"2015-08-06 10:59", "co2"] = 612.0
+    assert "stuck" not in kinds(planted)
+
+
+def test_a_staircase_is_noted(planted, the_fault):
+    planted["co2"] = planted["co2"].iloc[::5].reindex(planted.index).ffill() + 0.0
+    planted["co2"] += np.repeat(np.random.default_rng(0).normal(0, 0.1, len(planted) // 5), 5)
+    fault = the_fault(planted, "staircase")
+    assert (fault.severity, fault.details["step"]) == ("note", 5)
+
+
+def test_readings_as_fast_as_the_sensor_are_no_staircase(planted):
+    assert "staircase" not in kinds(planted.iloc[::5])
+
+
+@pytest.mark.parametrize(("a_day", "severity"), [(6, "wrong"), (1, "doubtful")])
+def test_leaps(planted, the_fault, a_day, severity):
+    rows = [day * 1440 + 60 * (8 + k) for day in range(10) for k in range(a_day)]
+    co2 = planted["co2"].to_numpy(copy=True)
+    co2[rows] += 700
+    planted["co2"] = co2
+    fault = the_fault(planted, "jumps")
+    assert (fault.severity, fault.details["jumps"]) == (severity, 20 * a_day)  # up and down
+    assert fault.start == planted.index[rows[0]]
+
+
+def test_a_reset(planted, the_fault):
+    planted.loc["2015-08-12 13:00":, "co2"] -= 200.0
+    fault = the_fault(planted, "reset")
+    assert fault.severity == "wrong"
+    assert fault.start == pd.Timestamp("2015-08-12 13:00")
+    assert fault.details["step"] == pytest.approx(-200, abs=25)
+
+
+def test_a_drift(planted, the_fault):
+    days = (planted.index - planted.index[0]) / pd.Timedelta(days=1)
+    planted["co2"] += 8.0 * days
+    fault = the_fault(planted, "drift")
+    assert fault.severity == "doubtful"
+    assert fault.details["a_day"] == pytest.approx(8, abs=2)
+
+
+def test_a_sensor_below_outdoor_air(planted, the_fault):
+    planted["co2"] -= 100.0
+    fault = the_fault(planted, "low_baseline")
+    assert fault.severity == "doubtful"
+    assert "less than the 400 ppm of outdoor air" in fault.words
+
+
+def test_negative_counts(planted, the_fault):
+    planted.loc["2015-08-05 19:30":"2015-08-05 23:59", "occupancy"] = -2.0
+    fault = the_fault(planted, "negative_counts")
+    assert fault.severity == "wrong"
+    assert (fault.start, fault.end) == (
+        pd.Timestamp("2015-08-05 19:30"),
+        pd.Timestamp("2015-08-05 23:59"),
+    )
+    assert (fault.details["lowest"], fault.details["readings"]) == (-2, 270)
+
+
+def test_a_counter_that_drifts(planted, the_fault):
+    planted["occupancy"] += ((planted.index - FIRST) // pd.Timedelta(days=1)) // 2
+    fault = the_fault(planted, "counter_drift")
+    assert fault.severity == "wrong"
+    assert "it goes from 0 to 9 people over 19 days" in fault.words
+
+
+def test_people_all_night(planted, the_fault):
+    for night in ("2015-08-05", "2015-08-11"):
+        planted.loc[f"{night} 00:00" : f"{night} 05:00", "occupancy"] = 2.0
+    fault = the_fault(planted, "people_at_night")
+    assert fault.severity == "doubtful"
+    assert "2 people counted all night on 2 of 15 nights (2015-08-05 and 2015-08-11)" in fault.words
+    assert fault.spans[1] == (pd.Timestamp("2015-08-11"), pd.Timestamp("2015-08-11 05:00"))
+
+
+def test_a_counter_set_to_0_at_midnight(planted, the_fault):
+    planted.loc[planted.index.hour >= 21, "occupancy"] += 3.0
+    fault = the_fault(planted, "midnight_reset")
+    assert fault.severity == "doubtful"
+    assert fault.details["times"] == 12  # of 15 days in three weeks, the last of a week has no next
+
+
+def test_co2_without_people(planted, the_fault):
+    planted.loc["2015-08-06", "occupancy"] = 0.0
+    fault = the_fault(planted, "co2_without_people")
+    assert fault.severity == "doubtful"
+    assert fault.details["days"] == ["2015-08-06"]
+    assert "on 2015-08-06" in fault.words
+
+
+def test_ventilation_that_never_moves(planted, the_fault):
+    planted["ventilation"] = 0.5
+    assert the_fault(planted, "still_ventilation").severity == "doubtful"
+
+
+def test_ventilation_in_percent(planted, the_fault):
+    planted["ventilation"] *= 100
+    assert "must be from 0 to 1" in the_fault(planted, "ventilation_range").words
+
+
+def test_no_ventilation_is_noted(planted, the_fault):
+    assert the_fault(planted.drop(columns="ventilation"), "no_ventilation").severity == "note"
+
+
+@pytest.mark.parametrize(("days", "severity"), [(2, "wrong"), (4, "doubtful")])
+def test_too_few_labelled_days(planted, the_fault, days, severity):
+    fault = the_fault(planted.iloc[: days * 1440], "few_days")
+    assert (fault.severity, fault.details["days"]) == (severity, days)
+
+
+def test_days_without_counts_do_not_count(planted, the_fault):
+    planted.loc[planted.index >= FIRST + pd.Timedelta(days=3), "occupancy"] = np.nan
+    assert the_fault(planted, "few_days").details["days"] == 3
+
+
+def test_no_counts_at_all(planted, the_fault):
+    assert the_fault(planted[["co2", "ventilation"]], "no_counts").severity == "wrong"
+
+
+def test_presence_is_noted(planted, the_fault):
+    planted["occupancy"] = planted["occupancy"].clip(upper=1)
+    assert the_fault(planted, "presence_only").severity == "note"
+
+
+@pytest.mark.parametrize(("share", "severity"), [(0.05, "note"), (0.4, "doubtful")])
+def test_holes(planted, the_fault, share, severity):
+    kept = np.random.default_rng(0).random(len(planted)) >= share
+    kept[:2] = True
+    fault = the_fault(planted[kept], "holes")
+    assert fault.severity == severity
+    assert fault.details["share"] == pytest.approx(share, abs=0.01)
+
+
+def test_empty_cells_are_holes(planted, the_fault):
+    planted.loc["2015-08-05", "co2"] = np.nan
+    assert the_fault(planted, "holes").details["share"] == pytest.approx(1 / 15)
+
+
+def test_anything_goes_in(planted):
+    """Every check bears readings that break every rule at once."""
+    mess = planted.iloc[::7].copy()
+    mess.iloc[100:300, 0] = np.nan
+    mess.iloc[400:420] = [0.0, np.nan, -3.0]
+    mess.iloc[500] = [np.inf, 3.0, 0.5]
+    mess = pd.concat([mess.iloc[1000:], mess.iloc[:1100]])  # out of order, and some twice
+    assert {"failed_reads", "negative_counts"} <= kinds(mess)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_bears_two_readings(check):
+    times = pd.date_range("2024-01-08", periods=2, freq="min")
+    for columns in ({"co2": 400.0}, {"co2": np.nan, "occupancy": np.nan}, {"co2": 0.0, "occupancy": 1.0}):
+        check(pd.DataFrame(columns, index=times))
+
+
+def test_what_cannot_be_checked():
+    times = pd.date_range("2024-01-08", periods=2, freq="min")
+    with pytest.raises(InputError, match="DataFrame with a DatetimeIndex"):
+        find_faults(pd.DataFrame({"co2": [1.0, 2.0]}))
+    with pytest.raises(InputError, match="has no column 'co2', only 'CO2'"):
+        find_faults(pd.DataFrame({"CO2": 400.0}, index=times))
+    with pytest.raises(InputError, match="two or more to be checked, got 1"):
+        find_faults(pd.DataFrame({"co2": 400.0}, index=times[:1]))
+
+
+def test_the_worst_comes_first(planted):
+    planted["co2"] -= 100.0
+    planted.loc["2015-08-05 19:30", "occupancy"] = -1.0
+    planted = planted.drop(columns="ventilation")
+    assert [fault.severity for fault in find_faults(planted)] == ["wrong", "doubtful", "note"]
+
+
+def test_words_for_the_terminal():
+    faults = [Fault("a", "note", "Small."), Fault("b", "wrong", "Big. " * 30)]
+    text = format_faults(faults)
+    assert text.index("WRONG (training on it would be wrong)") < text.index("NOTE (good to know)")
+    assert max(map(len, text.splitlines())) <= 100
+    assert not fit_to_train(faults)
+    assert verdict(faults) == "Not fit to train on: 1 thing is wrong."
+    assert verdict([Fault("a", "doubtful", "Hm.")] * 2) == "Fit to train on, but 2 things are worth a look."
+
+
+def test_days_in_words():
+    assert named_days([FIRST]) == "2015-08-03"
+
+
+def test_runs_and_spans():
+    assert runs(np.array([False, False])) == []
+    day = pd.Timedelta(days=1)
+    assert whole_day_spans([FIRST, FIRST + day, FIRST + 3 * day]) == [
+        (FIRST, FIRST + 2 * day),
+        (FIRST + 3 * day, FIRST + 4 * day),
+    ]
