@@ -259,7 +259,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         columns = ("co2", "ventilation") if self.uses_ventilation_ else ("co2",)
         if isinstance(readings, pd.DataFrame):
-            readings = readings.drop(columns=[name for name in COLUMNS if name not in columns], errors="ignore")
+            readings = readings.drop(columns=list(set(COLUMNS) - set(columns)), errors="ignore")
         readings = check_readings(readings, needed=columns)
         interval = interval_of(readings)
         if abs(interval - self.interval_) > 1e-6:
