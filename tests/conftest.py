@@ -1,8 +1,16 @@
 """A small office that every test may look at."""
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 import occupair as oc
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Tests solve small systems, where a second thread costs more than it gives."""
+    with threadpool_limits(limits=1):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +28,8 @@ def slow_office(office):
 @pytest.fixture(scope="session")
 def estimator(slow_office):
     """A small estimator of the slow office, trained on three days."""
-    return oc.OccupancyEstimator(n_hidden=40, random_state=0).fit(slow_office.iloc[: 3 * 288])
+    model = oc.OccupancyEstimator.paper(n_hidden=40, n_draws=1, random_state=0)
+    return model.fit(slow_office.iloc[: 3 * 288])
 
 
 @pytest.fixture(scope="session")

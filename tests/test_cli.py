@@ -58,7 +58,9 @@ def desk(tmp_path_factory, slow_office):
     folder = tmp_path_factory.mktemp("desk")
     oc.write_readings(slow_office.iloc[: 3 * 288], folder / "train.csv")
     oc.write_readings(slow_office.iloc[3 * 288 :], folder / "test.csv")
-    done = occupair("fit", "train.csv", "--out", "room.occupair", "--hidden", "40", cwd=folder)
+    done = occupair(
+        "fit", "train.csv", "--out", "room.occupair", "--paper", "--hidden", 40, "--draws", 1, cwd=folder
+    )
     assert done.returncode == 0, done.stderr
     assert "room.occupair: trained on 3 days (864 readings, one every 5 min)" in done.stdout
     return folder
@@ -93,6 +95,12 @@ def test_simulate_writes_what_the_library_makes(tmp_path, suffix):
 def test_fit_makes_the_model_of_the_library(desk, estimator, last_day):
     model = oc.OccupancyEstimator.load(desk / "room.occupair")
     pd.testing.assert_series_equal(model.estimate(last_day), estimator.estimate(last_day))
+
+
+def test_fit_without_options_has_the_settings_we_recommend(desk, slow_office):
+    assert occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk).returncode == 0
+    ours = oc.OccupancyEstimator.load(desk / "ours.occupair").get_params()
+    assert ours == oc.OccupancyEstimator(n_hidden=8, random_state=0).get_params()
 
 
 def test_estimate_to_a_file_and_to_the_screen(desk, estimator, last_day):

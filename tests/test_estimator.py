@@ -43,6 +43,15 @@ def test_without_smoothing_every_mode_is_equation_21_or_4(slow_office, last_day,
     np.testing.assert_allclose(raw.estimate(last_day, mode=mode), written, atol=1e-8)
 
 
+@pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
+def test_the_default_feeds_nothing_back_and_is_still_the_equations(slow_office, last_day, mode):
+    model = oc.OccupancyEstimator(n_hidden=40, random_state=0).fit(slow_office.iloc[: 3 * 288])
+    assert not model.network().feedback_weights.any()
+    written = getattr(Written(model), mode)(*arrays(last_day))
+    np.testing.assert_allclose(model.estimate(last_day, mode=mode), written, atol=1e-8)
+    assert written.max() > 1
+
+
 def test_one_minute_readings_with_the_settings_of_the_paper(office):
     day = office.iloc[3 * 1440 + 420 : 3 * 1440 + 800]  # 7:00 to 13:20
     model = oc.OccupancyEstimator.paper(n_hidden=30, n_draws=1, random_state=0).fit(office.iloc[: 3 * 1440])
@@ -116,7 +125,7 @@ def test_the_head_counts_of_test_days_are_not_looked_at(estimator, last_day):
 
 
 def test_settings_mean_the_same_at_any_interval():
-    model = oc.OccupancyEstimator()
+    model = oc.OccupancyEstimator.paper()
     assert model.layer_at(1.0) == oc.features.Layer("fs-elm", 30, 10)
     assert model.layer_at(5.0) == oc.features.Layer("fs-elm", 6, 2)
     assert model.layer_at(0.5) == oc.features.Layer("fs-elm", 60, 20)
@@ -129,6 +138,14 @@ def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
     pd.testing.assert_series_equal(
         without.estimate(last_day), zero.estimate(last_day.assign(ventilation=0.0))
     )
+
+
+def test_live_default_is_replay(slow_office, last_day):
+    model = oc.OccupancyEstimator(n_hidden=40, random_state=0).fit(slow_office.iloc[: 3 * 288])
+    room = model.live()
+    rows = zip(last_day.index, *(last_day[name] for name in ("co2", "ventilation")), strict=True)
+    live = [room.update(time, co2, ventilation).people for time, co2, ventilation in rows]
+    np.testing.assert_allclose(live, model.estimate(last_day), rtol=0, atol=1e-9)
 
 
 def test_is_a_scikit_learn_estimator(slow_office):
@@ -202,7 +219,7 @@ def test_days_of_23_and_25_hours_begin_at_local_midnight(zone):
 )
 def test_bad_settings(slow_office, settings, message):
     with pytest.raises(oc.InputError, match=message):
-        oc.OccupancyEstimator(n_hidden=5, **settings).fit(slow_office)
+        oc.OccupancyEstimator.paper(**({"n_hidden": 5, "n_draws": 1} | settings)).fit(slow_office)
 
 
 def test_bad_requests(estimator, office, last_day):

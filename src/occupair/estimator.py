@@ -31,6 +31,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     Trained as in Jiang et al. 2016, Eq. (20): on the true past occupancy, with the CO2 of each day
     smoothed as a whole. Run on its own past estimates, in one of three ways (see ``estimate``).
 
+    The settings are those we recommend for a real room: as in the paper, but nothing is fed back (z_max of
+    o is 0), because what is fed back drifts in real rooms, and with a longer look back and less smoothing.
+    ``paper()`` has the paper's own.
+
     Settings are in minutes, so that they mean the same at any sampling interval: at d minutes between
     readings l = horizon / d, s = stride / d and lambda = smoothing / d**2.
 
@@ -45,7 +49,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     smoothing : float
         Weight of the CO2 smoothing, lambda [min squared]; 0 takes CO2 as measured, Eq. (21).
     z_max : float or sequence of float
-        Influence of P, I, D, o and v on the hidden neurons, Eq. (13); not used by ``layer="elm"``.
+        Influence of P, I, D, o and v on the hidden neurons, Eq. (13); not used by ``layer="elm"``. With 0
+        for o no estimate depends on an earlier one.
     n_hidden, ridge, n_draws, random_state, verbose
         See ``FSELMRegressor``. ``verbose`` also shows progress of ``estimate``.
 
@@ -77,10 +82,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     def __init__(
         self,
         layer: str = "fs-elm",
-        horizon: float = 30,
+        horizon: float = 60,
         stride: float = 10,
-        smoothing: float = 50,
-        z_max: Any = (1.0, 1.0, 1.0, 1.0, 0.1),
+        smoothing: float = 10,
+        z_max: Any = (1.0, 1.0, 1.0, 0.0, 0.1),
         n_hidden: int = 1000,
         ridge: float = 1e-3,
         n_draws: int = 1,

@@ -57,6 +57,9 @@ class Network:
         horizon = self.layer.horizon
         first = start - horizon
         known = self.known_input(co2[first:], ventilation[first:])
+        if not self.feedback_weights.any():  # nothing is fed back: all readings at once
+            people[start:] = np.clip(sigmoid_in_place(known) @ self.coef, 0.0, self.most_people)
+            return
         z = np.empty(self.coef.size)
         for k, row in enumerate(known, start=start):
             np.dot(people[k - horizon : k], self.feedback_weights, out=z)

@@ -61,13 +61,16 @@ def simulate(
 def fit(
     readings: Readings,
     model: Annotated[Path, typer.Option("--out", help="Model file to write.")] = Path("room.occupair"),
-    draws: Annotated[int, typer.Option(min=1, help="Random layers to choose from.")] = 1,
-    hidden: Annotated[int, typer.Option(min=1, help="Hidden neurons.")] = 1000,
-    horizon: Annotated[float, typer.Option(help="How far back to look [min].")] = 30,
-    stride: Annotated[float, typer.Option(help="Distance of the readings compared in feature I [min].")] = 10,
-    smoothing: Annotated[float, typer.Option(help="CO2 smoothing [min squared]; 0 is none.")] = 50,
-    ridge: Annotated[float, typer.Option(help="Regularisation of the read-out.")] = 1e-3,
-    layer: Annotated[str, typer.Option(help="fs-elm, or elm for the standard machine.")] = "fs-elm",
+    paper: Annotated[bool, typer.Option("--paper", help="The paper's settings instead of ours.")] = False,
+    draws: Annotated[int | None, typer.Option(min=1, help="Random layers to choose from.")] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, help="Hidden neurons.")] = None,
+    horizon: Annotated[float | None, typer.Option(help="How far back to look [min].")] = None,
+    stride: Annotated[
+        float | None, typer.Option(help="Distance of the readings compared in feature I [min].")
+    ] = None,
+    smoothing: Annotated[float | None, typer.Option(help="CO2 smoothing [min squared]; 0 is none.")] = None,
+    ridge: Annotated[float | None, typer.Option(help="Regularisation of the read-out.")] = None,
+    layer: Annotated[str | None, typer.Option(help="fs-elm, or elm for the standard machine.")] = None,
     seed: Seed = 0,
     timezone: Timezone = None,
 ) -> None:
@@ -81,16 +84,17 @@ def fit(
 
     check_writable(model)
     office = read_readings(readings, timezone=timezone, occupancy=True)
-    estimator = OccupancyEstimator(
-        layer=layer,
-        horizon=horizon,
-        stride=stride,
-        smoothing=smoothing,
-        n_hidden=hidden,
-        ridge=ridge,
-        n_draws=draws,
-        random_state=seed,
-    )
+    given: dict[str, Any] = {
+        "layer": layer,
+        "horizon": horizon,
+        "stride": stride,
+        "smoothing": smoothing,
+        "n_hidden": hidden,
+        "ridge": ridge,
+        "n_draws": draws,
+    }
+    make = OccupancyEstimator.paper if paper else OccupancyEstimator
+    estimator = make(random_state=seed, **{name: value for name, value in given.items() if value is not None})
     with bar():
         estimator.fit(office)
     estimator.save(model)
