@@ -125,6 +125,40 @@ def test_estimate_in_another_mode_and_with_a_lag(desk, estimator, last_day):
         np.testing.assert_allclose(pd.read_parquet(desk / "p.parquet")["people"], expected, atol=1e-12)
 
 
+def test_a_later_file_takes_the_ventilation_scale_of_the_training(desk, slow_office, last_day):
+    """A flow has no natural full: 600 m3/h was the most in training, so 300 is half, whatever else comes."""
+    train = slow_office.iloc[: 3 * 288]
+    for name, part, factor in (("flow.csv", train, 600), ("low.csv", last_day, 300)):
+        table = part.rename_axis("Zeit").rename(columns={"ventilation": "Zuluft [m3/h]"})
+        table.assign(**{"Zuluft [m3/h]": table["Zuluft [m3/h]"] * factor}).to_csv(desk / name, sep=";")
+    done = occupair("fit", "flow.csv", "--out", "flow.occupair", "--hidden", 8, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    model = oc.OccupancyEstimator.load(desk / "flow.occupair")
+    assert model.ventilation_full_ == 600
+    done = occupair("estimate", "flow.occupair", "low.csv", "--out", "low-people.csv", cwd=desk)
+    assert done.returncode == 0, done.stderr
+    half = last_day.assign(ventilation=last_day["ventilation"] / 2)
+    np.testing.assert_allclose(
+        pd.read_csv(desk / "low-people.csv")["people"], model.estimate(half), atol=1e-9
+    )
+
+
+def test_columns_with_other_names_can_be_given(desk, last_day):
+    last_day.rename_axis("time").rename(columns={"co2": "Raum 7"}).to_csv(desk / "raum.csv")
+    assert "co2=" in occupair("estimate", "room.occupair", "raum.csv", cwd=desk).stderr
+    given = occupair("estimate", "room.occupair", "raum.csv", "--column", "co2=Raum 7", cwd=desk)
+    assert given.returncode == 0, given.stderr
+    wrong = occupair("estimate", "room.occupair", "raum.csv", "--column", "Raum 7", cwd=desk)
+    assert "--column must be ours=theirs, e.g. co2='Raum 7', got Raum 7" in wrong.stderr
+
+
+def test_check_tells_of_failed_reads(tmp_path):
+    office = oc.simulate_office(8, seed=1)
+    office.iloc[[700, 900], 0] = 0.0
+    oc.write_readings(office, tmp_path / "office.csv")
+    assert "2 readings of 0 ppm are failed reads" in occupair("check", "office.csv", cwd=tmp_path).stdout
+
+
 def test_evaluate_scores_as_the_library_does(desk, estimator, last_day):
     done = occupair("evaluate", "room.occupair", "test.csv", "--json", cwd=desk)
     scores = oc.metrics.scores(last_day["occupancy"], estimator.estimate(last_day))

@@ -80,6 +80,7 @@ def options_of(function):
                 for flag in (declaration.default, *(declaration.param_decls or ()))
                 if isinstance(flag, str)
             }
+            declared = {flag.split("/")[0] for flag in declared}  # --yes/--no is described by its yes
             flags |= declared or {f"--{name.replace('_', '-')}"}
     return flags
 

@@ -1,11 +1,11 @@
-"""Readings in memory: what is checked, how days and intervals are found."""
+"""Readings in memory: what is checked, how episodes, days and intervals are found."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import occupair as oc
-from occupair.readings import check_readings, day_slices, interval_of
+from occupair.readings import check_readings, date_slices, episode_slices, interval_of, named
 
 
 def readings(n=6, start="2024-01-08 08:00", freq="1min", **columns):
@@ -35,19 +35,50 @@ def test_interval(freq):
 def test_missing_days_do_not_mix_the_intervals():
     two_days = pd.concat([readings(), readings(start="2024-01-11 09:30")])
     assert interval_of(check_readings(two_days)) == 1.0
-    assert day_slices(two_days) == [slice(0, 6), slice(6, 12)]
+    assert episode_slices(two_days) == [slice(0, 6), slice(6, 12)]
 
 
 def test_days_are_local_and_as_long_as_the_clock_makes_them():
     times = pd.date_range("2024-03-30", "2024-04-02", freq="1h", tz="Europe/Copenhagen", inclusive="left")
-    days = day_slices(check_readings(pd.DataFrame({"co2": 420.0}, index=times)))
+    days = episode_slices(check_readings(pd.DataFrame({"co2": 420.0}, index=times)))
     assert [day.stop - day.start for day in days] == [24, 23, 24]
     times = pd.date_range("2024-10-27", "2024-10-28", freq="1h", tz="Europe/Copenhagen", inclusive="left")
-    assert day_slices(check_readings(pd.DataFrame({"co2": 420.0}, index=times))) == [slice(0, 25)]
+    assert episode_slices(check_readings(pd.DataFrame({"co2": 420.0}, index=times))) == [slice(0, 25)]
 
 
 def test_no_readings_have_no_days():
-    assert day_slices(readings().iloc[:0]) == []
+    assert episode_slices(readings().iloc[:0]) == date_slices(readings().iloc[:0]) == []
+    assert episode_slices(readings().iloc[:1]) == [slice(0, 1)]
+
+
+def test_a_gap_is_no_fault_and_begins_a_new_episode():
+    gap = readings(8).iloc[[0, 1, 2, 5, 6, 7]]
+    assert interval_of(check_readings(gap)) == 1.0
+    assert episode_slices(gap) == [slice(0, 3), slice(3, 6)]
+    assert date_slices(gap) == [slice(0, 6)]
+
+
+def test_midnight_and_gaps_both_end_an_episode():
+    frame = readings(8, start="2024-01-08 23:56").drop(index=pd.Timestamp("2024-01-09 00:01"))
+    assert episode_slices(frame) == [slice(0, 4), slice(4, 5), slice(5, 7)]
+    assert date_slices(frame) == [slice(0, 4), slice(4, 7)]
+
+
+def test_an_hour_that_the_clock_skips_is_no_gap_where_the_zone_is_known():
+    times = pd.date_range("2024-03-31", periods=8, freq="30min", tz="Europe/Copenhagen")
+    frame = pd.DataFrame({"co2": 420.0}, index=times)
+    assert episode_slices(frame) == [slice(0, 8)]
+    assert episode_slices(frame.tz_localize(None)) == [slice(0, 4), slice(4, 8)]
+
+
+def test_notes_on_how_readings_were_read_are_kept():
+    frame = readings(occupancy=2)
+    frame.attrs["ventilation_full"] = 50.0
+    assert check_readings(frame).attrs == {"ventilation_full": 50.0}
+
+
+def test_a_list_of_many_names_is_cut():
+    assert named(range(22)).endswith("18, 19 and 2 more")
 
 
 def changed(column, row, value):
@@ -93,8 +124,9 @@ def changed(column, row, value):
             "row 3, column time: times must rise, 2024-01-08 08:01:00 is there twice",
         ),
         (
-            readings().iloc[[0, 1, 2, 5]],
-            "row 4, column time: mixed intervals, 2024-01-08 08:05:00 comes 3 min after the one before",
+            pd.concat([readings(), readings(2, start="2024-01-08 08:07:30")]),
+            r"row 7, column time: mixed intervals, 2024-01-08 08:07:30 comes 2\.5 min after the one before, "
+            "others 1 min",
         ),
         (readings().iloc[:1], "needs at least two readings in one day, got 1 in all"),
         (readings().iloc[:0], "needs at least two readings in one day, got 0 in all"),

@@ -17,7 +17,7 @@ from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
 from occupair.live_room import LiveDay, LiveRoom, Network
 from occupair.progress import track
-from occupair.readings import COLUMNS, check_readings, day_slices, interval_of
+from occupair.readings import COLUMNS, check_readings, episode_slices, interval_of
 from occupair.smoothing import check_smoothing, smooth
 
 Array = NDArray[np.float64]
@@ -66,6 +66,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         The most people seen in training, which no estimate exceeds [people].
     uses_ventilation_ : bool
         Whether the training readings had a ventilation column.
+    ventilation_full_ : float or None
+        What was fully on in the file the training readings came from: later files take the same scale.
     training_error_ : float
         RMSE of one step ahead on the training days, with the true past [people].
 
@@ -144,6 +146,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.regressor_ = self.new_regressor(layer).fit(rows, people)
         self.interval_, self.layer_, self.smoothing_ = interval, layer, smoothing
         self.uses_ventilation_ = "ventilation" in readings.columns
+        self.ventilation_full_ = readings.attrs.get("ventilation_full")
         self.most_people_ = float(readings["occupancy"].max())
         self.training_error_ = self.regressor_.training_error_
         return self
@@ -175,7 +178,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         if lag and mode != "live":
             raise InputError(f"lag must be 0 with mode {mode!r}, got {lag}")
         readings = self._checked(readings)
-        co2, ventilation, days = readings["co2"].to_numpy(), _ventilation(readings), day_slices(readings)
+        co2, ventilation, days = readings["co2"].to_numpy(), _ventilation(readings), episode_slices(readings)
         if mode == "hindsight":
             network = self.network()
             people = np.concatenate([_with_hindsight(network, co2[day], ventilation[day]) for day in days])
@@ -277,7 +280,7 @@ def training_rows(readings: pd.DataFrame, layer: Layer, smoothing: float) -> tup
     """Stack the rows y_k and the people o_k of all days; no window reaches across midnight."""
     co2, people = readings["co2"].to_numpy(), readings["occupancy"].to_numpy()
     ventilation = _ventilation(readings)
-    days = day_slices(readings)
+    days = episode_slices(readings)
     rows = [
         np.hstack(
             list(layer.groups(smooth(co2[day], smoothing=smoothing), people[day], ventilation[day]).values())

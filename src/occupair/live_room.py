@@ -28,7 +28,7 @@ class Estimate(NamedTuple):
     people: float  # unrounded [people]
     low: float | None  # a range that holds the true count [people]; None: this model knows none
     high: float | None
-    quality: str  # "ok", or "starting" in the first horizon of a day, when the room is taken as empty
+    quality: str  # "ok", or "starting" in the first horizon of a day or after a gap: taken as an empty room
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,8 @@ class LiveRoom:
     """One room, live: feed it every reading as it comes.
 
     Each local day starts anew with an empty room, at the midnight of the times it is given; a reading
-    of a new date resets it, whatever came before.
+    of a new date resets it, whatever came before, and so does one after a gap: no estimate reaches across
+    what was not measured.
 
     Parameters
     ----------
@@ -156,7 +157,8 @@ class LiveRoom:
         Parameters
         ----------
         time : datetime
-            Local time, or aware of its zone; one interval after the reading before it, or on a later day.
+            Local time, or aware of its zone; one interval after the reading before it, or whole ones after
+            a gap, or on a later day.
         co2 : float
             CO2 [ppm].
         ventilation : float
@@ -168,7 +170,7 @@ class LiveRoom:
             When the reading breaks a rule; the room is then as it was before.
         """
         flow = self._checked(time, co2, ventilation)
-        if self._last is None or time.date() != self._last.date():
+        if self._starts_anew(time):
             self._day = LiveDay(self._network)
         self._day.append(co2, flow)
         self._last = time
@@ -197,6 +199,12 @@ class LiveRoom:
             raise InputError(f"ventilation must be from 0 to 1 (80 % is 0.8), got {ventilation!r} at {time}")
         return float(ventilation)
 
+    def _starts_anew(self, time: dt.datetime) -> bool:
+        """Tell whether nothing leads up to this reading: the first of all, of a day, or after a gap."""
+        if self._last is None or time.date() != self._last.date():
+            return True
+        return minutes_between(self._last, time) > 1.5 * self._interval
+
     def _check_time(self, time: dt.datetime) -> None:
         if not isinstance(time, dt.datetime) or time != time:  # NaT is a datetime that is not itself
             raise InputError(f"time must be a datetime, got {time!r}")
@@ -209,10 +217,12 @@ class LiveRoom:
         minutes = minutes_between(self._last, time)
         if minutes <= 0:
             raise InputError(f"times must rise, got {time} after {self._last}")
-        if time.date() == self._last.date() and abs(minutes - self._interval) > 1e-6:
-            raise InputError(
-                f"time must be {self._interval:g} min after {self._last}, as in training, got {time}"
+        intervals = minutes / self._interval
+        if time.date() == self._last.date() and abs(intervals - round(intervals)) > 1e-6:
+            rule = (
+                f"time must be {self._interval:g} min after {self._last}, as in training, or a gap of whole"
             )
+            raise InputError(f"{rule} intervals, got {time}")
 
 
 def _is_number(value: object) -> bool:

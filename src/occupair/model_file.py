@@ -73,6 +73,7 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
         "smoothing": estimator.smoothing_,
         "most_people": estimator.most_people_,
         "uses_ventilation": estimator.uses_ventilation_,
+        "ventilation_full": estimator.ventilation_full_,
         "training_error": estimator.training_error_,
         "n_features": regressor.n_features_in_,
         "layer_seed": regressor.layer_seed_,
@@ -112,6 +113,8 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.most_people_ = _positive(model, "most_people", or_zero=True)
     estimator.training_error_ = _positive(model, "training_error", or_zero=True)
     estimator.uses_ventilation_ = bool(model["uses_ventilation"])
+    full = model["ventilation_full"]
+    estimator.ventilation_full_ = None if full is None else _positive(model, "ventilation_full")
     estimator.smoothing_ = _positive(model, "smoothing", or_zero=True)
     estimator.layer_ = _build_layer(model["layer"])
     estimator.regressor_ = _build_regressor(estimator, model)

@@ -1,13 +1,16 @@
 """What comes in: readings, a table of time, CO2, ventilation and head counts on one regular grid.
 
 *Readings* are a pandas DataFrame with a DatetimeIndex (local time, or aware of its time zone) and the
-columns ``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Days may
-be missing; inside a local day the readings come at one interval.
+columns ``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Inside a
+local day the readings lie on one grid. A gap is where rows are missing, never a row of NaN. An *episode*
+is a stretch of a local day without a gap: it is what an estimator runs over from its starting state, so
+nothing is carried across midnight or across a gap. ``readings.attrs`` may hold notes on how they were
+read; those are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -54,8 +57,9 @@ def check_readings(
     Raises
     ------
     InputError
-        For the first rule that is broken: times that do not rise, mixed intervals, missing columns,
-        CO2 that is negative or not finite, ventilation outside 0..1, head counts that are not whole.
+        For the first rule that is broken: times that do not rise, steps that are no whole number of
+        intervals, missing columns, CO2 that is negative or not finite, ventilation outside 0..1, head
+        counts that are not whole.
     """
     source = source if isinstance(source, Source) else Source(source)
     if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
@@ -68,11 +72,12 @@ def check_readings(
     _check_times(readings.index, source)
     for name in kept:
         _check_values(checked[name], source)
+    checked.attrs = dict(readings.attrs)
     return checked.rename_axis("time")
 
 
 def interval_of(readings: pd.DataFrame) -> float:
-    """Minutes from one reading to the next [min].
+    """Minutes from one reading to the next, the most common one [min].
 
     Examples
     --------
@@ -83,17 +88,40 @@ def interval_of(readings: pd.DataFrame) -> float:
     return _interval(_index(readings), Source("readings"))
 
 
-def day_slices(readings: pd.DataFrame) -> list[slice]:
-    """Rows of each local day, in order: every day is an episode of its own.
+def episode_slices(readings: pd.DataFrame) -> list[slice]:
+    """Rows of each episode, in order: a new one begins with every local day and after every gap.
 
     Examples
     --------
-    >>> times = pd.date_range("2024-01-08 23:58", periods=4, freq="min")
-    >>> day_slices(pd.DataFrame({"co2": 400.0}, index=times))
-    [slice(0, 2, None), slice(2, 4, None)]
+    >>> times = pd.date_range("2024-01-08 23:56", periods=7, freq="min").delete(2)
+    >>> episode_slices(pd.DataFrame({"co2": 400.0}, index=times))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 6, None)]
+    """
+    index = _index(readings)
+    days, steps = _local_days(index), np.diff(_seconds(index))
+    same_day = days[1:] == days[:-1]
+    starts = ~same_day
+    if same_day.any():
+        starts |= steps > 1.5 * _usual(steps[same_day])
+    return _slices(starts, len(index))
+
+
+def date_slices(readings: pd.DataFrame) -> list[slice]:
+    """Rows of each local day, in order, with whatever gaps it has.
+
+    Examples
+    --------
+    >>> times = pd.date_range("2024-01-08 23:56", periods=7, freq="min").delete(2)
+    >>> date_slices(pd.DataFrame({"co2": 400.0}, index=times))
+    [slice(0, 3, None), slice(3, 6, None)]
     """
     days = _local_days(_index(readings))
-    edges = np.r_[0, np.flatnonzero(days[1:] != days[:-1]) + 1, days.size]
+    return _slices(days[1:] != days[:-1], days.size)
+
+
+def _slices(starts: NDArray[np.bool_], size: int) -> list[slice]:
+    """Cut ``size`` rows before every row k + 1 where ``starts[k]``."""
+    edges = np.r_[0, np.flatnonzero(starts) + 1, size]
     return [slice(int(start), int(stop)) for start, stop in pairwise(edges) if stop > start]
 
 
@@ -117,8 +145,13 @@ def _interval(index: pd.DatetimeIndex, source: Source) -> float:
     steps = np.diff(seconds)[days[1:] == days[:-1]]
     if steps.size == 0:
         raise source.error(f"needs at least two readings in one day, got {len(index)} in all")
+    return _usual(steps) / 60
+
+
+def _usual(steps: NDArray[np.float64]) -> float:
+    """Give the most common step, the shortest of them if several are."""
     lengths, counts = np.unique(steps, return_counts=True)
-    return float(lengths[np.argmax(counts)] / 60)
+    return float(lengths[np.argmax(counts)])
 
 
 def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
@@ -133,11 +166,13 @@ def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
         raise source.error(f"times must rise, {index[k]} {what}{hint}", row=k, column="time")
     interval = _interval(index, source)
     days = _local_days(index)
-    irregular = (days[1:] == days[:-1]) & (np.abs(np.diff(seconds) / 60 - interval) > 1e-6)
+    steps = np.diff(seconds) / 60
+    off_grid = np.abs(steps - interval * np.maximum(np.rint(steps / interval), 1))
+    irregular = (days[1:] == days[:-1]) & (off_grid > 1e-6)
     if irregular.any():
         k = int(np.argmax(irregular)) + 1
-        step = (seconds[k] - seconds[k - 1]) / 60
-        rule = f"mixed intervals, {index[k]} comes {step:g} min after the one before, others {interval:g} min"
+        came = f"{index[k]} comes {steps[k - 1]:g} min after the one before, others {interval:g} min"
+        rule = f"mixed intervals, {came} (a gap must be a whole number of them)"
         raise source.error(rule, row=k, column="time")
 
 
@@ -181,4 +216,16 @@ def shown(value: object) -> str:
 def missing_column(column: str, table: pd.DataFrame) -> str:
     """Say that ``column`` is not in ``table``, and what is."""
     hint = "; head counts are needed here" if column == "occupancy" else ""
-    return f"has no column {column!r}, only {', '.join(map(repr, table.columns))}{hint}"
+    return f"has no column {column!r}, only {named(table.columns)}{hint}"
+
+
+def named(names: Iterable[object]) -> str:
+    """List names in an error message, cut where there are many.
+
+    Examples
+    --------
+    >>> named(["time", "co2"])
+    "'time', 'co2'"
+    """
+    quoted = [shown(name) for name in names]
+    return ", ".join(quoted[:20]) + (f" and {len(quoted) - 20} more" if len(quoted) > 20 else "")

@@ -6,7 +6,7 @@ import pytest
 
 from occupair.datasets import read_robod
 from occupair.errors import InputError
-from occupair.readings import check_readings, day_slices
+from occupair.readings import check_readings, date_slices
 
 CO2, COUNT = 7, -1
 FAN = {1: 15, 3: 19}  # columns of the published files
@@ -42,11 +42,11 @@ def test_co2_is_stamped_eight_hours_later_and_nothing_else_moves(published, room
 @pytest.mark.parametrize("room", [1, 3])
 def test_whole_days_or_what_there_is_of_them(published, room):
     whole = read_robod(published("robod"), room=room)
-    assert [day.stop - day.start for day in day_slices(whole)] == [288] * 21
+    assert [day.stop - day.start for day in date_slices(whole)] == [288] * 21
     parts = read_robod(published("robod"), room=room, whole_days=False)
-    lengths = [day.stop - day.start for day in day_slices(parts)]
+    lengths = [day.stop - day.start for day in date_slices(parts)]
     assert sorted(lengths) == [192] * 8 + [288] * 21
-    assert {f"{parts.index[day.start]:%R}" for day in day_slices(parts)} == {"00:00", "08:00"}
+    assert {f"{parts.index[day.start]:%R}" for day in date_slices(parts)} == {"00:00", "08:00"}
 
 
 @pytest.mark.parametrize(("room", "at_least"), [(1, 0.65), (3, 0.65)])

@@ -5,14 +5,14 @@ import pytest
 
 from occupair.datasets import read_sdu2018
 from occupair.errors import InputError
-from occupair.readings import check_readings, day_slices
+from occupair.readings import check_readings, date_slices
 
 
 @pytest.mark.parametrize(("room", "most"), [(1, 67), (2, 28), (3, 35), (4, 39)])
 def test_fifteen_days_as_published(published, raw_rows, room, most):
     readings = read_sdu2018(published("sdu2018"), room=room)
     assert len(readings) == 15 * 1440
-    assert [day.stop - day.start for day in day_slices(readings)] == [1440] * 15
+    assert [day.stop - day.start for day in date_slices(readings)] == [1440] * 15
     assert readings["occupancy"].max() == most
     for column, kind, scale in [("co2", "co2", 1), ("ventilation", "vav", 100), ("occupancy", "occ", 1)]:
         rows = raw_rows("sdu2018", f"{kind}_data_room_{room}.csv")

@@ -6,7 +6,7 @@ import pytest
 
 from occupair.datasets import read_sdu2019
 from occupair.errors import InputError
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 
 SUMMER_OCTOBER = {1, 4, 8, 11, 16, 26, 29, 36}
 
@@ -46,7 +46,7 @@ def test_winter_days_move_an_hour_and_hold_the_last_one(published, raw_rows):
     month_of = months(raw_rows("sdu2019", "co2_room_1.csv"))
     winter = [is_winter(day, month_of[day]) for day in range(44)]
     assert sum(winter) == 21
-    for day, moved in zip(day_slices(readings), winter, strict=True):
+    for day, moved in zip(date_slices(readings), winter, strict=True):
         for column in ("co2", "ventilation"):
             before, after = as_published[column].to_numpy()[day], readings[column].to_numpy()[day]
             expected = np.r_[before[60:], np.full(60, before[-1])] if moved else before

@@ -5,7 +5,7 @@ import pytest
 
 from occupair.datasets import read_uci357
 from occupair.errors import InputError
-from occupair.readings import day_slices, interval_of
+from occupair.readings import date_slices, interval_of
 
 FILES = ("datatest.txt", "datatraining.txt", "datatest2.txt")
 
@@ -28,7 +28,7 @@ def test_the_grid(published):
     assert list(readings.columns) == ["co2", "occupancy"]
     assert set(readings["occupancy"]) == {0.0, 1.0}
     assert interval_of(readings) == 1.0
-    assert len(day_slices(readings)) == 17
+    assert len(date_slices(readings)) == 17
     assert read_uci357(published("uci357"), aligned=False).equals(readings)
 
 

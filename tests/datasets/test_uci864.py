@@ -7,7 +7,7 @@ import pytest
 
 from occupair.datasets import read_uci864
 from occupair.errors import InputError
-from occupair.readings import day_slices, interval_of
+from occupair.readings import date_slices, interval_of
 
 
 def test_seven_days_on_a_half_minute_grid(published):
@@ -16,7 +16,7 @@ def test_seven_days_on_a_half_minute_grid(published):
     assert interval_of(readings) == 0.5
     days = {
         f"{readings.index[day.start]:%F}": (f"{readings.index[day.start]:%T}", day.stop - day.start)
-        for day in day_slices(readings)
+        for day in date_slices(readings)
     }
     assert len(days) == 7
     assert days["2017-12-22"][0] == "13:08:30"

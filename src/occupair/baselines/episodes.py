@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.errors import InputError
-from occupair.readings import check_readings, day_slices, interval_of
+from occupair.readings import check_readings, episode_slices, interval_of
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         interval = interval_of(readings)
         lag_in_readings(self.lag, interval)
         occupancy = readings["occupancy"].to_numpy()
-        self._learn(days_of(readings, interval), [occupancy[day] for day in day_slices(readings)])
+        self._learn(days_of(readings, interval), [occupancy[day] for day in episode_slices(readings)])
         self.interval_ = interval
         self.most_people_ = float(occupancy.max())
         self.uses_ventilation_ = "ventilation" in readings.columns
@@ -137,7 +137,7 @@ def days_of(readings: pd.DataFrame, interval: float) -> list[Day]:
     co2 = readings["co2"].to_numpy(dtype=float)
     known = "ventilation" in readings.columns
     ventilation = readings["ventilation"].to_numpy(dtype=float) if known else np.zeros(co2.size)
-    return [Day(times[day], co2[day], ventilation[day], interval) for day in day_slices(readings)]
+    return [Day(times[day], co2[day], ventilation[day], interval) for day in episode_slices(readings)]
 
 
 def lag_in_readings(lag: float, interval: float) -> int:

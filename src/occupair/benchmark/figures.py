@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from occupair.benchmark.methods import OURS
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.tables import lag_words
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 from occupair.report import look, traces
 
 LAG_COLOURS = (look.PURPLE, look.ORANGE, look.GREEN, look.SKY)
@@ -60,7 +60,7 @@ def example_days(truth: pd.Series[float]) -> list[pd.Series[float]]:
     >>> [f"{day.index[0]:%a}" for day in example_days(truth)]
     ['Fri', 'Wed', 'Tue']
     """
-    days = [truth.iloc[day] for day in day_slices(truth.to_frame())]
+    days = [truth.iloc[day] for day in date_slices(truth.to_frame())]
     days = sorted((day for day in days if day.max() > 0), key=lambda day: -day.mean())
     numbers = {0, (len(days) - 1) // 2, len(days) - 1}
     return [days[number] for number in sorted(numbers)][:N_DAYS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 
 N_FOLDS = 3
 
@@ -25,7 +25,7 @@ def day_folds(readings: pd.DataFrame, n_folds: int = N_FOLDS) -> list[tuple[pd.D
     """
     if n_folds < 2:
         raise InputError(f"n_folds must be 2 or more, got {n_folds}")
-    days = [readings.iloc[day] for day in day_slices(readings)]
+    days = [readings.iloc[day] for day in date_slices(readings)]
     if len(days) < 2:
         raise InputError(
             f"readings must hold at least two days to train on one and test another, got {len(days)}"

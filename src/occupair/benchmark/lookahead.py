@@ -10,7 +10,7 @@ import pandas as pd
 from occupair.benchmark.methods import Method
 from occupair.errors import InputError
 from occupair.progress import progress_to, track
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 from occupair.simulation import simulate_office
 
 CUTS = (0.35, 0.5, 0.6, 0.75)  # when the future begins, as a share of a day
@@ -37,7 +37,7 @@ def find_look_ahead(method: Method, readings: pd.DataFrame, lag: float) -> list[
     list of Timestamp
         Times of estimates that moved, in order; empty for an honest method.
     """
-    days = day_slices(readings)
+    days = date_slices(readings)
     if len(days) < 3:
         raise InputError(f"readings must hold at least three days to look for look-ahead, got {len(days)}")
     model = method.make(lag=lag)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from occupair import metrics
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 
 TOLERANCES = (0, 1, 2, 3, 4)  # [people]
 
@@ -59,7 +59,7 @@ def day_squares(truth: pd.Series[float], people: pd.Series[float]) -> NDArray[np
     array([5., 9.])
     """
     squares = (people - truth).to_numpy(dtype=float) ** 2
-    return np.array([squares[day].sum() for day in day_slices(truth.to_frame())])
+    return np.array([squares[day].sum() for day in date_slices(truth.to_frame())])
 
 
 def average(scores: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from occupair.benchmark.folds import N_FOLDS
 from occupair.benchmark.intervals import N_RESAMPLES
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.scores import TOLERANCES
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 from occupair.report.words import DASH, listed
 
 Cell = Callable[[float], str]
@@ -186,7 +186,7 @@ def _at(table: pd.DataFrame, row: tuple[str, float], column: str) -> float:
 
 
 def _days(truth: pd.Series[float]) -> int:
-    return len(day_slices(truth.to_frame()))
+    return len(date_slices(truth.to_frame()))
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

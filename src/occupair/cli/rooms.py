@@ -11,6 +11,8 @@ from rich.table import Table
 
 from occupair.cli.shared import (
     ROUNDING,
+    Columns,
+    Dayfirst,
     Lag,
     Mode,
     Model,
@@ -22,6 +24,7 @@ from occupair.cli.shared import (
     number,
     out,
     print_json,
+    read,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +76,8 @@ def fit(
     layer: Annotated[str | None, typer.Option(help="fs-elm, or elm for the standard machine.")] = None,
     seed: Seed = 0,
     timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
 ) -> None:
     """Train an estimator on readings with head counts.
 
@@ -80,10 +85,9 @@ def fit(
     """
     from occupair.estimator import OccupancyEstimator
     from occupair.files import check_writable
-    from occupair.reading_files import read_readings
 
     check_writable(model)
-    office = read_readings(readings, timezone=timezone, occupancy=True)
+    office = read(readings, timezone, column, dayfirst, occupancy=True)
     given: dict[str, Any] = {
         "layer": layer,
         "horizon": horizon,
@@ -114,6 +118,8 @@ def estimate(
     mode: Mode = "live",
     lag: Lag = 0,
     timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
 ) -> None:
     """Estimate the people in the room at every reading.
 
@@ -122,7 +128,7 @@ def estimate(
     from occupair.metrics import whole_people
     from occupair.reading_files import write_readings
 
-    _, people = _estimate(model, readings, mode, lag, timezone)
+    _, people = _estimate(model, readings, mode, lag, timezone, column, dayfirst)
     table = people.to_frame().assign(people_whole=whole_people(people).astype(int))
     if path is None:
         table.rename_axis("time").to_csv(sys.stdout)
@@ -137,6 +143,8 @@ def evaluate(
     mode: Mode = "live",
     lag: Lag = 0,
     timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Score a model on readings with head counts that it was not trained on.
@@ -145,7 +153,7 @@ def evaluate(
     """
     from occupair import metrics
 
-    office, people = _estimate(model, readings, mode, lag, timezone, occupancy=True)
+    office, people = _estimate(model, readings, mode, lag, timezone, column, dayfirst, occupancy=True)
     truth, whole = office["occupancy"], metrics.whole_people(people)
     scores: dict[str, Any] = metrics.scores(truth, people)
     scores |= {f"within_{x}": metrics.tolerance_accuracy(truth, whole, tolerance=x) for x in range(5)}
@@ -163,17 +171,20 @@ def check(
     readings: Readings,
     path: Annotated[Path | None, typer.Option("--out", help="HTML page with a figure to write.")] = None,
     timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
 ) -> None:
     """Say what is wrong with readings before anyone trains on them; exit status 1 when something is.
 
     Example: occupair check office.csv --out office-check.html
     """
     from occupair.checks import find_faults, fit_to_train, format_faults
-    from occupair.reading_files import read_readings
 
-    office = read_readings(readings, timezone=timezone)
+    office = read(readings, timezone, column, dayfirst)
     faults = find_faults(office)
     out.print(format_faults(faults), soft_wrap=True)
+    if failed := office.attrs["failed_reads"]:
+        out.print(f"\n{failed} readings of 0 ppm are failed reads and were taken as missing.")
     if path is not None:
         from occupair.report.check_page import write_check_page
 
@@ -183,20 +194,18 @@ def check(
 
 
 def _estimate(
-    model: Path, readings: Path, mode: str, lag: float, timezone: str | None, *, occupancy: bool = False
+    model: Path, readings: Path, mode: str, lag: float, *options: Any, occupancy: bool = False
 ) -> tuple[pd.DataFrame, pd.Series[float]]:
     from occupair.estimator import OccupancyEstimator
-    from occupair.reading_files import read_readings
 
     estimator = OccupancyEstimator.load(model)
-    office = read_readings(
-        readings, timezone=timezone, ventilation=estimator.uses_ventilation_, occupancy=occupancy
-    )
+    uses, full = estimator.uses_ventilation_, estimator.ventilation_full_
+    office = read(readings, *options, ventilation=uses, ventilation_full=full, occupancy=occupancy)
     with naming(readings), bar():
         return office, estimator.estimate(office, mode=mode, lag=lag)  # type: ignore[arg-type]
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
-    from occupair.readings import day_slices
+    from occupair.readings import date_slices
 
-    return f"{len(day_slices(office))} days ({len(office)} readings, one every {estimator.interval_:g} min)"
+    return f"{len(date_slices(office))} days ({len(office)} readings, one every {estimator.interval_:g} min)"

@@ -7,13 +7,16 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from occupair.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 out, err = Console(highlight=False, markup=False), Console(stderr=True, highlight=False)
 
@@ -23,6 +26,13 @@ Timezone = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Whole number that all chance comes from.")]
 Mode = Annotated[str, typer.Option(help="live (26), hindsight (22) or drifting (24).")]
 Lag = Annotated[float, typer.Option(min=0, help="Minutes an estimate may wait for later readings.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", help="A column whose name is not guessed, e.g. co2='Raum 7'; may be repeated."),
+]
+Dayfirst = Annotated[
+    bool | None, typer.Option("--dayfirst/--monthfirst", help="Whether 01/02/2024 is in February.")
+]
 Readings = Annotated[
     Path, typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy.")
 ]
@@ -30,6 +40,19 @@ Model = Annotated[Path, typer.Argument(help="Model file written by 'occupair fit
 
 
 ROUNDING = "RMSE is on unrounded estimates, all others on estimates rounded to whole people."
+
+
+def read(
+    path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
+) -> pd.DataFrame:
+    """Read readings with the options that all commands have for it."""
+    from occupair.reading_files import read_readings
+
+    pairs = [pair.partition("=") for pair in columns or []]
+    if not all(theirs for _, _, theirs in pairs):
+        raise InputError(f"--column must be ours=theirs, e.g. co2='Raum 7', got {', '.join(columns or [])}")
+    names = {ours: theirs for ours, _, theirs in pairs}
+    return read_readings(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
 
 
 @contextmanager

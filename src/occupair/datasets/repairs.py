@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from occupair.readings import day_slices
+from occupair.readings import date_slices
 
 FIRST_MADE_UP_DAY = pd.Timestamp("2000-01-01")
 
@@ -78,7 +78,7 @@ def bridge(readings: pd.DataFrame, *, limit: int) -> pd.DataFrame:
 def longest_parts(readings: pd.DataFrame, *, interval: pd.Timedelta) -> pd.DataFrame:
     """Of every day keep the longest part without a hole; the first one if two are as long."""
     whole = readings.dropna()
-    return pd.concat([_longest_part(whole.iloc[day], interval) for day in day_slices(whole)])
+    return pd.concat([_longest_part(whole.iloc[day], interval) for day in date_slices(whole)])
 
 
 def whole_days(readings: pd.DataFrame, *, interval: pd.Timedelta) -> pd.DataFrame:
