@@ -12,8 +12,8 @@ The readings behind Jiang et al. 2016 are not public. These modules make such re
 - `office`: all of it together
 
 Every value comes from a standard, a published measurement, the paper's own description or a stated
-reason. None was chosen for what it does to an estimator's score; the size of the spikes is held to the
-scales of the paper's Table I, so that those scales come out alike proves nothing.
+reason. The size of the spikes is held to the scales of the paper's Table I, so that those scales come out
+alike proves nothing; it was set so after a first run of the estimators, see docs/experiment.md.
 """
 
 from occupair.simulation.office import OfficeHistory, simulate_history, simulate_office
