@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint reproduce seeds picture clean help
+.PHONY: demo test lint bench reproduce seeds picture clean help
 .DEFAULT_GOAL := help
 
 help:                    ## what there is to make
@@ -23,6 +23,12 @@ lint: $(INSTALLED)       ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+ROOMS := sdu2018-1 sdu2018-2 sdu2018-3 sdu2018-4 sdu2019-1 robod-1 robod-3
+METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge,gradient-boosting,occupair
+
+bench: $(INSTALLED)      ## public rooms, ours and the faster baselines: docs/benchmark.md (some eight minutes)
+	@$(BIN)/occupair benchmark $(ROOMS) --methods $(METHODS) --jobs 2 --out occupair-benchmark.html
 
 seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (some six minutes)
 	@$(BIN)/python tools/seeds.py 10
