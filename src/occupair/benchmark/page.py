@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
-
-from plotly.offline import get_plotlyjs
 
 from occupair.benchmark.figures import compared, room_figure
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.tables import Table, about, average_table, full_table, lag_words, room_scores
 from occupair.files import write_atomically
-
-# Private there today; the report and the benchmark are two pages made of the same pieces.
-from occupair.report.page import figure_json, legend, prose, section
+from occupair.report.page import figure_block, prose, section, whole_page
 from occupair.report.words import listed
+
+TITLE = "occupair: the benchmark"
 
 
 def write_page(result: BenchmarkResult, path: Path) -> None:
@@ -26,14 +22,10 @@ def write_page(result: BenchmarkResult, path: Path) -> None:
 
 def render_page(result: BenchmarkResult) -> str:
     """Render the benchmark as one HTML document that loads nothing from elsewhere."""
-    return Template(_text("occupair.benchmark", "page.html")).substitute(
-        css=_text("occupair.report", "page.css"),
-        headline=prose(headline(result)),
-        about="\n".join(f"<p>{prose(line)}</p>" for line in about(result).splitlines()),
-        sections="\n".join([*_average_sections(result), *_room_sections(result)]),
-        plotly=get_plotlyjs(),
-        script=_text("occupair.report", "page.js"),
-    )
+    words = "\n".join(f"<p>{prose(line)}</p>" for line in about(result).splitlines())
+    header = f'<p class="kicker">{TITLE}</p>\n<h1>{prose(headline(result))}</h1>\n{words}'
+    sections = [*_average_sections(result), *_room_sections(result)]
+    return whole_page(TITLE, header=header, sections=sections)
 
 
 def headline(result: BenchmarkResult) -> str:
@@ -67,7 +59,6 @@ def _room_sections(result: BenchmarkResult) -> list[str]:
 
 def _room_section(result: BenchmarkResult, room: str, number: int) -> str:
     figure, plot = room_figure(result, room), f"room-{number}-plot"
-    height = figure.layout.height
     caption = (
         "Each day was estimated by methods trained on other days. Below, the fullest day, the middle one and "
         f"the emptiest of those with people: the true count, and {listed(compared(result))} at "
@@ -77,12 +68,7 @@ def _room_section(result: BenchmarkResult, room: str, number: int) -> str:
     return section(
         f"room-{number}",
         room,
-        f"""<figure>
-{legend(figure)}
-<div class="plot" id="{plot}" role="img" aria-label="{escape(room)}" style="height:{height}px"></div>
-<figcaption>{prose(caption)}</figcaption>
-<script type="application/json" id="{plot}-data">{figure_json(figure)}</script>
-</figure>
+        f"""{figure_block(plot, figure, label=room, caption=caption)}
 {html_table(f"room-{number}-table", f"Every score in {room}.", scores)}""",
     )
 
@@ -105,7 +91,3 @@ def html_table(name: str, caption: str, table: Table) -> str:
 def _row(row: list[str]) -> str:
     first, *others = (escape(cell) for cell in row)
     return f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
-
-
-def _text(package: str, name: str) -> str:
-    return files(package).joinpath(name).read_text(encoding="utf-8")

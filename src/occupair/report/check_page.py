@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
 from occupair.checks.cleaned import cleaned
 from occupair.files import write_atomically
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
-from occupair.report.page import figure_json, legend, page_file, prose, section
+from occupair.report.page import figure_block, page_file, prose, section, whole_page
 from occupair.report.words import listed
 
 MOST_CLOCKS = 3  # clock faults shown up close
@@ -51,17 +48,17 @@ def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: 
     table = cleaned(readings)
     fit = fit_to_train(faults)
     doubtful = any(fault.severity == "doubtful" for fault in faults)
-    return Template(page_file("check_page.html")).substitute(
-        title=escape(f"occupair check: {name}"),
-        css=page_file("page.css") + page_file("check_page.css"),
-        name=escape(name),
-        mark=MARKS["wrong"] if not fit else MARKS["doubtful"] if doubtful else "#009e73",
-        verdict="Fit to train on" if fit else "Not fit to train on",
-        headline=prose(headline(faults)),
-        summary=prose(_summary(table)),
-        sections="\n".join(_sections(table, faults)),
-        plotly=get_plotlyjs(),
-        script=page_file("page.js"),
+    mark = MARKS["wrong"] if not fit else MARKS["doubtful"] if doubtful else "#009e73"
+    header = f"""<p class="kicker">occupair check: {escape(name)}</p>
+<p class="verdict" style="--mark:{mark}">{"Fit to train on" if fit else "Not fit to train on"}</p>
+<h1>{prose(headline(faults))}</h1>
+<p class="lead">{prose(_summary(table))}</p>"""
+    return whole_page(
+        f"occupair check: {name}",
+        header=header,
+        sections=_sections(table, faults),
+        footer="Made by occupair check.",
+        css=page_file("check_page.css"),
     )
 
 
@@ -116,34 +113,24 @@ def _overview(table: pd.DataFrame, faults: Sequence[Fault]) -> str:
         "All days side by side, days without readings left out. Shaded: where something is wrong (red) or "
         "doubtful (yellow); the bars beneath say what. Drag to look closer, double-click to come back."
     )
-    return _figure("readings-plot", readings_and_faults(table, faults), "CO2 and counts over time", caption)
+    figure = readings_and_faults(table, faults)
+    return figure_block("readings-plot", figure, label="CO2 and counts over time", caption=caption)
 
 
 def _clock_section(table: pd.DataFrame, fault: Fault, number: int) -> str:
     before, after = fault.details["explained_as_it_is"], fault.details["explained_when_moved"]
-    example = _figure(
+    example = figure_block(
         f"clock-{number}-day-plot",
         clock_example(table, fault),
-        "One day, CO2 as stamped and moved",
-        "One of these days. The grey area is the people counted: "
+        label="One day, CO2 as stamped and moved",
+        caption="One of these days. The grey area is the people counted: "
         "CO2 should rise while they are in and fall after.",
     )
-    curve = _figure(
+    curve = figure_block(
         f"clock-{number}-curve-plot",
         clock_curve(fault),
-        "How well counts and CO2 fit at each offset",
-        f"CO2 explains {before:.0%} of the counts as it is stamped and {after:.0%} when it is moved. "
+        label="How well counts and CO2 fit at each offset",
+        caption=f"CO2 explains {before:.0%} of the counts as it is stamped and {after:.0%} when it is moved. "
         f"Clocks that agree have their peak at 0 to 0.4 h: air takes some minutes to mix.",
     )
     return section(f"clock-{number}", "Clocks that disagree, up close", f"{example}\n{curve}")
-
-
-def _figure(plot: str, figure: go.Figure, label: str, caption: str) -> str:
-    height = figure.layout.height
-    buttons = legend(figure) if any(trace.legendgroup for trace in figure.data) else ""
-    return f"""<figure>
-{buttons}
-<div class="plot" id="{plot}" role="img" aria-label="{escape(label)}" style="height:{height}px"></div>
-<figcaption>{prose(caption)}</figcaption>
-<script type="application/json" id="{plot}-data">{figure_json(figure)}</script>
-</figure>"""

@@ -6,20 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from string import Template
 
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 from occupair.files import write_atomically
 from occupair.report import captions, figures, tables
-from occupair.report.page import figure_json, legend, page_file, prose, section
+from occupair.report.page import figure_block, prose, section, whole_page
 from occupair.reproduction import Reproduction
 
 TITLE = "occupair: occupancy from CO2, the paper's experiment on simulated data"
 NOTICE = (
     "The paper's recordings are not public, so its office was simulated: people coming and going, "
     "the room's air, the sensor. The paper's own digits cannot be expected; below, both stand side by side."
+)
+FOOTER = (
+    "Jiang, Masood, Soh, Li: “Indoor occupancy estimation from carbon dioxide concentration”. "
+    "Numbers in parentheses are the paper's equations."
 )
 ROUNDING = (
     "RMSE is worked out on unrounded estimates; "
@@ -65,16 +67,11 @@ def write_report(reproduction: Reproduction, path: Path) -> None:
 
 def render_report(reproduction: Reproduction) -> str:
     """Render the report as one HTML document that loads nothing from elsewhere."""
-    return Template(page_file("page.html")).substitute(
-        title=escape(TITLE),
-        css=page_file("page.css"),
-        headline=prose(captions.headline(reproduction)),
-        summary=prose(captions.summary(reproduction)),
-        notice=escape(NOTICE),
-        sections="\n".join(_sections(reproduction)),
-        plotly=get_plotlyjs(),
-        script=page_file("page.js"),
-    )
+    header = f"""<p class="kicker">occupair: the paper's experiment, run again</p>
+<h1>{prose(captions.headline(reproduction))}</h1>
+<p class="lead">{prose(captions.summary(reproduction))}</p>
+<p class="notice"><strong>The data are simulated.</strong> {escape(NOTICE)}</p>"""
+    return whole_page(TITLE, header=header, sections=_sections(reproduction), footer=FOOTER)
 
 
 def _sections(reproduction: Reproduction) -> list[str]:
@@ -91,19 +88,9 @@ def _sections(reproduction: Reproduction) -> list[str]:
 
 
 def _figure_section(panel: Panel, reproduction: Reproduction) -> str:
-    figure = panel.figure(reproduction)
-    plot = f"{panel.name}-plot"
-    label, height = escape(panel.heading), figure.layout.height
-    return section(
-        panel.name,
-        panel.heading,
-        f"""<figure>
-{legend(figure)}
-<div class="plot" id="{plot}" role="img" aria-label="{label}" style="height:{height}px"></div>
-<figcaption>{prose(panel.caption(reproduction))}</figcaption>
-<script type="application/json" id="{plot}-data">{figure_json(figure)}</script>
-</figure>""",
-    )
+    figure, caption = panel.figure(reproduction), panel.caption(reproduction)
+    block = figure_block(f"{panel.name}-plot", figure, label=panel.heading, caption=caption)
+    return section(panel.name, panel.heading, block)
 
 
 def _score_words(reproduction: Reproduction) -> str:

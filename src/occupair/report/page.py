@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from string import Template
 
 import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 
 from occupair.report import look
+
+
+def whole_page(title: str, *, header: str, sections: Iterable[str], footer: str = "", css: str = "") -> str:
+    """Put parts together to one HTML document that opens offline: scripts, styles and data are inside it."""
+    return Template(page_file("page.html")).substitute(
+        title=escape(title),
+        css=page_file("page.css") + css,
+        header=header,
+        sections="\n".join(sections),
+        footer=f"{footer} " if footer else "",
+        plotly=get_plotlyjs(),
+        script=page_file("page.js"),
+    )
+
+
+def figure_block(plot: str, figure: go.Figure, *, label: str, caption: str) -> str:
+    """Place a figure between its legend and its caption; the page's script draws it from its data."""
+    height = figure.layout.height
+    return f"""<figure>
+{legend(figure)}
+<div class="plot" id="{plot}" role="img" aria-label="{escape(label)}" style="height:{height}px"></div>
+<figcaption>{prose(caption)}</figcaption>
+<script type="application/json" id="{plot}-data">{figure_json(figure)}</script>
+</figure>"""
 
 
 def section(name: str, heading: str, body: str) -> str:
@@ -30,7 +57,7 @@ def legend(figure: go.Figure) -> str:
         key=lambda trace: 1000 if trace.legendrank is None else trace.legendrank
     )  # 1000: plotly's own
     items = "".join(f"<li>{_legend_button(trace)}</li>" for trace in entries)
-    return f'<ul class="legend" aria-label="Show or hide">{items}</ul>'
+    return f'<ul class="legend" aria-label="Show or hide">{items}</ul>' if items else ""
 
 
 def _legend_button(trace: go.Scatter) -> str:
