@@ -156,7 +156,25 @@ def test_check_tells_of_failed_reads(tmp_path):
     office = oc.simulate_office(8, seed=1)
     office.iloc[[700, 900], 0] = 0.0
     oc.write_readings(office, tmp_path / "office.csv")
-    assert "2 readings of 0 ppm are failed reads" in occupair("check", "office.csv", cwd=tmp_path).stdout
+    done = occupair("check", "office.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")  # fit reads them as missing
+    assert "DOUBTFUL (worth a look)\n  failed_reads: CO2 reads 0 ppm 2 times" in done.stdout
+
+
+def test_check_tells_all_that_is_wrong_in_a_file(tmp_path):
+    office = oc.simulate_office(8, seed=1).astype({"co2": object, "occupancy": float})
+    office.iloc[700, 0] = "Bad"
+    office.iloc[1170:1180, 2] = -2
+    office.iloc[5000, 2] = 3.5
+    office.rename_axis("time").to_csv(tmp_path / "office.csv")
+    done = occupair("check", "office.csv", "--out", "page.html", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no_number: Row 702, column co2: must be a number, got 'Bad'." in done.stdout
+    assert "negative_counts: The count goes down to -2 people and is negative in 10 readings" in done.stdout
+    assert "(first 2015-08-03 19:30)" in " ".join(done.stdout.split())
+    assert "broken_counts: 1 count of" in done.stdout
+    assert "cells that are no numbers" in (tmp_path / "page.html").read_text()
+    assert occupair("fit", "office.csv", cwd=tmp_path).returncode == 2
 
 
 def test_evaluate_scores_as_the_library_does(desk, estimator, last_day):

@@ -186,7 +186,7 @@ def test_an_hour_that_is_shown_twice_but_written_once_is_taken_as_summer(csv):
         (b"\x00\xff\xfe\x80", r"office\.csv: is not text, so not a CSV file"),
         (
             "time,co2\n1,2\n1,2,3,4\n",
-            r"office\.csv: is not a CSV table: .*Expected 2 fields in line 3, saw 4",
+            r"office\.csv: is not a CSV table: row 3 has 4 cells, the header 2",
         ),
         ("when,co2\n1,2\n", r"office\.csv: has no column 'time', only 'when', 'co2'"),
         ("time;co2\n1;2\n", r"office\.csv, row 2, column time: must be a time such as .*, got '1'"),
@@ -250,12 +250,12 @@ def test_an_hour_that_is_shown_twice_but_written_once_is_taken_as_summer(csv):
             r"column time: must be a time such as .*got",
         ),
         (
-            "time,co2,people\n2024-01-08 08:00,4,\n2024-01-08 08:01,4,\n2024-01-08 09:00,,1\n",
+            "time,co2,people\n2024-01-08 08:00,420,\n2024-01-08 08:01,420,\n2024-01-08 09:00,,1\n",
             r"office\.csv: has no time at which co2 and occupancy are known",
         ),
         (
             "2024-01-08 08:00,420\n2024-01-08 08:01,421\n",
-            r"has no column 'time', only '2024-01-08 08:00', '420'",
+            r"has no header, its first line must name the columns .*, got '2024-01-08 08:00', '420'",
         ),
         (
             "Uhrzeit;CO2\n08:00;420\n08:01;421\n",

@@ -82,10 +82,13 @@ def numbers(cells: pd.Series, *, mark: str, source: Source, rows: NDArray[np.int
         texts = pd.Series(distinct, dtype=str)
         parsed = _parsed(_bare(texts), mark).to_numpy(dtype=np.float64)
         wrong = np.isnan(parsed) & ~is_missing(texts)
-        if wrong.any():
-            k = int(np.argmax(wrong[codes]))
-            rule = f"must be a number, got {shown(str(cells.iloc[k]))}"
-            raise source.error(rule, row=int(rows[k]), column=str(cells.name))
+        source.refuse(
+            wrong[codes],
+            lambda k: f"must be a number, got {shown(str(cells.iloc[k]))}",
+            rows=rows,
+            column=str(cells.name),
+            kind="no_number",
+        )
         values = parsed[codes]
     return np.where(np.isin(values, MISSING_NUMBERS), np.nan, values)
 

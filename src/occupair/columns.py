@@ -189,7 +189,7 @@ def choose(names: Sequence[str], role: str, given: Mapping[str, str], source: So
 def ambiguous(role: str, names: Sequence[str]) -> str:
     """Say that several columns could be ``role`` and how to choose."""
     if len(set(names)) == 1:
-        return f"has two columns {names[0]!r}"
+        return f"has two columns {names[0]!r}: rename or delete one"
     which = f"{named(names[:-1])} and {names[-1]!r}"
     choice = f"choose one with the columns option, {role}={names[0]!r}"
     return f"has {len(names)} columns that may be {role}, {which}: {choice}"

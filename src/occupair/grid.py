@@ -34,7 +34,12 @@ class Grid:
 
 
 def put_on_grid(
-    readings: pd.DataFrame, *, interval: float | None = None, longest_gap: float = 10.0, source: Source
+    readings: pd.DataFrame,
+    *,
+    interval: float | None = None,
+    longest_gap: float = 10.0,
+    whole: bool = True,
+    source: Source,
 ) -> pd.DataFrame:
     """Put readings on a regular grid.
 
@@ -46,11 +51,13 @@ def put_on_grid(
         Interval of the grid [min]; None takes the usual one, see ``usual_interval``.
     longest_gap : float
         Values are held from one reading to the next if that comes within this time [min].
+    whole : bool
+        Whether only rows are kept in which all columns are known; else those in which CO2 is.
 
     Returns
     -------
     DataFrame
-        The same columns, with a row at every grid time where all of them are known. ``attrs`` gains
+        The same columns, with a row at every grid time where all of them (or CO2) are known. ``attrs`` gains
         ``interval`` [min] and ``bridged`` [rows].
 
     Examples
@@ -67,7 +74,7 @@ def put_on_grid(
         interval = usual_interval(index if known.mean() >= 0.5 else index[known], source)
     grid = grid_of(index[known], interval=interval, longest_gap=longest_gap)
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
-    rows = pd.DataFrame(held, index=grid.times).dropna()
+    rows = pd.DataFrame(held, index=grid.times).dropna(subset=None if whole else ["co2"])
     rows.attrs = {**readings.attrs, "interval": grid.interval, "bridged": grid.bridged}
     return rows
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from occupair.columns import header_score
 from occupair.errors import InputError
-from occupair.readings import Source
+from occupair.readings import Source, shown
 
 HEADER_WITHIN = 50  # lines
 DELIMITERS = ",;\t|"
@@ -139,10 +139,13 @@ def decode(content: bytes, source: Source) -> str:
 
 
 def _encodings(content: bytes) -> list[str]:
+    if content.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return ["utf-32"]
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ["utf-16"]
-    if content[1:2000:2].count(0) > len(content[:2000]) // 4:  # every other byte of Latin text
-        return ["utf-16-le"]
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # every other byte of Latin text is 0
+        if content[first:2000:2].count(0) > len(content[:2000]) // 4:
+            return [encoding]
     return ["utf-8", "cp1252"]
 
 
@@ -198,6 +201,9 @@ def _fitted(names: list[str], first: list[str], source: Source) -> list[str]:
         return [*names, ""]
     if len(first) == len(names) + 1 and re.fullmatch(r"\d*", first[0]):
         return ["", *names]
+    if len(first) == 1 < len(names) and any(mark in first[0] for mark in DELIMITERS):
+        rule = f"has {len(names)} names in its header but one cell in its first row, {shown(first[0])}"
+        raise source.error(f"{rule}: separate all lines by the same delimiter")
     if len(first) > len(names):
         rule = f"has {len(first)} cells in its first row of readings but {len(names)} in its header"
         raise source.error(f"{rule} (decimal commas? then it needs another delimiter, or quotes)")
@@ -220,19 +226,24 @@ def _cells(body: list[str], delimiter: str, width: int, source: Source) -> pd.Da
     except pd.errors.EmptyDataError:
         raise source.error("has no readings") from None
     except pd.errors.ParserError as error:
-        raise source.error(f"is not a CSV table: {_physical(str(error), source)}") from None
+        raise source.error(f"is not a CSV table: {_plain(str(error), source)}") from None
     return table.fillna("")
 
 
-def _physical(message: str, source: Source) -> str:
-    """Take the last line of a parser's message, with lines and rows counted as in the file."""
+def _plain(message: str, source: Source) -> str:
+    """Say in plain words what the parser does not like, with rows counted as in the file."""
     last = message.strip().splitlines()[-1]
-    shift = {"line": source.first_row - 1, "row": source.first_row}
-    return re.sub(r"\b(line|row) (\d+)", lambda m: f"{m[1]} {int(m[2]) + shift[m[1]]}", last)
+    if more := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", last):
+        row = int(more[2]) + source.first_row - 1
+        return f"row {row} has {more[3]} cells, the header {more[1]} (a delimiter in a cell? quote it)"
+    if quote := re.search(r"EOF inside string starting at row (\d+)", last):
+        return f"a quote is opened in row {int(quote[1]) + source.first_row} and never closed"
+    return last
 
 
 def _lines_of_units(top: pd.DataFrame) -> list[list[str]]:
     """Up to two lines right below the header in which no cell begins as a number or a time does."""
     rows = [[str(cell).strip() for cell in row] for row in top.itertuples(index=False)]
-    is_data = [any(re.match(r"[-+]?\d", cell) for cell in row) for row in rows]
+    number, share = re.compile(r"[-+]?\d"), re.compile(r"0 ?(\.\.|-|–|/|to) ?1(00)?( ?%)?")
+    is_data = [any(number.match(cell) and not share.fullmatch(cell) for cell in row) for row in rows]
     return rows[: is_data.index(True)] if True in is_data else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pandas as pd
 from occupair.columns import check_given
 from occupair.files import replacing
 from occupair.grid import check_grid_options, put_on_grid
+from occupair.problems import Lenient
 from occupair.raw_tables import is_parquet, needs_pyarrow, read_raw
 from occupair.readings import Source, check_readings
 from occupair.records import read_records
@@ -28,6 +30,7 @@ def read_readings(
     ventilation_full: float | None = None,
     interval: float | None = None,
     longest_gap: float = 10.0,
+    lenient: bool = False,
 ) -> pd.DataFrame:
     r"""Read a CSV or Parquet file of readings as building systems and loggers write them.
 
@@ -56,6 +59,10 @@ def read_readings(
         Interval of the grid [min]. None takes the usual one of the file.
     longest_gap : float
         Gaps up to this [min] are bridged by holding the last value; longer ones stay gaps.
+    lenient : bool
+        True reads over what breaks a rule, so that ``occupair.checks`` can tell all of it: cells that are no
+        numbers are missing, rows are put in order, what is out of range is kept, and so are a CO2 of 0 ppm
+        and rows without ventilation or head count. ``attrs["problems"]`` says what was read over.
 
     Returns
     -------
@@ -90,12 +97,19 @@ def read_readings(
     check_grid_options(interval, longest_gap)
     wanted = {"co2": True, "ventilation": ventilation, "occupancy": occupancy}
     table = read_raw(Path(path), given)
+    if lenient:
+        table = replace(table, source=Lenient(table.source.name, table.source.first_row))
     records = read_records(
         table, wanted, given=given, zone=zone, dayfirst=dayfirst, ventilation_full=ventilation_full
     )
-    readings = put_on_grid(records, interval=interval, longest_gap=longest_gap, source=table.source)
+    readings = put_on_grid(
+        records, interval=interval, longest_gap=longest_gap, whole=not lenient, source=table.source
+    )
     if readings.empty:
         raise table.source.error(f"has no time at which {' and '.join(records.columns)} are known")
+    if isinstance(table.source, Lenient):
+        readings.attrs["problems"] = table.source.problems
+        return readings.rename_axis("time")
     return check_readings(readings, source=Source(f"{path} on its grid"))
 
 

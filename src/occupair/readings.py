@@ -39,6 +39,38 @@ class Source:
             where.append(f"column {column}")
         return InputError(f"{', '.join(where)}: {rule}")
 
+    @property
+    def strict(self) -> bool:
+        """Whether every row has to keep the rules; see ``occupair.problems`` for a source that does not."""
+        return True
+
+    def refuse(
+        self,
+        wrong: NDArray[np.bool_],
+        say: Callable[[int], str],
+        *,
+        rows: NDArray[np.int64],
+        column: str,
+        kind: str,
+    ) -> None:
+        """Raise for the first row that is wrong.
+
+        Parameters
+        ----------
+        wrong : mask over the rows
+        say : callable
+            Gives the rule that a row breaks, and what came instead.
+        rows : array of int
+            Where each row stands in the file.
+        column : str
+            What its column is called.
+        kind : str
+            A short name for what is wrong.
+        """
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise self.error(say(k), row=int(rows[k]), column=column)
+
 
 def check_readings(
     readings: pd.DataFrame, *, needed: Sequence[str] = ("co2",), source: Source | str = "readings"

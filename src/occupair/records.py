@@ -6,6 +6,7 @@ missing. Every error names the row and the column of the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from zoneinfo import ZoneInfo
 
@@ -14,10 +15,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.cells import as_text, decimal_mark, is_missing, numbers
+from occupair.co2_units import to_ppm
 from occupair.columns import ambiguous, choose, is_utc, time_kind
 from occupair.raw_tables import RawTable
-from occupair.readings import Source, missing_column
-from occupair.stamps import kind_of, split_stamp
+from occupair.readings import Source, missing_column, named
+from occupair.stamps import is_date, kind_of, split_stamp
 from occupair.timestamps import localised, newest_first, read_times
 from occupair.ventilation_units import Scale, scale_of, scaled, words_to_numbers
 
@@ -57,7 +59,8 @@ def read_records(
     utc = is_utc(str(time.name))
     index = read_times(time, zone=zone, utc=utc, dayfirst=dayfirst, source=table.source, rows=table.rows)
     values, attrs = _values(table, chosen, ventilation_full)
-    turn = slice(None, None, -1 if newest_first(index) else 1)
+    order = np.flatnonzero(index.notna())  # all of them, unless the source is lenient
+    turn = order[:: -1 if newest_first(index[order]) else 1]
     rows = table.rows[turn]
     index = localised(index[turn], zone, column=str(time.name), source=table.source, rows=rows)
     records = pd.DataFrame({role: column[turn] for role, column in values.items()}, index=index)
@@ -76,7 +79,7 @@ def time_cells(table: RawTable, given: Mapping[str, str]) -> pd.Series:
     found = [k for k, name in enumerate(table.names) if time_kind(name) and name not in given.values()]
     if len(found) < 2:
         if not found:
-            raise table.source.error(_missing("time", table.names))
+            raise table.source.error(_no_times(table.names))
         return table.column(found[0])
     kinds = {k: _kind(table.column(k)) for k in found}
     stamps = [k for k in found if kinds[k] == "stamp"]
@@ -128,6 +131,17 @@ def _chosen(
     return chosen
 
 
+def _no_times(names: list[str]) -> str:
+    """Say that there is no column of times, and why that may be."""
+    if any(is_date(split_stamp(name)[0]) for name in names):
+        return (
+            f"has no header, its first line must name the columns (time, co2 and so on), got {named(names)}"
+        )
+    if len(names) == 1 and re.search(r"[\s:/]", names[0]):
+        return f"has one column only, {named(names)}: separate cells by comma, semicolon, tab or |"
+    return _missing("time", names)
+
+
 def _missing(role: str, names: list[str]) -> str:
     hint = (
         "" if role == "occupancy" else f"; if it has another name, give it with the columns option, {role}="
@@ -149,12 +163,16 @@ def _values(
         role: numbers(column, mark=mark, source=table.source, rows=table.rows)
         for role, column in cells.items()
     }
-    _check(values, cells, table)
+    co2_unit = f"{cells['co2'].name} {table.units[chosen['co2']]}"
+    values["co2"] = to_ppm(values["co2"], co2_unit, column=str(cells["co2"].name), source=table.source)
     attrs: dict[str, float | str] = {"failed_reads": int((values["co2"] == 0).sum())}
-    values["co2"] = np.where(values["co2"] == 0, np.nan, values["co2"])
-    if np.isnan(values["co2"]).all():
+    answered = np.where(values["co2"] == 0, np.nan, values["co2"])
+    if np.isnan(answered).all():
         rule = "has no reading, every cell is empty or 0 ppm, which is a sensor that did not answer"
         raise table.source.error(rule, column=str(cells["co2"].name))
+    if table.source.strict:
+        _check(values, cells, table)
+        values["co2"] = answered
     if "ventilation" in values:
         unit = table.units[chosen["ventilation"]]
         name = str(cells["ventilation"].name)
@@ -193,19 +211,29 @@ def _check(values: Mapping[str, Values], cells: Mapping[str, pd.Series], table: 
 def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> pd.DataFrame:
     """Make one record of those with the same time, unless they say different things."""
     index = pd.DatetimeIndex(records.index)
-    steps = np.diff(index.asi8)
     hint = "" if index.tz is not None else " (a change of the clock? then give the time zone)"
-    if (steps < 0).any():
-        k = int(np.argmax(steps < 0)) + 1
-        rule = f"times must rise, {index[k]} comes after {index[k - 1]}{hint}"
-        raise source.error(rule, row=int(rows[k]), column=column)
+    back = np.r_[False, np.diff(index.asi8) < 0]
+    source.refuse(
+        back,
+        lambda k: f"times must rise, {index[k]} comes after {index[k - 1]}{hint}",
+        rows=rows,
+        column=column,
+        kind="times",
+    )
+    if back.any():
+        order = np.argsort(index.asi8, kind="stable")
+        records, index, rows = records.iloc[order], index[order], rows[order]
+    steps = np.diff(index.asi8)
     if (steps > 0).all():
         return records
     group = np.cumsum(np.r_[0, steps > 0])
     first = records.groupby(group).transform("first")
     differs = (records.notna() & (records != first)).any(axis=1).to_numpy()
-    if differs.any():
-        k = int(np.argmax(differs))
-        rule = f"times must rise, {index[k]} is there twice, with other values{hint}"
-        raise source.error(rule, row=int(rows[k]), column=column)
+    source.refuse(
+        differs & ~back.any(),  # told once
+        lambda k: f"times must rise, {index[k]} is there twice, with other values{hint}",
+        rows=rows,
+        column=column,
+        kind="times",
+    )
     return records.groupby(group).first().set_axis(index[np.r_[True, steps > 0]])

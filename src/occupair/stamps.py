@@ -147,8 +147,18 @@ def kind_of(text: str) -> str:
     if re.match(r"\d{1,2}[:h]\d{2}", text) or re.fullmatch(r"\d{1,2}\.\d{2}(\.\d{2})?", text):
         return "clock"
     date, clock = split_stamp(text)
-    known = any(parse_date(date, first) for first in ("year", "day", "month"))
-    return "date" if known and not clock.strip() else "stamp"
+    return "date" if is_date(date) and not clock.strip() else "stamp"
+
+
+def is_date(text: str) -> bool:
+    """Whether it is a date, whatever it begins with.
+
+    Examples
+    --------
+    >>> is_date("13/01/2024"), is_date("Total")
+    (True, False)
+    """
+    return any(parse_date(text, first) for first in ("year", "day", "month"))
 
 
 def date_order(dates: Sequence[str]) -> Order | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from occupair.cells import as_text
 from occupair.errors import InputError
 from occupair.readings import Source, shown
-from occupair.stamps import Order, date_order, parse_clock, parse_date, split_stamp
+from occupair.stamps import Order, date_order, is_date, parse_clock, parse_date, split_stamp
 
 Rows = NDArray[np.int64]
 _EPOCHS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+_DAY_NUMBER = " (a spreadsheet's number of a day? there, format the column as date and time)"
 _RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
 
 
@@ -43,7 +45,8 @@ def read_times(
     Parameters
     ----------
     cells : Series
-        Text, times, or seconds, milli-, micro- or nanoseconds since 1970 in UTC.
+        Text, times, or seconds, milli-, micro- or nanoseconds since 1970 in UTC. What is none is an
+        error, or NaT where the source is lenient.
     zone : ZoneInfo, optional
         Zone to show times in that have an offset.
     utc : bool
@@ -68,10 +71,16 @@ def read_times(
 
 
 def _refuse(wrong: NDArray[np.bool_], cells: pd.Series, source: Source, rows: Rows) -> None:
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        got = shown(str(cells.iloc[k]))
-        raise source.error(f"{_RULE}, got {got}", row=int(rows[k]), column=str(cells.name))
+    def say(k: int) -> str:
+        text = str(cells.iloc[k])
+        return f"{_RULE}, got {shown(text)}{_DAY_NUMBER if _is_day_number(text) else ''}"
+
+    source.refuse(wrong, say, rows=rows, column=str(cells.name), kind="no_time")
+
+
+def _is_day_number(text: str) -> bool:
+    """Whether it may be a time as spreadsheets count them, in days since 1900."""
+    return re.fullmatch(r"[3-6]\d{4}([.,]\d*)?", text.strip()) is not None
 
 
 def _since_1970(cells: pd.Series) -> pd.DatetimeIndex | None:
@@ -101,15 +110,18 @@ def _written(
     days = [parse_date(str(date), first) for date in dates]
     times = [parse_clock(str(clock)) for clock in clocks]
     wrong_day, wrong_time = np.array([day is None for day in days]), np.array([t is None for t in times])
-    _refuse(wrong_day[date_codes] | wrong_time[clock_codes], cells, source, rows)
+    wrong = wrong_day[date_codes] | wrong_time[clock_codes]
+    _refuse(wrong, cells, source, rows)
     midnight = np.array(days, dtype="datetime64[us]")[date_codes]
-    since = np.array([time.microseconds for time in times if time], dtype="timedelta64[us]")[clock_codes]
+    since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")[clock_codes]
     ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])[clock_codes]
-    return _with_offsets(midnight + since, ahead, zone, cells, source, rows)
+    local = np.where(wrong, np.datetime64("NaT", "us"), midnight + since)
+    return _with_offsets(local, ahead, zone, cells, source, rows)
 
 
 def _first_part(dates: list[str], dayfirst: bool | None) -> Order | None:
     """Find what dates begin with, or take the caller's word where it is not the year."""
+    dates = [date for date in dates if is_date(date)] or dates
     if dayfirst is None or parse_date(dates[0], "year"):
         return date_order(dates)
     return "day" if dayfirst else "month"
@@ -124,15 +136,17 @@ def _with_offsets(
     rows: Rows,
 ) -> pd.DatetimeIndex:
     """Make times of what the clock shows and how far it is ahead of UTC [min]."""
+    read = ~np.isnat(local)
+    first = int(np.argmax(read))
     none = np.isnan(ahead)
-    different = (ahead != ahead[0]) & ~(none & none[0])
-    if different.any() and (zone is None or none.any()):
+    different = read & (ahead != ahead[first]) & ~(none & none[first])
+    if different.any() and (zone is None or none[read].any()):
         rule = "times with different UTC offsets: give every time one, and the room's time zone"
         raise source.error(rule, row=int(rows[int(np.argmax(different))]), column=str(cells.name))
-    if none[0]:
+    if none[first]:
         return pd.DatetimeIndex(local)
-    utc = local - (ahead * 60e6).astype("timedelta64[us]")
-    own_zone = dt.timezone(dt.timedelta(minutes=float(ahead[0])))
+    utc = local - (np.where(read, ahead, 0.0) * 60e6).astype("timedelta64[us]")
+    own_zone = dt.timezone(dt.timedelta(minutes=float(ahead[first])))
     return pd.DatetimeIndex(utc).tz_localize("UTC").tz_convert(zone or own_zone)
 
 

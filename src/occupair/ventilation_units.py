@@ -69,7 +69,9 @@ def words_to_numbers(cells: pd.Series, *, source: Source, rows: NDArray[np.int64
     folded = texts.map(lambda text: fold(text).strip())
     on, off = folded.str.fullmatch(ON), folded.str.fullmatch(OFF)
     others = texts[~on & ~off & ~is_missing(texts) & ~folded.isin(["0", "1", "0.0", "1.0"])]
-    if on.any() and len(others):
+    if on.any() and len(others) and not source.strict:
+        on &= False  # left as words, which are no numbers
+    elif on.any() and len(others):
         k = int(np.argmax(on.to_numpy()[codes]))
         rule = f"must be a number, as {shown(others.iloc[0])} is, got {shown(str(cells.iloc[k]))}"
         raise source.error(rule, row=int(rows[k]), column=str(cells.name))
@@ -138,17 +140,17 @@ def scaled(
     """Divide by the scale and keep to 0..1; what is far outside is an error that names its row.
 
     A little below 0 (5 % of full) is the noise of a sensor and counts as 0; a little above full (10 %),
-    or anything above if the scale was ``given``, counts as 1.
+    or anything above if the scale was ``given``, counts as 1. A lenient source keeps what is far outside.
     """
     shares = values / scale.full
     low, high = shares < -0.05, (shares > 1.1) & (not given) | np.isinf(shares)
     wrong = low | high
-    if wrong.any():
+    if wrong.any() and source.strict:
         k = int(np.argmax(wrong))
         top = "" if given else f" to {scale.full:g}"
         rule = f"must be from 0{top} [{scale.unit}], got {values[k]:g}"
         raise source.error(rule, row=int(rows[k]), column=column)
-    return np.clip(shares, 0.0, 1.0)
+    return np.where(wrong, shares, np.clip(shares, 0.0, 1.0))
 
 
 def check_full(full: float | None) -> None:

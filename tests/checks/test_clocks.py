@@ -1,12 +1,19 @@
 """Clocks moved by hand in a clean office are found again, and clocks that agree are left alone."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import occupair as oc
 from occupair.checks import find_faults
+from occupair.checks.cleaned import cleaned
+from occupair.checks.clock_groups import clock_groups
+from occupair.checks.clock_range import WITHIN
 from occupair.checks.clock_scores import _mass_balance_fits, clock_scores
+from occupair.checks.clocks import _stretches, check_clocks
 
 DAY = pd.Timedelta(days=1)
 
@@ -50,7 +57,9 @@ def test_all_days_hours_off(clean, the_fault, minutes, interval):
     fault = the_fault(stamped_late(clean, minutes, days_of(clean)).iloc[::interval], "clock")
     assert fault.severity == "wrong"
     assert fault.details["offset"] == pytest.approx(minutes, abs=15)
-    assert fault.details["confidence"] > 0.9
+    low, high = fault.details["range"]
+    assert low <= minutes <= high
+    assert f"between {min(abs(low), abs(high)):.0f} and {max(abs(low), abs(high)):.0f} min" in fault.words
     assert (fault.start, fault.end) == (days_of(clean)[0], days_of(clean)[-1] + DAY)
     assert fault.words.startswith("On all 15 days CO2 is stamped about")
     assert ("late" if minutes > 0 else "early") in fault.words
@@ -81,6 +90,64 @@ def test_days_that_stand_alone_need_no_neighbours(clean):
     found = clocks(stamped_late(apart, 60, late))
     assert [fault.details["offset"] for fault in found] == [60]
     assert found[0].details["days"] == [f"{day:%Y-%m-%d}" for day in late]
+
+
+@pytest.mark.parametrize("interval", [1, 5, 15])
+def test_half_a_day_is_one_fault(clean, the_fault, interval):
+    fault = the_fault(stamped_late(clean, 720, days_of(clean)).iloc[::interval], "clock")
+    assert (fault.severity, abs(fault.details["offset"])) == ("wrong", 720)
+    assert len(fault.details["days"]) == 15
+    assert "morning and afternoon" in fault.words
+
+
+def test_a_stretch_that_does_not_speak_for_itself_is_not_told(clean):
+    scores = clock_scores(stamped_late(clean, 480, days_of(clean)[8:]))
+    best, (group,) = clock_groups(scores)
+    days = group.days.copy()
+    days[2] = True  # a day with a right clock
+    stretches = _stretches(best, replace(group, days=days))
+    assert [np.flatnonzero(days).tolist() for days in stretches] == [list(range(8, 15))]
+
+
+@pytest.fixture(scope="module")
+def moved():
+    """Clocks moved by hand in some offices: by how much, and what is told of it."""
+    found = []
+    for seed, days in itertools.product(range(4), ("all", "half", "other")):
+        readings = oc.simulate_office(days=10, seed=20 + seed).iloc[::5]
+        chosen = {"all": slice(None), "half": slice(5, None), "other": slice(None, None, 2)}[days]
+        for minutes in (40, 60, -120, 480):
+            spoiled = cleaned(stamped_late(readings, minutes, days_of(readings)[chosen]))
+            found += [(minutes, fault.details) for fault in check_clocks(spoiled) if fault.kind == "clock"]
+    return found
+
+
+def test_the_range_holds_nine_times_in_ten(moved):
+    held = [told["range"][0] <= minutes <= told["range"][1] for minutes, told in moved]
+    assert len(held) >= 36
+    assert np.mean(held) >= 0.9
+
+
+def test_a_confidence_is_not_more_than_it_says(moved):
+    right = np.array([abs(told["offset"] - minutes) <= WITHIN for minutes, told in moved])
+    confidence = np.array([told["confidence"] for _, told in moved])
+    assert confidence.mean() <= right.mean() + 0.05
+    assert right[confidence >= 0.9].mean() >= 0.9
+    assert confidence.min() < 0.8  # and it is not always the same
+
+
+def test_days_with_right_clocks_make_it_surer(clean):
+    every, some = (clocks(stamped_late(clean, 60, days))[0] for days in (days_of(clean), days_of(clean)[7:]))
+    width = [fault.details["range"][1] - fault.details["range"][0] for fault in (every, some)]
+    assert width[1] < width[0]
+
+
+def test_what_a_rooms_own_response_may_be_is_only_doubtful():
+    found = []
+    for seed in range(4):
+        office = oc.simulate_office(days=10, seed=seed)
+        found += clocks(stamped_late(office, 25, days_of(office)))
+    assert {fault.severity for fault in found} == {"doubtful"}
 
 
 def test_one_odd_day_is_no_clock_fault(clean):

@@ -2,7 +2,7 @@
 
 - `fault`: what a check finds, and words for it
 - `cleaned`: readings as the checks want them
-- `clocks`, `clock_scores`, `clock_groups`: CO2 and counts stamped by clocks that disagree
+- `clocks`, `clock_scores`, `clock_groups`, `clock_range`: CO2 and counts stamped by clocks that disagree
 - `co2`, `day_lows`: the CO2 sensor from reading to reading and from day to day
 - `counts`: the head counts
 - `enough`: labelled days, ventilation, holes
@@ -18,6 +18,7 @@ from occupair.checks.cleaned import cleaned
 from occupair.checks.clocks import check_clocks
 from occupair.checks.co2 import (
     check_co2_without_people,
+    check_coarse,
     check_failed_reads,
     check_jumps,
     check_staircase,
@@ -28,6 +29,7 @@ from occupair.checks.counts import (
     check_midnight_resets,
     check_negative_counts,
     check_people_at_night,
+    check_whole_counts,
 )
 from occupair.checks.day_lows import check_low_baseline, check_moving_baseline
 from occupair.checks.enough import check_holes, check_labels, check_ventilation
@@ -65,6 +67,7 @@ CHECKS: tuple[Check, ...] = (
     check_moving_baseline,
     check_low_baseline,
     check_negative_counts,
+    check_whole_counts,
     check_counter_drift,
     check_people_at_night,
     check_midnight_resets,
@@ -73,11 +76,20 @@ CHECKS: tuple[Check, ...] = (
     check_ventilation,
     check_holes,
     check_staircase,
+    check_coarse,
 )
 """Every check takes readings as `cleaned` gives them and returns what it finds."""
 
 EXPLAINED_BY: dict[str, str] = {"co2_without_people": "clock"}
 """Findings that only repeat another: CO2 stamped hours away from the people climbs without them."""
+
+
+READ_OVER: dict[str, str] = {
+    "no_number": "Taken as missing here; empty these cells, fit does not read them.",
+    "no_time": "Left out here; delete these rows, fit does not read them.",
+    "times": "Put in order here, the first of two kept; put the rows right, fit does not read them.",
+}
+"""What was done about a problem with a file, and what is to be done."""
 
 
 def find_faults(readings: pd.DataFrame) -> list[Fault]:
@@ -88,7 +100,7 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     readings : DataFrame
         A DatetimeIndex, ``co2`` [ppm] and, if there are any, ``ventilation`` [0..1] and ``occupancy``
         [people]. Nothing has to be right with the values: empty cells, gaps, 0 ppm and negative counts
-        are what this is for.
+        are what this is for. From a file, they come with ``read_readings(path, lenient=True)``.
 
     Returns
     -------
@@ -108,6 +120,14 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     ['no_counts', 'no_ventilation']
     """
     table = cleaned(readings)
-    found = [fault for check in CHECKS for fault in check(table)]
+    found = [*_read_over(readings), *(fault for check in CHECKS for fault in check(table))]
     kinds = {fault.kind for fault in found}
     return worst_first([fault for fault in found if EXPLAINED_BY.get(fault.kind) not in kinds])
+
+
+def _read_over(readings: pd.DataFrame) -> list[Fault]:
+    """Tell what was read over in a file, see ``occupair.problems``: ``fit`` would refuse it."""
+    return [
+        Fault(problem["kind"], "wrong", f"{problem['words']} {READ_OVER[problem['kind']]}")
+        for problem in readings.attrs.get("problems", [])
+    ]

@@ -22,7 +22,7 @@ NAMED_DAYS = 4  # days named in a sentence before it says how many more
 
 
 def cleaned(readings: pd.DataFrame) -> pd.DataFrame:
-    """Give the columns we use as floats over rising local times; what is not a number is NaN.
+    """Give the columns we use as floats over rising local times; what is no number is NaN.
 
     Nothing else is judged or repaired here: that is what the checks are for. Of a time that is there
     twice the first reading is kept.
@@ -36,11 +36,14 @@ def cleaned(readings: pd.DataFrame) -> pd.DataFrame:
         name: pd.to_numeric(readings[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         for name in kept
     }
-    table = pd.DataFrame(numbers, index=readings.index.tz_localize(None)).replace([np.inf, -np.inf], np.nan)
+    table = pd.DataFrame(numbers, index=readings.index.tz_localize(None))
+    for name in table.columns.drop("co2"):  # an infinite CO2 is a failed read
+        table[name] = table[name].replace([np.inf, -np.inf], np.nan)
     table = table[table.index.notna()]
     table = table[np.logical_not(table.index.duplicated())].sort_index()
     if len(table) < 2:
         raise InputError(f"readings must be two or more to be checked, got {len(table)}")
+    table.attrs = dict(readings.attrs)
     return table
 
 

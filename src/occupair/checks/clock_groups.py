@@ -12,21 +12,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occupair.checks.cleaned import Array, Mask
-from occupair.checks.clock_scores import ClockScores
+from occupair.checks.cleaned import Array, Mask, runs
+from occupair.checks.clock_range import OffsetRange, offset_range
+from occupair.checks.clock_scores import FURTHEST, ClockScores, circular
 
 SMALLEST = 30.0  # min; less may be the room's own response, see clock_scores.LAGS
+TOLD = 20.0  # min; less, with the room's own response taken off, is no matter
 APART = 60.0  # min between two groups of days: closer ones are the same
 DAY_COST = 1.0  # nat; what a day must prefer another offset by, to count for it
 LEAST_EVIDENCE = (
     20.0  # nat; right clocks reach 11 by chance (ROBOD room 3), wrong ones 51 and more; 15 to 40 do
 )
+STRETCH_COST = 0.2  # nat; what days in a row must prefer it by on average, more than a slow room's do
+LEAST_STRETCH = 15.0  # nat, where it is days in a row; right clocks reach 9 (ROBOD room 3)
 ABOVE_NOISE = 4.0  # times the upper quartile over all offsets, which is what chance finds in this room
 FEWEST_DAYS = 2  # one odd day is not a wrong clock
 MOST_GROUPS = 3  # offsets besides 0: more than summer and winter time and one mishap is noise
-SNAP = 10.0  # min; clocks are mostly wrong by whole half hours, and offsets this close are taken for them
-NEAR = 20.0  # min; offsets closer than this are the same finding
-RESAMPLES = 400
+ROUND_THE_CLOCK = 180.0  # min; half a day late and nearly half a day early are the same finding
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,14 @@ class ClockGroup:
 
     Attributes
     ----------
-    offset : how late CO2 is stamped, early when negative, taken for a half hour when close to one [min]
-    measured : the same as measured [min]
-    confidence : share of resamplings of its days that find this offset again [0..1]
+    offset : how late CO2 is stamped, and how sure that is
+    state : column of that offset in the scores
     days : mask over the days of the scores
     probability : of belonging to this group, each day [0..1]
     """
 
-    offset: float
-    measured: float
-    confidence: float
+    offset: OffsetRange
+    state: int
     days: Mask
     probability: Array
 
@@ -55,28 +55,40 @@ def clock_groups(scores: Sequence[ClockScores]) -> tuple[ClockScores, list[Clock
     best_scores, states = max(models, key=lambda model: _likelihood(*model))
     probability = _posterior(best_scores.evidence[:, states])
     best = np.argmax(probability, axis=1)
+    right = np.asarray(best == states.index(best_scores.zero)) if best_scores.zero in states else best < 0
     groups = [
-        _group(best_scores, state, best == k, probability[:, k])
+        ClockGroup(
+            offset_range(best_scores, best == k, right, near=float(best_scores.offsets[state])),
+            state,
+            np.asarray(best == k),
+            probability[:, k],
+        )
         for k, state in enumerate(states)
-        if state != best_scores.zero and _holds(best_scores, state, best == k)
+        if state != best_scores.zero and holds(best_scores, state, best == k)
     ]
-    return best_scores, sorted(groups, key=lambda group: -int(group.days.sum()))
+    told = [group for group in groups if abs(group.offset.told) >= TOLD]
+    return best_scores, sorted(told, key=lambda group: -int(group.days.sum()))
 
 
 def _likelihood(scores: ClockScores, states: list[int]) -> float:
     """How well a few offsets explain all days [nat], less what they could by chance."""
-    others = sum(state != scores.zero for state in states)
-    choice = len(scores.days) * np.log(len(states)) + LEAST_EVIDENCE * others
-    return float(scores.evidence[:, states].max(axis=1).sum() - choice)
+    others = [state for state in states if state != scores.zero]
+    choice = len(scores.days) * np.log(len(states)) + LEAST_EVIDENCE * len(others)
+    as_a_set = scores.evidence[:, states].max(axis=1).sum() - choice
+    if scores.zero not in states:
+        return float(as_a_set)
+    right = scores.evidence[:, scores.zero]
+    stretches = _best_stretch(scores.evidence[:, others] - right[:, None] - STRETCH_COST)
+    return float(max(as_a_set, right.sum() + (stretches - LEAST_STRETCH).sum()))
 
 
 def _candidates(scores: ClockScores) -> list[int]:
     """Columns of the offset 0 and of those that explain days much better than the ones before."""
     states = [scores.zero]
     for _ in range(MOST_GROUPS):
-        gain = _gain(scores, states)
-        k = int(np.argmax(np.where(_apart(scores.offsets, scores.offsets[states]), gain, -1)))
-        if gain[k] < _least(gain):
+        adds = _adds(scores, states)
+        k = int(np.argmax(np.where(_apart(scores.offsets, scores.offsets[states]), adds, -1)))
+        if adds[k] < 1:
             break
         states.append(k)
     return states
@@ -84,8 +96,10 @@ def _candidates(scores: ClockScores) -> list[int]:
 
 def _apart(offsets: Array, taken: Array) -> Mask:
     """Whether each offset differs from those that are taken, the first of them 0, and round the clock."""
-    distance = np.abs((offsets[:, None] - taken + 720) % 1440 - 720)
-    return np.asarray((distance[:, 0] >= SMALLEST) & (distance[:, 1:] >= APART).all(axis=1))
+    apart = np.abs(offsets[:, None] - taken)
+    least = np.where(apart > FURTHEST, ROUND_THE_CLOCK, APART)
+    least[:, 0] = SMALLEST
+    return np.asarray((np.abs(circular(offsets[:, None] - taken)) >= least).all(axis=1))
 
 
 def _needed(scores: ClockScores, states: list[int]) -> list[int]:
@@ -93,19 +107,38 @@ def _needed(scores: ClockScores, states: list[int]) -> list[int]:
     others = states[1:]
     if not others:
         return states
-    gain = _gain(scores, others)
-    return states if gain[scores.zero] >= _least(gain) else others
+    return states if _adds(scores, others)[scores.zero] >= 1 else others
 
 
-def _gain(scores: ClockScores, states: list[int]) -> Array:
-    """Give what each offset adds to some that are there [nat]: the evidence of the days that prefer it."""
-    so_far = scores.evidence[:, states].max(axis=1)
-    return np.asarray(np.maximum(scores.evidence - so_far[:, None] - DAY_COST, 0).sum(axis=0))
+def _adds(scores: ClockScores, states: list[int]) -> Array:
+    """Give what each offset adds to some that are there, as a multiple of what chance may.
+
+    Counted are the days that prefer it, wherever they are, or all days of the stretch that does most: with
+    fewer ways to choose the days, a stretch needs less evidence.
+    """
+    more = scores.evidence - scores.evidence[:, states].max(axis=1)[:, None]
+    anywhere = np.maximum(more - DAY_COST, 0).sum(axis=0)
+    in_a_row = _best_stretch(more - STRETCH_COST)
+    by_set = anywhere / _least(anywhere, LEAST_EVIDENCE)
+    by_stretch = in_a_row / _least(in_a_row, LEAST_STRETCH)
+    return np.asarray(np.maximum(by_set, by_stretch))
 
 
-def _least(gain: Array) -> float:
+def _best_stretch(gain: Array) -> Array:
+    """Give the largest sum over days in a row, for each column.
+
+    Examples
+    --------
+    >>> _best_stretch(np.array([[1.0, -1.0], [3.0, -2.0], [-5.0, 2.0], [2.0, 1.0]])).tolist()
+    [4.0, 3.0]
+    """
+    before = np.vstack([np.zeros_like(gain[:1]), np.cumsum(gain, axis=0)])
+    return np.asarray((before - np.minimum.accumulate(before, axis=0)).max(axis=0))
+
+
+def _least(gain: Array, least: float) -> float:
     """Gain that chance does not give [nat]."""
-    return max(LEAST_EVIDENCE, ABOVE_NOISE * float(np.quantile(gain, 0.75)))
+    return max(least, ABOVE_NOISE * float(np.quantile(gain, 0.75)))
 
 
 def _posterior(evidence: Array, *, rounds: int = 20) -> Array:
@@ -140,35 +173,8 @@ def _passes(likelihood: Array, change: Array) -> tuple[Array, Array]:
     return forward, backward
 
 
-def _holds(scores: ClockScores, state: int, days: Mask) -> bool:
+def holds(scores: ClockScores, state: int, days: Mask) -> bool:
     """Whether the days given to a state still speak for it, together."""
     gain = scores.evidence[days, state] - scores.evidence[days, scores.zero]
-    return int((gain > DAY_COST).sum()) >= FEWEST_DAYS and float(gain.sum()) >= LEAST_EVIDENCE
-
-
-def _group(scores: ClockScores, state: int, days: Mask, probability: Array) -> ClockGroup:
-    close = np.abs(scores.offsets - scores.offsets[state]) < SMALLEST
-    curve = np.where(close, scores.evidence[days].sum(axis=0), -np.inf)
-    measured = float(scores.offsets[int(np.argmax(curve))])
-    return ClockGroup(_snapped(measured), measured, _confidence(scores, days, measured), days, probability)
-
-
-def _snapped(offset: float) -> float:
-    """Take an offset for the nearest half hour when it is close to it.
-
-    Examples
-    --------
-    >>> _snapped(65.0), _snapped(-485.0), _snapped(45.0)
-    (60.0, -480.0, 45.0)
-    """
-    half_hours = 30.0 * round(offset / 30)
-    return half_hours if abs(offset - half_hours) <= SNAP else offset
-
-
-def _confidence(scores: ClockScores, days: Mask, offset: float) -> float:
-    """Share of resamplings of the days whose best offset is this one."""
-    evidence = scores.evidence[days]
-    rng = np.random.default_rng(0)
-    weights = rng.multinomial(len(evidence), np.full(len(evidence), 1 / len(evidence)), size=RESAMPLES)
-    best = scores.offsets[np.argmax(weights @ evidence, axis=1)]
-    return float(np.mean(np.abs(best - offset) <= NEAR))
+    least = LEAST_STRETCH if len(runs(days)) == 1 else LEAST_EVIDENCE
+    return int((gain > DAY_COST).sum()) >= FEWEST_DAYS and float(gain.sum()) >= least

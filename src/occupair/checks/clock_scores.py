@@ -57,6 +57,11 @@ class ClockScores:
     evidence: Array
 
     @property
+    def width(self) -> float:
+        """From one offset to the next [min]."""
+        return float(self.offsets[1] - self.offsets[0])
+
+    @property
     def zero(self) -> int:
         """Column of the offset 0."""
         return int(np.argmin(np.abs(self.offsets)))
@@ -87,6 +92,17 @@ def clock_scores(readings: pd.DataFrame) -> list[ClockScores]:
         )
         for time_constant, explained in zip(TIME_CONSTANTS, np.minimum(fits, total[:, None]), strict=True)
     ]
+
+
+def circular(minutes: Array) -> Array:
+    """Give differences of offsets round the clock: half a day late is half a day early [min].
+
+    Examples
+    --------
+    >>> circular(np.array([30.0, 720.0, -1410.0])).tolist()
+    [30.0, -720.0, 30.0]
+    """
+    return np.asarray((minutes + 720) % 1440 - 720)
 
 
 def _binned(readings: pd.DataFrame, width: int) -> tuple[pd.DatetimeIndex, Array, Array]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -16,12 +14,13 @@ from occupair.checks.cleaned import (
     runs,
     whole_day_spans,
 )
-from occupair.checks.clock_groups import ClockGroup, clock_groups
+from occupair.checks.clock_groups import ClockGroup, clock_groups, holds
+from occupair.checks.clock_range import WITHIN, OffsetRange
 from occupair.checks.clock_scores import ClockScores, clock_scores
 from occupair.checks.fault import Fault, Severity
 
 MOST_STRETCHES = 3  # runs of days told one by one; more are told as a set of days
-CONFIDENT = 0.9  # share of resamplings from which a clock is called wrong
+CONFIDENT = 0.9  # share of resamplings beyond any room's response, from which a clock is called wrong
 SURE = 0.9  # probability from which a day speaks for itself
 RELATED = 0.1  # share of variance; chance alone explains about as much in rooms with a daily rhythm
 DAYS_TO_JUDGE = 3  # occupied days
@@ -36,7 +35,7 @@ def check_clocks(readings: pd.DataFrame) -> list[Fault]:
     if not every:
         return []
     scores, groups = clock_groups(every)
-    found = [_clock_fault(scores, group, days) for group in groups for days in _stretches(group.days)]
+    found = [_clock_fault(scores, group, days) for group in groups for days in _stretches(scores, group)]
     return found or _unrelated(scores)
 
 
@@ -52,34 +51,39 @@ def _unrelated(scores: ClockScores) -> list[Fault]:
     return [Fault("unrelated", "wrong", words, details={"explained": share})]
 
 
-def _stretches(days: Mask) -> Iterator[Mask]:
-    """Split days into runs, or keep them as one set when they are scattered."""
-    parts = runs(days)
-    if len(parts) > MOST_STRETCHES:
-        yield days
-        return
-    for first, last in parts:
-        stretch = np.zeros_like(days)
-        stretch[first : last + 1] = True
-        yield stretch
+def _stretches(scores: ClockScores, group: ClockGroup) -> list[Mask]:
+    """Split the days of a group into runs that speak for themselves, or keep them as one set if scattered."""
+    parts = runs(group.days)
+    if len(parts) == 1 or len(parts) > MOST_STRETCHES:
+        return [group.days]
+    stretches = [_only(group.days, first, last) for first, last in parts]
+    return [days for days in stretches if holds(scores, group.state, days)] or [group.days]
+
+
+def _only(days: Mask, first: int, last: int) -> Mask:
+    stretch = np.zeros_like(days)
+    stretch[first : last + 1] = True
+    return stretch
 
 
 def _clock_fault(scores: ClockScores, group: ClockGroup, days: Mask) -> Fault:
     share = scores.share(days)
     before = float(share[scores.zero])
-    after = float(share[np.argmin(np.abs(scores.offsets - group.offset))])
-    severity: Severity = "wrong" if group.confidence >= CONFIDENT else "doubtful"
+    offset = group.offset
+    after = float(share[np.argmin(np.abs(scores.offsets - offset.told))])
+    severity: Severity = "wrong" if offset.beyond_response >= CONFIDENT else "doubtful"
     named = list(scores.days[days])
     spans = whole_day_spans(named)
     words = (
-        f"{_where(days, named, group.probability)} CO2 is stamped about {_amount(group.offset)} "
-        f"against the counts: moved, it explains {after:.0%} of their variation instead of {before:.0%} "
-        f"(confidence {group.confidence:.0%}). {_remedy(group.offset)}"
+        f"{_where(days, named, group.probability)} CO2 is stamped about {_amount(offset.told)} "
+        f"against the counts ({_between(offset)}): moved, it explains {after:.0%} of their variation instead "
+        f"of {before:.0%}. {_remedy(offset.told)}"
     )
     details = {
-        "offset": group.offset,
-        "measured": group.measured,
-        "confidence": group.confidence,
+        "offset": offset.told,
+        "measured": offset.measured,
+        "range": (offset.low, offset.high),
+        "confidence": offset.confidence,
         "explained_as_it_is": before,
         "explained_when_moved": after,
         "days": [f"{day:%Y-%m-%d}" for day in named],
@@ -115,6 +119,15 @@ def _amount(offset: float) -> str:
     size = abs(offset)
     amount = f"{size / 60:g} h" if size >= 120 and size % 30 == 0 else f"{size:.0f} min"
     return f"{amount} {'late' if offset > 0 else 'early'}"
+
+
+def _between(offset: OffsetRange) -> str:
+    """Say from which to which offset it may be, and how sure the one told is."""
+    near, far = sorted((offset.low, offset.high), key=abs)
+    return (
+        f"between {abs(near):.0f} and {abs(far):.0f} min; right to {WITHIN:.0f} min with a confidence of "
+        f"{min(offset.confidence, 0.99):.0%}"
+    )
 
 
 def _remedy(offset: float) -> str:

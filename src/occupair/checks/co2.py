@@ -25,11 +25,19 @@ from occupair.checks.cleaned import (
 from occupair.checks.fault import Fault, Severity
 
 STUCK = 180.0  # min; in a room with people, or in one that airs out after them, CO2 does not stand so long
+FINE = 10.0  # ppm; a sensor with larger steps stands still for longer, as their square: CO2 goes to and fro
+STUCK_COARSE = 1440.0  # min; but not for a whole day
 SOMEBODY = 30.0  # min with people while CO2 stands still, from which it is surely the sensor
+FROZEN_WRONG = 0.01  # of the time with people; less of it does not move a fit
+LEVELS_NOTED, LEVELS_DOUBTFUL = 40.0, 20.0  # steps from low to high; with 20, one is 5 % of the people
+FEWEST_STEPS = 50  # to judge a sensor's steps by
 AT_REST = 15.0  # ppm above its lowest level an empty room may stand still: coarse sensors step by 5 or 10
 STAIR_SHARE = 0.6  # of the steps come at one same distance; a jittery clock spoils the others
-JUMP = 300.0  # ppm from one reading to the next; 80 people in 500 m3 make 50 a minute
+JUMP = 300.0  # ppm from one reading to the next
+STEEPEST = 60.0  # ppm/min that people make: a class of 30 in 150 m3, or 80 people in 400 m3
 JUMPS_A_DAY = 3.0  # from which it is not somebody breathing at the sensor but a sensor that guesses (eCO2)
+FAILED_WRONG = 0.2  # of the readings; a sensor that fails so often is not to be trusted when it answers
+ZERO_HELP = "From a file they are read as missing and do no harm; look at the sensor's link."
 FEW = 0.05  # of the most people counted: as good as nobody
 RISE_ALONE = 200.0  # ppm; more than air from next door brings
 SETTLED = 30.0  # min after people have left, until which CO2 may still rise
@@ -43,22 +51,50 @@ def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
         return []
     spans = _spans(readings, failed)
     values = ", ".join(f"{value:g}" for value in pd.unique(co2[failed])[:3])
+    missing = "failed_reads" in readings.attrs and bool((co2[failed] == 0).all())
     words = (
         f"CO2 reads {values} ppm {counted(int(failed.sum()), 'time')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
-        "failed reads, not air. Leave these rows out."
+        f"failed reads, not air. {ZERO_HELP if missing else 'Leave these rows out.'}"
     )
     details = {"readings": int(failed.sum()), "share": float(failed.mean()), "spans": spans}
-    return [Fault("failed_reads", "wrong", words, spans[0][0], spans[-1][1], details)]
+    severity: Severity = "doubtful" if missing and failed.mean() < FAILED_WRONG else "wrong"
+    return [Fault("failed_reads", severity, words, spans[0][0], spans[-1][1], details)]
 
 
 def check_stuck(readings: pd.DataFrame) -> list[Fault]:
     """Find hours over which CO2 stands still to the last digit, but for an empty room at its lowest level."""
-    co2, interval = readings["co2"].to_numpy(), interval_minutes(readings)
+    co2, interval = plausible_co2(readings).to_numpy(), interval_minutes(readings)
+    least = min(STUCK * max(1.0, smallest_step(readings) / FINE) ** 2, STUCK_COARSE)
     same = np.zeros(len(co2), dtype=bool)
     same[1:] = (np.diff(co2) == 0) & _adjoining(readings)
-    long = [(first - 1, last) for first, last in runs(same) if (last - first + 1) * interval >= STUCK]
+    long = [(first - 1, last) for first, last in runs(same) if (last - first + 1) * interval >= least]
     stuck = [part for part in long if not _at_rest(readings, *part)]
     return [_stuck_fault(readings, stuck)] if stuck else []
+
+
+def check_coarse(readings: pd.DataFrame) -> list[Fault]:
+    """Find a sensor or a logger whose steps are too large to tell people apart."""
+    step = smallest_step(readings)
+    low, high = plausible_co2(readings).quantile([0.01, 0.99])
+    levels = (high - low) / step if step else np.inf
+    if step <= FINE or levels >= LEVELS_NOTED:
+        return []
+    severity: Severity = "doubtful" if levels < LEVELS_DOUBTFUL else "note"
+    words = (
+        f"CO2 moves only in steps of {step:.0f} ppm or more, {levels:.0f} of them between empty and full: "
+        "fewer people than one step makes are not seen. Have the sensor or the logger give every ppm."
+    )
+    return [Fault("coarse", severity, words, details={"step": step, "levels": float(levels)})]
+
+
+def smallest_step(readings: pd.DataFrame) -> float:
+    """Give what CO2 moves by at least when it moves [ppm]; 0 when that cannot be told.
+
+    Large where values are rounded, and where they are only written once they have changed by so much.
+    """
+    steps = np.abs(np.diff(plausible_co2(readings).dropna().to_numpy()))
+    steps = steps[steps > 0]
+    return float(np.quantile(steps, 0.05)) if steps.size >= FEWEST_STEPS else 0.0
 
 
 def check_staircase(readings: pd.DataFrame) -> list[Fault]:
@@ -83,7 +119,8 @@ def check_staircase(readings: pd.DataFrame) -> list[Fault]:
 def check_jumps(readings: pd.DataFrame) -> list[Fault]:
     """Find leaps that no room's air makes, as sensors make them that guess CO2 from other gases."""
     step = np.abs(np.diff(plausible_co2(readings).to_numpy()))
-    leaps = np.flatnonzero((np.nan_to_num(step) > JUMP) & _adjoining(readings)) + 1
+    most = max(JUMP, STEEPEST * interval_minutes(readings))
+    leaps = np.flatnonzero((np.nan_to_num(step) > most) & _adjoining(readings)) + 1
     if not leaps.size:
         return []
     times = times_of(readings)[leaps]
@@ -95,7 +132,7 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
         else "Somebody breathing at the sensor, or an eCO2 sensor that guesses? Look at these times."
     )
     words = (
-        f"CO2 leaps by more than {JUMP:.0f} ppm from one reading to the next {counted(leaps.size, 'time')} "
+        f"CO2 leaps by more than {most:.0f} ppm from one reading to the next {counted(leaps.size, 'time')} "
         f"(by up to {np.nanmax(step):.0f} ppm, first {times[0]:%Y-%m-%d %H:%M}). {cause}"
     )
     details = {
@@ -152,7 +189,8 @@ def _occupied(readings: pd.DataFrame, first: int, last: int) -> float:
 
 def _at_rest(readings: pd.DataFrame, first: int, last: int) -> bool:
     lowest = float(plausible_co2(readings).quantile(0.01))
-    return readings["co2"].iloc[first] <= lowest + AT_REST and _occupied(readings, first, last) < SOMEBODY
+    rest = lowest + max(AT_REST, smallest_step(readings))
+    return readings["co2"].iloc[first] <= rest and _occupied(readings, first, last) < SOMEBODY
 
 
 def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]]) -> Fault:
@@ -160,7 +198,9 @@ def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]]) -> Fault:
     spans = [(times[first], times[last]) for first, last in stuck]
     minutes = [(last - first + 1) * interval for first, last in stuck]
     occupied = [_occupied(readings, *part) for part in stuck]
-    severity: Severity = "wrong" if max(occupied) >= SOMEBODY else "doubtful"
+    share = sum(occupied) / max(_occupied(readings, 0, len(readings) - 1), 1.0)
+    frozen = max(occupied) >= SOMEBODY and share >= FROZEN_WRONG
+    severity: Severity = "wrong" if frozen else "doubtful"
     parts = "; ".join(
         f"{length:.0f} min from {start:%Y-%m-%d %H:%M}"
         for (start, _), length in list(zip(spans, minutes, strict=True))[:4]

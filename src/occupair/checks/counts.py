@@ -44,6 +44,21 @@ def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
     return [Fault("negative_counts", "wrong", words, spans[0][0], spans[-1][1], details)]
 
 
+def check_whole_counts(readings: pd.DataFrame) -> list[Fault]:
+    """Find counts with a fraction: means over time, or not head counts at all."""
+    counts = counts_of(readings)
+    parts = None if counts is None else (counts != counts.round()) & counts.notna()
+    if counts is None or parts is None or not parts.any():
+        return []
+    first = counts[parts]
+    words = (
+        f"{counted(int(parts.sum()), 'count')} of {int(counts.notna().sum())} are not whole people "
+        f"(first {first.iloc[0]:g} at {times_of(readings)[parts][0]:%Y-%m-%d %H:%M}): "
+        "means over time, or not a head count? Round them if they are people."
+    )
+    return [Fault("broken_counts", "wrong", words, details={"readings": int(parts.sum())})]
+
+
 def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
     """Find a counter that keeps more people, or fewer, from night to night."""
     counts = _nights(readings)
@@ -71,7 +86,7 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
     if counts is None:
         return []
     by_night = counts.groupby(days_of(counts.to_frame()))
-    share = (counts > 0).groupby(days_of(counts.to_frame())).mean()
+    share = (counts >= 0.5).groupby(days_of(counts.to_frame())).mean()
     nights = list(share.index[share >= ALL_NIGHT])
     if not nights:
         return []

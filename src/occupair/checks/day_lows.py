@@ -27,6 +27,7 @@ RESET_WRONG = 150.0  # ppm; some five people in an office of 25
 UNLIKELY = 0.01  # chance of so steady a drift by luck
 CLEAR = 4.0  # times the scatter about the levels before and after
 SIDE = 3  # days at least, before and after a reset
+ABOUT = 5  # days before and after it whose levels are compared: further off, the seasons tell as well
 ABRUPT = 0.6  # of a reset happens between two readings
 
 
@@ -64,11 +65,14 @@ def _reset(readings: pd.DataFrame, lows: pd.Series[float]) -> list[Fault]:
         return []
     splits = range(SIDE, len(values) - SIDE + 1)
     split = min(splits, key=lambda k: _scatter(values[:k]) + _scatter(values[k:]))
-    step = float(np.median(values[split:]) - np.median(values[:split]))
+    before, after = values[max(split - ABOUT, 0) : split], values[split : split + ABOUT]
+    step = float(np.median(after) - np.median(before))
     left = (_scatter(values[:split]) + _scatter(values[split:])) / len(values)
     time, jump = _largest_jump(readings, pd.DatetimeIndex(lows.index), split, np.sign(step))
     if abs(step) < max(RESET, CLEAR * left) or jump < ABRUPT * abs(step):
         return []
+    if _about_a_line(lows) < left:
+        return []  # a drift
     severity: Severity = "wrong" if abs(step) >= RESET_WRONG else "doubtful"
     words = (
         f"The level of CO2 was reset at {time:%Y-%m-%d %H:%M}: the lows of the days "
@@ -106,6 +110,13 @@ def _spread(lows: pd.Series[float]) -> list[Fault]:
     )
     details = {"spread": high - low, "lowest": float(lows.min()), "highest": float(lows.max())}
     return [Fault("moving_baseline", "doubtful" if certain else "note", words, details=details)]
+
+
+def _about_a_line(lows: pd.Series[float]) -> float:
+    """Mean distance of the lows from the straight line through them [ppm]."""
+    days = (pd.DatetimeIndex(lows.index) - lows.index[0]) / DAY
+    values = lows.to_numpy(dtype=float)
+    return _scatter(values - float(theilslopes(values, days)[0]) * days.to_numpy()) / len(values)
 
 
 def _scatter(values: Array) -> float:

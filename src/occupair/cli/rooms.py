@@ -180,11 +180,10 @@ def check(
     """
     from occupair.checks import find_faults, fit_to_train, format_faults
 
-    office = read(readings, timezone, column, dayfirst)
-    faults = find_faults(office)
+    office = read(readings, timezone, column, dayfirst, lenient=True)
+    with naming(readings):
+        faults = find_faults(office)
     out.print(format_faults(faults), soft_wrap=True)
-    if failed := office.attrs["failed_reads"]:
-        out.print(f"\n{failed} readings of 0 ppm are failed reads and were taken as missing.")
     if path is not None:
         from occupair.report.check_page import write_check_page
 
