@@ -103,6 +103,33 @@ def test_fit_without_options_has_the_settings_we_recommend(desk, slow_office):
     assert ours == oc.OccupancyEstimator(n_hidden=8, random_state=0).get_params()
 
 
+def test_fit_says_what_co2_adds_to_the_clock(desk):
+    done = occupair("fit", "train.csv", "--out", "ours.occupair", cwd=desk)
+    assert "CO2 tells more than the clock: on days left out" in done.stdout
+    assert "people off with it," in done.stdout
+
+
+def test_fit_starts_from_the_models_of_other_rooms(desk, slow_office):
+    assert occupair("fit", "train.csv", "--out", "other.occupair", cwd=desk).returncode == 0
+    options = ["--like", "other.occupair", "--like", "other.occupair"]
+    done = occupair("fit", "test.csv", "--out", "new.occupair", *options, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    assert "a single day does not tell" in done.stdout
+    other = oc.OccupancyEstimator.load(desk / "other.occupair")
+    new = oc.OccupancyEstimator.transfer([other, other], random_state=0).fit(slow_office.iloc[3 * 288 :])
+    written = oc.OccupancyEstimator.load(desk / "new.occupair")
+    pd.testing.assert_series_equal(written.estimate(slow_office), new.estimate(slow_office))
+
+
+def test_estimate_with_a_range(desk, last_day):
+    assert occupair("fit", "train.csv", "--out", "ours.occupair", cwd=desk).returncode == 0
+    done = occupair("estimate", "ours.occupair", "test.csv", "--interval", "0.8", "--lag", "10", cwd=desk)
+    table = pd.read_csv(io.StringIO(done.stdout), parse_dates=["time"], index_col="time")
+    ours = oc.OccupancyEstimator.load(desk / "ours.occupair").estimate(last_day, lag=10, interval=0.8)
+    assert table.columns.tolist() == ["people", "people_whole", "low", "high"]
+    np.testing.assert_allclose(table[["people", "low", "high"]], ours, atol=1e-9)
+
+
 def test_estimate_to_a_file_and_to_the_screen(desk, estimator, last_day):
     expected = estimator.estimate(last_day)
     done = occupair("estimate", "room.occupair", "test.csv", "--out", "people.csv", cwd=desk)
@@ -260,21 +287,47 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
         ),
         (["fit", "train.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
         (
-            ["fit", "train.csv", "--horizon", "7"],
+            ["fit", "train.csv", "--paper", "--horizon", "7"],
             "occupair: horizon must be a whole number of readings",
         ),
         (
+            ["fit", "train.csv", "--horizon", "30"],
+            "occupair: --horizon and --stride belong to the paper's layers: add --paper or --layer fs-elm",
+        ),
+        (
+            ["fit", "train.csv", "--paper", "--like", "room.occupair"],
+            "occupair: --like starts our estimator from other rooms: leave out --paper and --layer",
+        ),
+        (
+            ["fit", "train.csv", "--like", "room.occupair"],
+            "occupair: rooms must be trained with layer 'room', the default",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--interval", "0.9"],
+            "occupair: interval must be left out: the paper's estimators do not say how sure they are",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--interval", "90"],
+            "occupair: interval must be above 0 and below 1 (90 % is 0.9), got 90",
+        ),
+        (
             ["fit", "train.csv", "--layer", "cnn"],
-            "occupair: layer must be one of fs-elm, elm, got 'cnn'",
+            "occupair: layer must be one of room, fs-elm, elm, got 'cnn'",
         ),
         (["fit", "train.csv", "--ridge", "0"], "occupair: ridge must be a finite number above 0"),
         (
             ["fit", "train.csv", "--timezone", "Mars"],
             "occupair: timezone must be one such as Europe/Copenhagen, got 'Mars'",
         ),
-        (["fit", "train.csv", "--horizon", "nan"], "occupair: horizon must be a whole number of readings"),
+        (
+            ["fit", "train.csv", "--paper", "--horizon", "nan"],
+            "occupair: horizon must be a number of minutes",
+        ),
         (["fit", "none.parquet"], "occupair: none.parquet: No such file or directory"),
-        (["estimate", "room.occupair", "test.csv", "--lag", "inf"], "lag must be a whole number of readings"),
+        (
+            ["estimate", "room.occupair", "test.csv", "--lag", "inf"],
+            "occupair: lag must be a number of minutes",
+        ),
         (["estimate", "room.occupair", "airless.csv"], "occupair: airless.csv: has no column 'ventilation'"),
         (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
         (

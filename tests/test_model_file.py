@@ -38,7 +38,7 @@ def test_saved_is_loaded(estimator, path, last_day, mode):
     ],
 )
 def test_other_kinds_of_model(slow_office, changes):
-    model = oc.OccupancyEstimator(**({"n_hidden": 8, "n_draws": 2} | changes)).fit(slow_office)
+    model = oc.OccupancyEstimator.paper(**({"n_hidden": 8, "n_draws": 2} | changes)).fit(slow_office)
     loaded = parse_model(dump_model(model))
     pd.testing.assert_series_equal(
         loaded.estimate(slow_office), model.estimate(slow_office), check_exact=True
@@ -47,8 +47,15 @@ def test_other_kinds_of_model(slow_office, changes):
 
 
 def test_a_model_of_a_thousand_neurons_is_kilobytes(slow_office):
-    model = oc.OccupancyEstimator(random_state=0).fit(slow_office.iloc[:288])
+    model = oc.OccupancyEstimator.paper(n_draws=1, random_state=0).fit(slow_office.iloc[:288])
     assert len(dump_model(model)) < 40_000
+
+
+def test_files_from_before_the_room_layer_are_read(estimator, path, last_day):
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":1'))
+    pd.testing.assert_series_equal(
+        oc.OccupancyEstimator.load(path).estimate(last_day), estimator.estimate(last_day)
+    )
 
 
 def test_saving_over_a_file_leaves_nothing_else_behind(estimator, path):
@@ -86,8 +93,8 @@ def test_foreign_files(tmp_path, content):
 
 
 def test_a_newer_format_asks_for_an_upgrade(path):
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
-    with pytest.raises(oc.InputError, match="has format version 2, this occupair reads 1: upgrade occupair"):
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3'))
+    with pytest.raises(oc.InputError, match="has format version 3, this occupair reads 2: upgrade occupair"):
         oc.OccupancyEstimator.load(path)
 
 
@@ -96,7 +103,7 @@ def forged(path, change):
     model = json.loads(path.read_bytes())["model"]
     change(model)
     text = _canonical(model)
-    return f'{{"format":"occupair model","version":1,"checksum":"{_checksum(text)}","model":{text}}}'.encode()
+    return f'{{"format":"occupair model","version":2,"checksum":"{_checksum(text)}","model":{text}}}'.encode()
 
 
 @pytest.mark.parametrize(

@@ -240,11 +240,7 @@ class FSELMRegressor(ELMRegressor):
     def _scale(self, X: Array, weights: Array) -> Array:
         """Scales by the three steps of Section III-D: alpha = z_max over the unscaled largest |z|."""
         sizes = self._group_sizes(X.shape[1])
-        unscaled = np.array(
-            [_largest_input(x, r) for x, r in zip(_split(X, sizes), _split(weights, sizes), strict=True)]
-        )
-        silent = unscaled < np.finfo(float).tiny  # all columns zero: nothing to scale
-        return np.where(silent, 0.0, self._z_max(sizes) / np.where(silent, 1.0, unscaled))
+        return group_scales(X, weights, sizes, self._z_max(sizes))
 
     def _group_sizes(self, n_features: int) -> list[int]:
         return [n_features] if self.groups is None else [int(size) for size in self.groups]
@@ -292,6 +288,18 @@ def random_layer(seed: int, n_hidden: int, n_features: int) -> tuple[Array, Arra
     generator = np.random.RandomState(seed)
     weights = generator.uniform(-1.0, 1.0, size=(n_hidden, n_features))
     return weights, generator.uniform(-0.1, 0.1, size=n_hidden)
+
+
+def group_scales(X: Array, weights: Array, sizes: list[int], z_max: Array) -> Array:
+    """Scale every group of columns by the three steps of Section III-D: z_max over its largest |z| unscaled.
+
+    A group whose columns are all zero has nothing to scale: its alpha is 0.
+    """
+    unscaled = np.array(
+        [_largest_input(x, r) for x, r in zip(_split(X, sizes), _split(weights, sizes), strict=True)]
+    )
+    silent = unscaled < np.finfo(float).tiny
+    return np.where(silent, 0.0, z_max / np.where(silent, 1.0, unscaled))
 
 
 def _hidden_blocks(X: Array, input_weights: Array, bias: Array) -> Iterator[tuple[slice, Array]]:

@@ -3,65 +3,93 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
-from occupair.live_room import LiveDay, LiveRoom, Network
+from occupair.habits import compare
+from occupair.linked_elm import RIDGES
+from occupair.live_room import LiveDay, LiveRoom, Network, RunningDay
 from occupair.progress import track
-from occupair.readings import COLUMNS, check_readings, episode_slices, interval_of
+from occupair.readings import COLUMNS, check_readings, date_slices, episode_slices, interval_of
+from occupair.room_day import RoomDay
+from occupair.room_features import GROUPS
+from occupair.room_model import LAGS, RoomModel
+from occupair.room_rows import Clock, Rows, rows_of
+from occupair.room_training import Episode, Settings, fit_room
 from occupair.smoothing import check_smoothing, smooth
+from occupair.transfer import OtherRooms, other_rooms
 
 Array = NDArray[np.float64]
 Mode = Literal["live", "hindsight", "drifting"]
 MODES = ("live", "hindsight", "drifting")
 
+ROOM_Z_MAX = (1.5, 1.0, 1.0, 0.5, 1.0)
+"""Influence of M, P, V, T and S on the neurons of the room layer; 5 together, Eq. (13)."""
+PAPER_Z_MAX = (1.0, 1.0, 1.0, 1.0, 0.1)
+"""Influence of P, I, D, o and v: Table I."""
+PAPER_RIDGE = 1e-3
+"""gamma: Table I."""
+
 
 class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """How many people are in a room, from CO2 and ventilation.
 
-    Trained as in Jiang et al. 2016, Eq. (20): on the true past occupancy, with the CO2 of each day
-    smoothed as a whole. Run on its own past estimates, in one of three ways (see ``estimate``).
+    ``OccupancyEstimator()`` is what we recommend for a real room (``layer="room"``): an FS-ELM with direct
+    links on the locally smoothed CO2 it will see live, averaged with the mass balance of the room, with no
+    past estimates fed back, because what is fed back drifts in real rooms. Of a reading it thinks again
+    10 and 20 minutes later, and it says how sure it is. See ``occupair.room_training``.
 
-    The settings are those we recommend for a real room: as in the paper, but nothing is fed back (z_max of
-    o is 0), because what is fed back drifts in real rooms, and with a longer look back and less smoothing.
-    ``paper()`` has the paper's own.
+    ``OccupancyEstimator.paper()`` is that of Jiang et al. 2016, Eq. (20): trained on the true past occupancy
+    with the CO2 of each day smoothed as a whole, and run on its own past estimates.
 
     Settings are in minutes, so that they mean the same at any sampling interval: at d minutes between
     readings l = horizon / d, s = stride / d and lambda = smoothing / d**2.
 
     Parameters
     ----------
-    layer : {"fs-elm", "elm"}
-        The feature layer with scaled groups, Eq. (16), or the bare inputs of the standard machine, Eq. (4).
+    layer : {"room", "fs-elm", "elm"}
+        Ours; or the paper's: the feature layer with scaled groups, Eq. (16), or the bare inputs of the
+        standard machine, Eq. (4).
     horizon : float
-        How far back it looks, l [min].
+        How far back it looks, l [min]; the room layer looks back as far as it needs.
     stride : float
-        Distance of the readings whose difference is the feature I, s [min].
+        Distance of the readings whose difference is the feature I, s [min]; not used by the room layer.
     smoothing : float
         Weight of the CO2 smoothing, lambda [min squared]; 0 takes CO2 as measured, Eq. (21).
-    z_max : float or sequence of float
-        Influence of P, I, D, o and v on the hidden neurons, Eq. (13); not used by ``layer="elm"``. With 0
-        for o no estimate depends on an earlier one.
-    n_hidden, ridge, n_draws, random_state, verbose
+    z_max : float or sequence of float, optional
+        Influence of the groups on the hidden neurons, Eq. (13): M, P, V, T and S of the room layer (see
+        ``occupair.room_features``), or P, I, D, o and v of the paper's; not used by ``layer="elm"``. With
+        0 for o no estimate depends on an earlier one. If not given, what we or the paper recommend.
+    n_hidden : int
+        Hidden neurons, L.
+    ridge : float, optional
+        Regularisation of the neurons, gamma of Eq. (15). If not given, the room layer chooses it on days
+        left out, the others take the paper's 0.001.
+    n_draws : int
+        Random layers to try. The room layer keeps the best on days left out, the others the best in
+        training, as in Section V-D.
+    random_state, verbose
         See ``FSELMRegressor``. ``verbose`` also shows progress of ``estimate``.
+    start : OtherRooms, optional
+        Rooms to start from, for a room with few labelled days: see ``transfer``.
 
     Attributes
     ----------
-    regressor_ : FSELMRegressor or ELMRegressor
-        The trained network; ``regressor_.scale_`` holds the alphas of Table I.
     interval_ : float
         Time between readings [min].
-    layer_, smoothing_
-        The settings it was trained with, counted in readings.
     most_people_ : float
         The most people seen in training, which no estimate exceeds [people].
     uses_ventilation_ : bool
@@ -69,30 +97,41 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     ventilation_full_ : float or None
         What was fully on in the file the training readings came from: later files take the same scale.
     training_error_ : float
-        RMSE of one step ahead on the training days, with the true past [people].
+        RMSE [people]. Room layer: on training days left out. Others: of one step ahead on the training
+        days, with the true past.
+    comparison_ : Comparison or None
+        Room layer: its error and that of the time-of-day profile on days left out; None for a single day.
+    room_ : RoomModel
+        Room layer: all that was learned.
+    regressor_, layer_, smoothing_
+        Other layers: the trained network (``regressor_.scale_`` holds the alphas of Table I), and the
+        settings it was trained with, counted in readings.
 
     Examples
     --------
     >>> import occupair as oc
-    >>> office = oc.simulate_office(days=3, seed=1)
-    >>> estimator = OccupancyEstimator(n_hidden=50, random_state=0).fit(office.iloc[:-1440])
+    >>> office = oc.simulate_office(days=4, seed=1)
+    >>> estimator = OccupancyEstimator(random_state=0).fit(office.iloc[:-1440])
     >>> people = estimator.estimate(office.iloc[-1440:])
     >>> people.name, people.size, bool(people.max() <= estimator.most_people_)
     ('people', 1440, True)
+    >>> estimator.estimate(office.iloc[-1440:], lag=20, interval=0.9).columns.tolist()
+    ['people', 'low', 'high']
     """
 
     def __init__(
         self,
-        layer: str = "fs-elm",
-        horizon: float = 60,
+        layer: str = "room",
+        horizon: float = 30,
         stride: float = 10,
         smoothing: float = 10,
-        z_max: Any = (1.0, 1.0, 1.0, 0.0, 0.1),
-        n_hidden: int = 1000,
-        ridge: float = 1e-3,
+        z_max: Any = None,
+        n_hidden: int = 100,
+        ridge: float | None = None,
         n_draws: int = 1,
         random_state: Any = None,
         verbose: bool | None = None,
+        start: OtherRooms | None = None,
     ) -> None:
         self.layer = layer
         self.horizon = horizon
@@ -104,6 +143,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.n_draws = n_draws
         self.random_state = random_state
         self.verbose = verbose
+        self.start = start
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -122,12 +162,37 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             "horizon": 30,
             "stride": 10,
             "smoothing": 50,
-            "z_max": (1.0, 1.0, 1.0, 1.0, 0.1),
+            "z_max": PAPER_Z_MAX,
             "n_hidden": 1000,
-            "ridge": 1e-3,
+            "ridge": PAPER_RIDGE,
             "n_draws": 100,
         }
         return cls(**(settings | changes))
+
+    @classmethod
+    def transfer(cls, rooms: Sequence[OccupancyEstimator | str | Path], **changes: Any) -> Self:
+        """Make an estimator for a room with few labelled days, from models of other rooms.
+
+        How CO2 answers to people is much the same in rooms alike, so its mass balance starts from theirs,
+        the more so the fewer days it is then trained on. See ``occupair.transfer``.
+
+        Parameters
+        ----------
+        rooms : sequence of OccupancyEstimator or path
+            Trained estimators with the room layer, or their files. The more alike the rooms, the better.
+        **changes
+            Settings of the new estimator.
+
+        Examples
+        --------
+        >>> import occupair as oc
+        >>> others = [OccupancyEstimator().fit(oc.simulate_office(days=5, seed=seed)) for seed in (1, 2)]
+        >>> office = oc.simulate_office(days=2, seed=3)
+        >>> OccupancyEstimator.transfer(others, random_state=0).fit(office).start.n_rooms
+        2
+        """
+        models = [room if isinstance(room, OccupancyEstimator) else cls.load(room) for room in rooms]
+        return cls(**({"start": other_rooms(models)} | changes))
 
     def fit(self, readings: pd.DataFrame) -> Self:
         """Train on readings that have head counts.
@@ -135,23 +200,75 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Parameters
         ----------
         readings : DataFrame
-            Readings with ``occupancy``; days with fewer readings than the horizon teach nothing.
+            Readings with ``occupancy``. Of the paper's layers, days with fewer readings than the horizon
+            teach nothing.
+
+        Warns
+        -----
+        UserWarning
+            When CO2 adds next to nothing in this room to what the time of day tells.
         """
+        self._check_layer()
         readings = check_readings(readings, needed=("co2", "occupancy"))
+        learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
+        for name in ("room_", "comparison_", "regressor_", "layer_", "smoothing_"):
+            self.__dict__.pop(name, None)  # learned before, perhaps by another layer
+        self.__dict__.update(learned)
+        self.uses_ventilation_ = "ventilation" in readings.columns
+        self.ventilation_full_ = readings.attrs.get("ventilation_full")
+        self.most_people_ = float(readings["occupancy"].max())
+        return self
+
+    def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
+        interval = interval_of(readings)
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self._draws())
+        settings = Settings(
+            interval=interval,
+            smoothing=self.smoothing_at(interval),
+            z_max=self._room_z_max(),
+            n_hidden=self.n_hidden,
+            ridges=RIDGES if self.ridge is None else (self.ridge,),
+            seeds=tuple(seeds.tolist()),
+            verbose=self.verbose,
+        )
+        if self.start is not None:
+            self.start.check("ventilation" in readings.columns)
+        room, left_out = fit_room(_episodes_of_days(readings), settings, self.start)
+        several = len(left_out.people) > 1
+        comparison = compare(left_out.clock, left_out.people, left_out.estimated) if several else None
+        if comparison is not None and not comparison.co2_helps:
+            warnings.warn(str(comparison), UserWarning, stacklevel=3)
+        error = left_out.error
+        return {"room_": room, "interval_": interval, "comparison_": comparison, "training_error_": error}
+
+    def _fit_paper(self, readings: pd.DataFrame) -> dict[str, Any]:
         interval = interval_of(readings)
         layer, smoothing = self.layer_at(interval), self.smoothing_at(interval)
         rows, people = training_rows(readings, layer, smoothing)
         if people.size == 0:
             raise InputError(f"readings must hold a day with more than {layer.horizon} readings to train on")
-        self.regressor_ = self.new_regressor(layer).fit(rows, people)
-        self.interval_, self.layer_, self.smoothing_ = interval, layer, smoothing
-        self.uses_ventilation_ = "ventilation" in readings.columns
-        self.ventilation_full_ = readings.attrs.get("ventilation_full")
-        self.most_people_ = float(readings["occupancy"].max())
-        self.training_error_ = self.regressor_.training_error_
-        return self
+        regressor = self.new_regressor(layer).fit(rows, people)
+        return {
+            "regressor_": regressor,
+            "interval_": interval,
+            "layer_": layer,
+            "smoothing_": smoothing,
+            "training_error_": regressor.training_error_,
+        }
 
-    def estimate(self, readings: pd.DataFrame, mode: Mode = "live", *, lag: float = 0) -> pd.Series[float]:
+    @overload
+    def estimate(
+        self, readings: pd.DataFrame, mode: Mode = ..., *, lag: float = ..., interval: None = ...
+    ) -> pd.Series[float]: ...
+
+    @overload
+    def estimate(
+        self, readings: pd.DataFrame, mode: Mode = ..., *, lag: float = ..., interval: float
+    ) -> pd.DataFrame: ...
+
+    def estimate(
+        self, readings: pd.DataFrame, mode: Mode = "live", *, lag: float = 0, interval: float | None = None
+    ) -> pd.Series[float] | pd.DataFrame:
         """Estimate the people in the room at every reading.
 
         Parameters
@@ -159,48 +276,87 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         readings : DataFrame
             Readings at the interval of training; ``occupancy`` is not looked at.
         mode : {"live", "hindsight", "drifting"}
-            ``"live"``: from the readings up to then, in three steps, Eq. (26); what ``live()`` gives.
-            ``"hindsight"``: with CO2 smoothed over the whole day, Eq. (22). ``"drifting"``: from the
-            readings up to then without revising old estimates, Eq. (24); kept to show why (26) exists.
-            The three are one where ``smoothing`` is 0: Eq. (21).
+            ``"live"``: from the readings up to then, what ``live()`` gives; the paper's in three steps,
+            Eq. (26). ``"hindsight"``: with CO2 smoothed over the whole day, Eq. (22); the room layer waits
+            for as long as it gains by waiting, 20 minutes. ``"drifting"``: from the readings up to then
+            without revising old estimates, Eq. (24), kept to show why (26) exists; the room layer has
+            nothing that drifts and gives what it gives live.
         lag : float
             Minutes that the estimate of a reading may wait for later readings [min], live only. The last
-            ``lag`` minutes before midnight wait until midnight.
+            ``lag`` minutes before midnight wait until midnight. The room layer refines its estimates
+            after 10 and after 20 minutes.
+        interval : float, optional
+            How often a range of each estimate should hold the true count, above 0 and below 1; room
+            layer only.
 
         Returns
         -------
-        Series
-            ``people`` [people, unrounded], one for each reading. The first horizon of each day is 0.
+        Series or DataFrame
+            ``people`` [people, unrounded], one for each reading; with ``interval`` also ``low`` and
+            ``high``. The paper's layers take the first horizon of each day for an empty room.
         """
-        check_is_fitted(self, "regressor_")
+        check_is_fitted(self, "most_people_")
+        self._check_question(mode, lag, interval)
+        readings = self._checked(readings)
+        if not hasattr(self, "room_"):
+            return pd.Series(self._estimate_paper(readings, mode, lag), index=readings.index, name="people")
+        wait = LAGS[-1] if mode == "hindsight" else min(lag, LAGS[-1])
+        table = self._estimate_room(readings, int(wait / self.interval_ + 1e-6), interval or 0.9)
+        return table["people"] if interval is None else table
+
+    def _estimate_room(self, readings: pd.DataFrame, wait: int, interval: float) -> pd.DataFrame:
+        days = [
+            self.room_.of_day(_rows_of(readings.iloc[episode], self.room_), wait, interval)
+            for episode in track(episode_slices(readings), "estimating", show=self.verbose)
+        ]
+        columns = (np.concatenate(column) for column in zip(*days, strict=True))
+        return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
+
+    def _estimate_paper(self, readings: pd.DataFrame, mode: Mode, lag: float) -> Array:
+        co2, ventilation, days = readings["co2"].to_numpy(), _ventilation(readings), episode_slices(readings)
+        if mode == "hindsight":
+            network = self.network()
+            return np.concatenate([_with_hindsight(network, co2[day], ventilation[day]) for day in days])
+        wait = _readings_in(lag, self.interval_, "lag") if lag else 0
+        starts = {day.start for day in days}
+        return self._one_by_one(co2, ventilation, starts, revise=mode == "live", wait=wait)
+
+    def _check_question(self, mode: Mode, lag: float, interval: float | None) -> None:
         if mode not in MODES:
             raise InputError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
         if lag and mode != "live":
             raise InputError(f"lag must be 0 with mode {mode!r}, got {lag}")
-        readings = self._checked(readings)
-        co2, ventilation, days = readings["co2"].to_numpy(), _ventilation(readings), episode_slices(readings)
-        if mode == "hindsight":
-            network = self.network()
-            people = np.concatenate([_with_hindsight(network, co2[day], ventilation[day]) for day in days])
-        else:
-            wait = _readings_in(lag, self.interval_, "lag") if lag else 0
-            starts = {day.start for day in days}
-            people = self._one_by_one(co2, ventilation, starts, revise=mode == "live", wait=wait)
-        return pd.Series(people, index=readings.index, name="people")
+        if not (isinstance(lag, int | float | np.number) and 0 <= lag < math.inf):
+            raise InputError(f"lag must be a number of minutes, 0 or more, got {lag!r}")
+        if interval is None:
+            return
+        _check_probability(interval)
+        if not hasattr(self, "room_"):
+            raise InputError("interval must be left out: the paper's estimators do not say how sure they are")
 
-    def live(self) -> LiveRoom:
-        """Start a room that takes one reading at a time: Eq. (26).
+    def live(self, *, interval: float = 0.9) -> LiveRoom:
+        """Start a room that takes one reading at a time; the paper's by Eq. (26).
+
+        Parameters
+        ----------
+        interval : float
+            How often the range of an estimate should hold the true count; room layer only.
 
         Examples
         --------
         >>> import occupair as oc
         >>> office = oc.simulate_office(days=2, seed=1)
-        >>> room = OccupancyEstimator(n_hidden=50, random_state=0).fit(office).live()
+        >>> room = OccupancyEstimator(random_state=0).fit(office).live()
         >>> room.update(office.index[0], co2=412.0, ventilation=0.0).people
         0.0
         """
-        check_is_fitted(self, "regressor_")
-        return LiveRoom(self.network(), interval=self.interval_, uses_ventilation=self.uses_ventilation_)
+        check_is_fitted(self, "most_people_")
+        _check_probability(interval)
+        if hasattr(self, "room_"):
+            start_day: Callable[[], RunningDay] = partial(RoomDay, self.room_, interval=interval)
+        else:
+            start_day = partial(LiveDay, self.network())
+        return LiveRoom(start_day, interval=self.interval_, uses_ventilation=self.uses_ventilation_)
 
     def save(self, path: str | Path) -> None:
         """Write the trained estimator to one file; see ``occupair.model_file``."""
@@ -217,8 +373,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def layer_at(self, interval: float) -> Layer:
         """Count the settings in readings that come every ``interval`` minutes."""
-        if self.layer not in LAYERS:
-            raise InputError(f"layer must be one of {', '.join(LAYERS)}, got {self.layer!r}")
+        self._check_layer()
         horizon = _readings_in(self.horizon, interval, "horizon")
         stride = _readings_in(self.stride, interval, "stride") if self.layer == "fs-elm" else 1
         return Layer(self.layer, horizon, stride)
@@ -229,11 +384,13 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def new_regressor(self, layer: Layer) -> ELMRegressor:
         """Make the untrained regressor for these settings."""
-        names = ("n_hidden", "ridge", "n_draws", "random_state", "verbose")
+        names = ("n_hidden", "n_draws", "random_state", "verbose")
         common = {name: getattr(self, name) for name in names}
+        common["ridge"] = PAPER_RIDGE if self.ridge is None else self.ridge
         if layer.kind == "elm":
             return ELMRegressor(**common)
-        return FSELMRegressor(groups=list(layer.sizes().values()), z_max=self.z_max, **common)
+        z_max = PAPER_Z_MAX if self.z_max is None else self.z_max
+        return FSELMRegressor(groups=list(layer.sizes().values()), z_max=z_max, **common)
 
     def network(self) -> Network:
         """Take the trained estimator apart into what one room needs to run."""
@@ -263,6 +420,35 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             recent = min(wait + 1, len(day))
             people[k + 1 - recent : k + 1] = day.people[-recent:]
         return people
+
+    def _check_layer(self) -> None:
+        if self.layer not in ("room", *LAYERS):
+            raise InputError(f"layer must be one of room, {', '.join(LAYERS)}, got {self.layer!r}")
+        for name in ("horizon", "stride"):
+            minutes = getattr(self, name)
+            if not (isinstance(minutes, int | float | np.number) and 0 < minutes < math.inf):
+                raise InputError(f"{name} must be a number of minutes above 0, got {minutes!r}")
+
+    def _draws(self) -> int:
+        for name in ("n_hidden", "n_draws"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | np.integer) and value >= 1):
+                raise InputError(f"{name} must be a whole number, 1 or more, got {value!r}")
+        if self.ridge is not None and not (
+            isinstance(self.ridge, int | float | np.number) and 0 < self.ridge < math.inf
+        ):
+            raise InputError(f"ridge must be a finite number above 0, or None, got {self.ridge!r}")
+        return int(self.n_draws)
+
+    def _room_z_max(self) -> tuple[float, ...]:
+        try:
+            z_max = np.asarray(ROOM_Z_MAX if self.z_max is None else self.z_max, dtype=float)
+        except (TypeError, ValueError):
+            z_max = np.array(np.nan)
+        if z_max.shape not in {(), (len(GROUPS),)} or not (np.isfinite(z_max).all() and (z_max >= 0).all()):
+            groups = f"one number, or one for each of {', '.join(GROUPS)}, 0 or more"
+            raise InputError(f"z_max must be {groups}, got {self.z_max!r}")
+        return tuple(np.broadcast_to(z_max, (len(GROUPS),)).tolist())
 
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         columns = ("co2", "ventilation") if self.uses_ventilation_ else ("co2",)
@@ -297,6 +483,34 @@ def _ventilation(readings: pd.DataFrame) -> Array:
     return np.zeros(len(readings))
 
 
+def _episodes_of_days(readings: pd.DataFrame) -> list[list[Episode]]:
+    """Take the readings of each local day apart into episodes."""
+    episodes = episode_slices(readings)  # of all days at once: one day's own gaps may be its usual step
+    return [
+        [_episode(readings.iloc[one]) for one in episodes if day.start <= one.start < day.stop]
+        for day in date_slices(readings)
+    ]
+
+
+def _episode(readings: pd.DataFrame) -> Episode:
+    people = readings["occupancy"].to_numpy()
+    return Episode(readings["co2"].to_numpy(), _ventilation(readings), _clock(readings), people)
+
+
+def _rows_of(readings: pd.DataFrame, room: RoomModel) -> Rows:
+    return rows_of(
+        readings["co2"].to_numpy(),
+        _ventilation(readings),
+        _clock(readings),
+        interval=room.interval,
+        smoothing=room.smoothing,
+    )
+
+
+def _clock(readings: pd.DataFrame) -> Clock:
+    return Clock.of(pd.DatetimeIndex(readings.index))
+
+
 def _with_hindsight(network: Network, co2: Array, ventilation: Array) -> Array:
     """One day by Jiang et al. 2016, Eqs. (22) and (23); Eq. (21) without smoothing."""
     people = np.zeros(co2.size)
@@ -305,6 +519,11 @@ def _with_hindsight(network: Network, co2: Array, ventilation: Array) -> Array:
             smooth(co2, smoothing=network.smoothing), ventilation, people, start=network.layer.horizon
         )
     return people
+
+
+def _check_probability(interval: float) -> None:
+    if not (isinstance(interval, int | float | np.number) and 0 < interval < 1):
+        raise InputError(f"interval must be above 0 and below 1 (90 % is 0.9), got {interval!r}")
 
 
 def _readings_in(minutes: float, interval: float, name: str) -> int:

@@ -7,8 +7,9 @@ whole day; a live day is a run after every reading over the part of the day that
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ class Estimate(NamedTuple):
     people: float  # unrounded [people]
     low: float | None  # a range that holds the true count [people]; None: this model knows none
     high: float | None
-    quality: str  # "ok", or "starting" in the first horizon of a day or after a gap: taken as an empty room
+    quality: str  # "ok", or "starting" while little has been seen of the day or since a gap
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ class LiveDay:
         self._ventilation = np.zeros(1024)
         self._people = np.zeros(1024)  # the room is empty in the first horizon of the day
 
-    def append(self, co2: float, ventilation: float) -> None:
-        """Take the next reading [ppm], [0..1] and estimate anew what it changes."""
+    def append(self, co2: float, ventilation: float, time: dt.datetime | None = None) -> None:
+        """Take the next reading [ppm], [0..1] and estimate anew what it changes; the time does not matter."""
         changed = self._smoother.append(co2)
         last = len(self._smoother) - 1
         if last == self._people.size:
@@ -117,6 +118,16 @@ class LiveDay:
         return len(self._smoother)
 
     @property
+    def started(self) -> bool:
+        """Whether a whole horizon has been seen."""
+        return len(self) > self._network.layer.horizon
+
+    @property
+    def range(self) -> None:
+        """How sure the last estimate is: the paper does not say."""
+        return
+
+    @property
     def people(self) -> Array:
         """What is now thought of every reading of the day [people]: Eq. (26), step 2. Read, do not write."""
         return self._people[: len(self)]
@@ -125,6 +136,32 @@ class LiveDay:
     def co2_smoothed(self) -> Array:
         """The locally smoothed CO2 of the day [ppm]: Eq. (25)."""
         return self._smoother.values
+
+
+class RunningDay(Protocol):
+    """What an estimator keeps of a room from midnight, or from the end of a gap, on."""
+
+    def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
+        """Take the next reading [ppm], [0..1]."""
+
+    def __len__(self) -> int:
+        """Count the readings taken."""
+
+    @property
+    def started(self) -> bool:
+        """Whether enough has been seen to estimate."""
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """A range that holds the true count now [people], where one is known."""
+
+    @property
+    def people(self) -> Array:
+        """What is now thought of every reading [people]."""
+
+    @property
+    def co2_smoothed(self) -> Array:
+        """CO2 of every reading, smoothed by what is known now [ppm]."""
 
 
 class LiveRoom:
@@ -136,20 +173,22 @@ class LiveRoom:
 
     Parameters
     ----------
-    network : Network
-        The trained estimator.
+    start_day : callable
+        Gives the trained estimator's empty day.
     interval : float
         Time between readings [min].
     uses_ventilation : bool
         Whether the estimator was trained with a ventilation column; if not, ventilation is ignored.
     """
 
-    def __init__(self, network: Network, *, interval: float, uses_ventilation: bool) -> None:
-        self._network = network
+    def __init__(
+        self, start_day: Callable[[], RunningDay], *, interval: float, uses_ventilation: bool
+    ) -> None:
+        self._start_day = start_day
         self._interval = interval
         self._uses_ventilation = uses_ventilation
         self._last: dt.datetime | None = None
-        self._day = LiveDay(network)
+        self._day = start_day()
 
     def update(self, time: dt.datetime, co2: float, ventilation: float | None = None) -> Estimate:
         """Take one reading and estimate the people in the room now.
@@ -171,11 +210,12 @@ class LiveRoom:
         """
         flow = self._checked(time, co2, ventilation)
         if self._starts_anew(time):
-            self._day = LiveDay(self._network)
-        self._day.append(co2, flow)
+            self._day = self._start_day()
+        self._day.append(co2, flow, time)
         self._last = time
-        quality = "ok" if len(self._day) > self._network.layer.horizon else "starting"
-        return Estimate(time, float(self._day.people[-1]), None, None, quality)
+        low, high = self._day.range or (None, None)
+        quality = "ok" if self._day.started else "starting"
+        return Estimate(time, float(self._day.people[-1]), low, high, quality)
 
     @property
     def people(self) -> Array:

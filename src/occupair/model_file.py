@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,8 +22,13 @@ from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.features import LAYERS, Layer
 from occupair.files import write_atomically
+from occupair.habits import Comparison
+from occupair.room_file import check_layer, layer_checksum, room_from_json, room_to_json
+from occupair.room_model import RoomModel
+from occupair.room_rows import width_at
 
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)  # 1 had no room layer
 _MAGIC = '{"format":"occupair model",'
 _PARAMETERS = (
     "layer",
@@ -62,27 +66,41 @@ def load_model(path: str | Path) -> OccupancyEstimator:
 
 def dump_model(estimator: OccupancyEstimator) -> bytes:
     """Turn a trained estimator into the bytes of a model file."""
-    check_is_fitted(estimator, "regressor_")
-    _check_size(estimator.layer_, estimator.regressor_.coef_.size)
-    regressor = estimator.regressor_
-    parameters = {name: _plain(getattr(estimator, name)) for name in _PARAMETERS}
+    check_is_fitted(estimator, "most_people_")
     model = {
-        "parameters": parameters,
+        "parameters": {name: _plain(getattr(estimator, name)) for name in _PARAMETERS},
         "interval": estimator.interval_,
-        "layer": asdict(estimator.layer_),
-        "smoothing": estimator.smoothing_,
         "most_people": estimator.most_people_,
         "uses_ventilation": estimator.uses_ventilation_,
         "ventilation_full": estimator.ventilation_full_,
         "training_error": estimator.training_error_,
+    }
+    model |= _room_values(estimator) if hasattr(estimator, "room_") else _paper_values(estimator)
+    text = _canonical(model)
+    return f'{_MAGIC}"version":{VERSION},"checksum":"{_checksum(text)}","model":{text}}}\n'.encode()
+
+
+def _room_values(estimator: OccupancyEstimator) -> dict[str, Any]:
+    _check_size(width_at(estimator.interval_), estimator.room_.refinements[0].layer.n_hidden)
+    comparison = estimator.comparison_
+    return {
+        "room": room_to_json(estimator.room_),
+        "comparison": None if comparison is None else asdict(comparison),
+    }
+
+
+def _paper_values(estimator: OccupancyEstimator) -> dict[str, Any]:
+    regressor = estimator.regressor_
+    _check_size(estimator.layer_.horizon, regressor.coef_.size)
+    return {
+        "layer": asdict(estimator.layer_),
+        "smoothing": estimator.smoothing_,
         "n_features": regressor.n_features_in_,
         "layer_seed": regressor.layer_seed_,
-        "layer_checksum": _layer_checksum(regressor),
+        "layer_checksum": layer_checksum(regressor.random_weights_, regressor.bias_),
         "scale": regressor.scale_.tolist(),
         "coef": regressor.coef_.tolist(),
     }
-    text = _canonical(model)
-    return f'{_MAGIC}"version":{VERSION},"checksum":"{_checksum(text)}","model":{text}}}\n'.encode()
 
 
 def parse_model(content: bytes) -> OccupancyEstimator:
@@ -94,7 +112,7 @@ def parse_model(content: bytes) -> OccupancyEstimator:
         version, checksum, model = document["version"], document["checksum"], document["model"]
     except (ValueError, KeyError, RecursionError):
         raise InputError("is damaged or cut short, it does not end as a model file does") from None
-    if version != VERSION:
+    if version not in READABLE:
         raise InputError(f"has format version {version!r}, this occupair reads {VERSION}: upgrade occupair")
     if checksum != _checksum(_canonical(model)):
         raise InputError("is damaged, its checksum does not match its content")
@@ -115,10 +133,29 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.uses_ventilation_ = bool(model["uses_ventilation"])
     full = model["ventilation_full"]
     estimator.ventilation_full_ = None if full is None else _positive(model, "ventilation_full")
-    estimator.smoothing_ = _positive(model, "smoothing", or_zero=True)
-    estimator.layer_ = _build_layer(model["layer"])
-    estimator.regressor_ = _build_regressor(estimator, model)
+    if "room" in model:
+        estimator.room_ = _build_room(estimator, model["room"])
+        comparison = model["comparison"]
+        estimator.comparison_ = None if comparison is None else _build_comparison(comparison)
+    else:
+        estimator.smoothing_ = _positive(model, "smoothing", or_zero=True)
+        estimator.layer_ = _build_layer(model["layer"])
+        estimator.regressor_ = _build_regressor(estimator, model)
     return estimator
+
+
+def _build_room(estimator: OccupancyEstimator, values: dict[str, Any]) -> RoomModel:
+    for one in values["refinements"]:
+        _check_size(width_at(estimator.interval_), int(one["n_hidden"]))
+    room = room_from_json(values)
+    if (room.interval, room.most_people) != (estimator.interval_, estimator.most_people_):
+        raise ValueError("the room does not fit its interval and most_people")
+    return room
+
+
+def _build_comparison(values: dict[str, Any]) -> Comparison:
+    names = ("error", "profile_error")
+    return Comparison(*(_positive(values, name, or_zero=True) for name in names))
 
 
 def _build_layer(layer: dict[str, Any]) -> Layer:
@@ -128,25 +165,22 @@ def _build_layer(layer: dict[str, Any]) -> Layer:
     return Layer(kind, horizon, stride)
 
 
-def _check_size(layer: Layer, n_hidden: int) -> None:
-    if layer.horizon * n_hidden > _MOST_WEIGHTS:
-        raise InputError(
-            f"a hidden layer of {n_hidden} neurons and {layer.horizon} lags is too large for a file"
-        )
+def _check_size(lags: int, n_hidden: int) -> None:
+    if lags * n_hidden > _MOST_WEIGHTS:
+        raise InputError(f"a hidden layer of {n_hidden} neurons and {lags} lags is too large for a file")
 
 
 def _build_regressor(estimator: OccupancyEstimator, model: dict[str, Any]) -> ELMRegressor:
     coef, scale = _vector(model, "coef"), _vector(model, "scale")
     layer = estimator.layer_
-    _check_size(layer, coef.size)
+    _check_size(layer.horizon, coef.size)
     sizes = layer.sizes().values()
     if len(scale) != (len(sizes) if layer.kind == "fs-elm" else 1) or sum(sizes) != model["n_features"]:
         raise ValueError("scale, layer and n_features do not fit each other")
     regressor = estimator.new_regressor(layer).rebuild(
         layer_seed=int(model["layer_seed"]), scale=scale, coef=coef, n_features=sum(sizes)
     )
-    if _layer_checksum(regressor) != model["layer_checksum"]:
-        raise ValueError("its random layer does not come out the same on this machine")
+    check_layer(model["layer_checksum"], regressor.random_weights_, regressor.bias_)
     regressor.training_error_ = estimator.training_error_
     return regressor
 
@@ -163,10 +197,6 @@ def _positive(model: dict[str, Any], name: str, *, or_zero: bool = False) -> flo
     if not (math.isfinite(value) and (value > 0 or (or_zero and value == 0))):
         raise ValueError(f"{name} must be a positive number, got {value}")
     return value
-
-
-def _layer_checksum(regressor: ELMRegressor) -> int:
-    return zlib.crc32(regressor.bias_.tobytes(), zlib.crc32(regressor.random_weights_.tobytes()))
 
 
 def _plain(value: Any) -> Any:

@@ -122,6 +122,46 @@ class LocalSmoother:
         return np.array(self._values[start:])
 
 
+def local_windows(co2: ArrayLike, width: int, *, smoothing: float) -> Array:
+    r"""Give, for every reading k, the last values of the series as it is smoothed when k comes in.
+
+    Jiang et al. 2016, Eq. (25), for all k at once: column j of row k is :math:`c^{ls}_{k-j|k}`, the value
+    of j readings before, smoothed by the readings up to k. Before the first reading the first is repeated.
+
+    Parameters
+    ----------
+    co2 : array of shape (N,)
+        CO2 concentration [ppm].
+    width : int
+        How many values to give, the newest one included.
+    smoothing : float
+        The weight lambda [readings squared].
+
+    Returns
+    -------
+    array of shape (N, width)
+        Smoothed CO2 [ppm], newest first.
+
+    Examples
+    --------
+    >>> local_windows([400.0, 403.0], 2, smoothing=1.0)
+    array([[400., 400.],
+           [402., 401.]])
+    """
+    co2, weight = _series(co2), check_smoothing(smoothing)
+    q = _pivots(co2.size, weight)
+    swept = list(co2[:1])
+    for reading, carried in zip(co2[1:].tolist(), (weight / (weight + q[:-1])).tolist(), strict=True):
+        swept.append(reading + carried * swept[-1])
+    known, carried = np.array(swept) / (weight + q), weight / (weight + q)
+    windows = np.empty((co2.size, width))
+    windows[:, 0] = np.array(swept) / q
+    for j in range(1, width):
+        windows[:j, j] = windows[:j, j - 1]
+        windows[j:, j] = known[:-j] + carried[:-j] * windows[j:, j - 1]
+    return windows
+
+
 def _pivots(n: int, smoothing: float) -> Array:
     """Pivots of I + lambda Delta_n without the lambda of the row's right neighbour; they settle quickly."""
     q = [1.0]

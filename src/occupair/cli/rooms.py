@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ from occupair.cli.shared import (
     print_json,
     read,
 )
+from occupair.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +75,13 @@ def fit(
     ] = None,
     smoothing: Annotated[float | None, typer.Option(help="CO2 smoothing [min squared]; 0 is none.")] = None,
     ridge: Annotated[float | None, typer.Option(help="Regularisation of the read-out.")] = None,
-    layer: Annotated[str | None, typer.Option(help="fs-elm, or elm for the standard machine.")] = None,
+    layer: Annotated[str | None, typer.Option(help="room (ours), fs-elm or elm (the paper's).")] = None,
+    like: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Model of another room to start from, where labelled days are few; may be repeated."
+        ),
+    ] = None,
     seed: Seed = 0,
     timezone: Timezone = None,
     column: Columns = None,
@@ -97,16 +105,33 @@ def fit(
         "ridge": ridge,
         "n_draws": draws,
     }
-    make = OccupancyEstimator.paper if paper else OccupancyEstimator
-    estimator = make(random_state=seed, **{name: value for name, value in given.items() if value is not None})
-    with bar():
+    given = {name: value for name, value in given.items() if value is not None}
+    if like and (paper or layer in ("fs-elm", "elm")):
+        raise InputError("--like starts our estimator from other rooms: leave out --paper and --layer")
+    if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
+        raise InputError("--horizon and --stride belong to the paper's layers: add --paper or --layer fs-elm")
+    if like:
+        estimator = OccupancyEstimator.transfer(like, random_state=seed, **given)
+    else:
+        estimator = (OccupancyEstimator.paper if paper else OccupancyEstimator)(random_state=seed, **given)
+    with naming(readings), bar(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # said below
         estimator.fit(office)
     estimator.save(model)
-    out.print(
-        f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people. "
-        f"Training error {estimator.training_error_:.2f} people, one step ahead of the true past; "
-        "how good it is on its own, 'occupair evaluate' tells on other days."
-    )
+    out.print(f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people.")
+    out.print(_how_good(estimator), soft_wrap=True)
+
+
+def _how_good(estimator: OccupancyEstimator) -> str:
+    error = f"{estimator.training_error_:.2f} people"
+    if estimator.layer != "room":
+        return (
+            f"Training error {error}, one step ahead of the true past; how good it is on its own, "
+            "'occupair evaluate' tells on other days."
+        )
+    if estimator.comparison_ is None:
+        return "How good it is, a single day does not tell: train on three or more."
+    return f"{estimator.comparison_}."
 
 
 def estimate(
@@ -117,19 +142,23 @@ def estimate(
     ] = None,
     mode: Mode = "live",
     lag: Lag = 0,
+    interval: Annotated[
+        float | None, typer.Option(help="Also a range that holds the true count so often, e.g. 0.9.")
+    ] = None,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
     """Estimate the people in the room at every reading.
 
-    Example: occupair estimate office.occupair today.csv --out people.csv
+    Example: occupair estimate office.occupair today.csv --out people.csv --interval 0.9
     """
     from occupair.metrics import whole_people
     from occupair.reading_files import write_readings
 
-    _, people = _estimate(model, readings, mode, lag, timezone, column, dayfirst)
-    table = people.to_frame().assign(people_whole=whole_people(people).astype(int))
+    _, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, interval=interval)
+    people = table["people"]
+    table.insert(1, "people_whole", whole_people(people).astype(int))
     if path is None:
         table.rename_axis("time").to_csv(sys.stdout)
         return
@@ -153,17 +182,18 @@ def evaluate(
     """
     from occupair import metrics
 
-    office, people = _estimate(model, readings, mode, lag, timezone, column, dayfirst, occupancy=True)
+    office, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, occupancy=True)
+    people = table["people"]
     truth, whole = office["occupancy"], metrics.whole_people(people)
     scores: dict[str, Any] = metrics.scores(truth, people)
     scores |= {f"within_{x}": metrics.tolerance_accuracy(truth, whole, tolerance=x) for x in range(5)}
     if as_json:
         print_json({"readings": len(office), "mode": mode, "lag": lag} | scores)
         return
-    table = Table("score", "value", "what it is", box=None, padding=(0, 2))
+    lines = Table("score", "value", "what it is", box=None, padding=(0, 2))
     for name, words in _SCORE_WORDS.items():
-        table.add_row(name, number(scores[name]), words)
-    out.print(table)
+        lines.add_row(name, number(scores[name]), words)
+    out.print(lines)
     out.print(ROUNDING)
 
 
@@ -193,15 +223,24 @@ def check(
 
 
 def _estimate(
-    model: Path, readings: Path, mode: str, lag: float, *options: Any, occupancy: bool = False
-) -> tuple[pd.DataFrame, pd.Series[float]]:
+    model: Path,
+    readings: Path,
+    mode: Any,
+    lag: float,
+    *options: Any,
+    interval: float | None = None,
+    occupancy: bool = False,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read readings as the model needs them, and estimate: a table of people, and low and high if asked."""
     from occupair.estimator import OccupancyEstimator
 
     estimator = OccupancyEstimator.load(model)
     uses, full = estimator.uses_ventilation_, estimator.ventilation_full_
     office = read(readings, *options, ventilation=uses, ventilation_full=full, occupancy=occupancy)
     with naming(readings), bar():
-        return office, estimator.estimate(office, mode=mode, lag=lag)  # type: ignore[arg-type]
+        if interval is None:
+            return office, estimator.estimate(office, mode, lag=lag).to_frame()
+        return office, estimator.estimate(office, mode, lag=lag, interval=interval)
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:

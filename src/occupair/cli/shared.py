@@ -61,6 +61,8 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
+        if not str(error).startswith("readings"):
+            raise  # about a setting, or it names its file
         raise InputError(f"{path}: {error}") from None
 
 

@@ -1,0 +1,86 @@
+"""Does CO2 tell more than the clock? The estimator against the time-of-day profile, on days left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from occupair.room_rows import Clock
+
+Array = NDArray[np.float64]
+
+SLOT = 30
+"""Length of a time of day [min]."""
+
+WORTHWHILE = 0.95
+"""Share of the profile's error below which CO2 adds something."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Errors on training days left out.
+
+    Parameters
+    ----------
+    error : float
+        RMSE of the estimator [people].
+    profile_error : float
+        RMSE of the mean of each time of day, weekdays and weekends apart, which never looks at CO2 [people].
+    """
+
+    error: float
+    profile_error: float
+
+    @property
+    def co2_helps(self) -> bool:
+        """Whether CO2 tells more than the clock."""
+        return self.error < WORTHWHILE * self.profile_error
+
+    def __str__(self) -> str:
+        verdict = (
+            "CO2 tells more than the clock" if self.co2_helps else "CO2 adds next to nothing in this room"
+        )
+        ours, clock = f"{self.error:.2f}", f"{self.profile_error:.2f}"
+        return f"{verdict}: on days left out {ours} people off with it, {clock} by the time of day alone"
+
+
+def compare(clocks: Sequence[Clock], people: Sequence[Array], estimated: Sequence[Array]) -> Comparison:
+    """Compare estimates of days left out with the profile of the other days.
+
+    Parameters
+    ----------
+    clocks : sequence of Clock
+        Times of each day; two days or more.
+    people, estimated : sequence of array
+        The truth, and the estimates [people].
+    """
+    profiles = [profile(clocks, people, left_out=k) for k in range(len(clocks))]
+    return Comparison(_rmse(people, estimated), _rmse(people, profiles))
+
+
+def profile(clocks: Sequence[Clock], people: Sequence[Array], *, left_out: int) -> Array:
+    """Give the mean of each time of day over the other days, those of its kind if there are any [people]."""
+    day = clocks[left_out]
+    others = [k for k in range(len(clocks)) if k != left_out]
+    alike = [k for k in others if clocks[k].weekend[0] == day.weekend[0]] or others
+    slots = np.concatenate([_slots(clocks[k]) for k in alike])
+    counts = np.concatenate([people[k] for k in alike])
+    total, seen = (
+        np.bincount(slots, weights=counts, minlength=_PER_DAY),
+        np.bincount(slots, minlength=_PER_DAY),
+    )
+    return (total / np.maximum(seen, 1))[_slots(day)]
+
+
+_PER_DAY = 1440 // SLOT
+
+
+def _slots(clock: Clock) -> NDArray[np.int64]:
+    return (clock.minute // SLOT).astype(np.int64)
+
+
+def _rmse(true: Sequence[Array], estimated: Sequence[Array]) -> float:
+    return float(np.sqrt(np.mean((np.concatenate(true) - np.concatenate(estimated)) ** 2)))

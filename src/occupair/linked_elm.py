@@ -1,0 +1,166 @@
+"""An FS-ELM with direct links: its columns reach the output through the random neurons and past them.
+
+The hidden layer is that of Jiang et al. 2016, Eqs. (9)-(14), with outputs counted from 1/2. Beside it the
+columns themselves, each of mean 0 and variance 1, and a constant are read out by the same ridge solve,
+Eq. (15). Neurons and links have a ridge each, chosen by leaving out whole days. The solve needs only H'H
+and H'o of each part of the days, so that a search over ridges costs no more than a few small solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from occupair.elm import group_scales, random_layer, sigmoid_in_place
+from occupair.errors import InputError
+
+Array = NDArray[np.float64]
+
+RIDGES = (0.01, 0.1, 1.0, 10.0, 100.0)  # of the neurons, to choose from
+LINK_RIDGES = (1.0, 100.0)  # of the links
+_FREE = 1e-6  # of the constant: none that matters
+_NOISE = 1e-9  # columns, in units near 1, that never come further from 0 are 0 but for rounding
+
+
+@dataclass(frozen=True)
+class LinkedLayer:
+    """A random layer with links beside it, scaled to the columns it was made for.
+
+    Parameters
+    ----------
+    seed : int
+        Gives the random weights and bias again: ``random_layer``.
+    n_hidden : int
+        Neurons, L.
+    sizes : tuple of int
+        Columns in each group.
+    alphas : array of shape (n_groups,)
+        Scale of each group, Eq. (12).
+    mean, scale : array of shape (n_columns,)
+        What a link takes from its column, and then multiplies it with.
+    """
+
+    seed: int
+    n_hidden: int
+    sizes: tuple[int, ...]
+    alphas: Array
+    mean: Array
+    scale: Array
+
+    def __post_init__(self) -> None:
+        weights, bias = random_layer(self.seed, self.n_hidden, sum(self.sizes))
+        scaled = weights * np.repeat(self.alphas, self.sizes)
+        object.__setattr__(self, "_weights", np.ascontiguousarray(scaled.T))
+        object.__setattr__(self, "_bias", bias)
+
+    def columns(self, x: Array) -> Array:
+        """Give what is read out: hidden outputs less 1/2, the scaled columns, and 1."""
+        z = x @ self._weights  # type: ignore[attr-defined]
+        z += self._bias  # type: ignore[attr-defined]
+        hidden = sigmoid_in_place(z) - 0.5
+        return np.column_stack([hidden, (x - self.mean) * self.scale, np.ones(len(x))])
+
+    def penalty(self, ridge: float, link_ridge: float) -> Array:
+        """Ridge of every column that is read out."""
+        return np.concatenate([np.full(self.n_hidden, ridge), np.full(self.mean.size, link_ridge), [_FREE]])
+
+
+def make_layer(
+    x: Array, sizes: Sequence[int], z_max: Sequence[float], *, n_hidden: int, seed: int
+) -> LinkedLayer:
+    """Draw a layer and scale it to the columns ``x``, by the three steps of Section III-D."""
+    weights, _ = random_layer(seed, n_hidden, x.shape[1])
+    spread, loud = x.std(axis=0), np.where(np.abs(x).max(axis=0, initial=0.0) > _NOISE, x, 0.0)
+    moves = spread > 1e-12 * (1 + np.abs(x).max(axis=0, initial=0.0))
+    return LinkedLayer(
+        seed=seed,
+        n_hidden=n_hidden,
+        sizes=tuple(sizes),
+        alphas=group_scales(loud, weights, list(sizes), np.asarray(z_max, dtype=float)),
+        mean=x.mean(axis=0),
+        scale=np.where(moves, 1 / np.where(moves, spread, 1.0), 0.0),
+    )
+
+
+@dataclass(frozen=True)
+class ReadOut:
+    """A solved read-out.
+
+    Parameters
+    ----------
+    coef : array
+        beta, one for each column that is read out.
+    left_out : array of shape (N,)
+        What was said of every training row by the solve without its part of the days.
+    error : float
+        Sum of squares of what that was off.
+    ridge, link_ridge : float
+        The ridges that were chosen.
+    """
+
+    coef: Array
+    left_out: Array
+    error: float
+    ridge: float
+    link_ridge: float
+
+
+def solve_by_days(
+    layer: LinkedLayer,
+    columns: Array,
+    target: Array,
+    parts: Sequence[NDArray[np.int64]],
+    ridges: Sequence[float] = RIDGES,
+) -> ReadOut:
+    """Solve for the read-out with the ridges that do best on days left out.
+
+    Parameters
+    ----------
+    layer : LinkedLayer
+        Made the columns.
+    columns : array of shape (N, n)
+        What is read out.
+    target : array of shape (N,)
+        What it should say.
+    parts : sequence of array of int
+        Rows of each part of the days.
+    ridges : sequence of float
+        Ridges of the neurons to choose from.
+    """
+    grams = np.array([columns[part].T @ columns[part] for part in parts])
+    moments = np.array([columns[part].T @ target[part] for part in parts])
+    squares = np.array([target[part] @ target[part] for part in parts])
+    gram, moment = grams.sum(axis=0), moments.sum(axis=0)
+
+    def without(own_gram: Array, own_moment: Array, penalty: Array) -> Array:
+        return _solve(gram - own_gram, moment - own_moment, penalty)
+
+    def error_of(penalty: Array) -> float:
+        coefs = [without(g, m, penalty) for g, m in zip(grams, moments, strict=True)]
+        return sum(
+            float(coef @ g @ coef - 2 * coef @ m + s)
+            for coef, g, m, s in zip(coefs, grams, moments, squares, strict=True)
+        )
+
+    errors = {pair: error_of(layer.penalty(*pair)) for pair in product(ridges, LINK_RIDGES)}
+    best = min(errors, key=errors.__getitem__)
+    penalty = layer.penalty(*best)
+    left_out = np.empty(len(target))
+    for part, g, m in zip(parts, grams, moments, strict=True):
+        left_out[part] = columns[part] @ without(g, m, penalty)
+    return ReadOut(_solve(gram, moment, penalty), left_out, errors[best], *best)
+
+
+def _solve(gram: Array, moment: Array, penalty: Array) -> Array:
+    """Solve (Gamma + H'H) beta = H'o, Eq. (15)."""
+    ridged = gram.copy()
+    ridged[np.diag_indices_from(ridged)] += penalty
+    try:
+        return np.asarray(cho_solve(cho_factor(ridged, lower=True, overwrite_a=True), moment))
+    except LinAlgError:
+        raise InputError(f"ridge={penalty[0]:g} is too small for these data, raise it") from None
