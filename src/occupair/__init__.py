@@ -9,6 +9,7 @@ from occupair.live_room import Estimate, LiveRoom
 from occupair.reading_files import read_readings, write_readings
 from occupair.simulation import simulate_office
 from occupair.smoothing import LocalSmoother, smooth
+from occupair.tuning import Tuning, tune
 
 __all__ = [
     "ELMRegressor",
@@ -18,10 +19,12 @@ __all__ = [
     "LiveRoom",
     "LocalSmoother",
     "OccupancyEstimator",
+    "Tuning",
     "feature_layer",
     "metrics",
     "read_readings",
     "simulate_office",
     "smooth",
+    "tune",
     "write_readings",
 ]

@@ -1,6 +1,7 @@
 """The command line: a thin skin over the library.
 
 - `rooms`: what a building engineer runs on readings of a room
+- `tuning`: settings of its own for a room
 - `studies`: the paper's experiment, public data sets, the benchmark
 - `shared`: what the commands share
 
@@ -16,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli import rooms, studies
+from occupair.cli import rooms, studies, tuning
 from occupair.cli.shared import out
 from occupair.errors import InputError
 
@@ -32,10 +33,12 @@ for command in (
     rooms.simulate,
     rooms.check,
     rooms.fit,
+    tuning.tune,
     rooms.estimate,
     rooms.evaluate,
     studies.reproduce,
     studies.benchmark,
+    studies.prove,
 ):
     app.command()(command)
 app.add_typer(studies.datasets_app, name="datasets")

@@ -1,0 +1,128 @@
+"""The command that tunes the paper's settings to a room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from occupair.cli.shared import (
+    Columns,
+    Dayfirst,
+    Mode,
+    Readings,
+    Seed,
+    Timezone,
+    bar,
+    naming,
+    out,
+    print_json,
+    read,
+)
+
+if TYPE_CHECKING:
+    from occupair.tuning import Tuning
+
+_SETTING_WORDS = {
+    "horizon": "how far back it looks [min]",
+    "stride": "distance of the readings in feature I [min]",
+    "smoothing": "CO2 smoothing [min squared]",
+    "ridge": "regularisation of the read-out",
+    "z_max_P": "influence of CO2",
+    "z_max_I": "influence of its rises over the stride",
+    "z_max_D": "influence of its last rises",
+    "z_max_o": "influence of past estimates; 0 is none",
+    "z_max_v": "influence of the ventilation",
+}
+
+
+def tune(
+    readings: Readings,
+    model: Annotated[
+        Path | None, typer.Option("--out", help="Model file to write, trained on all days.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Parts the days are cut into, each left out once.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="How often to go through all settings.")] = 1,
+    mode: Mode = "live",
+    horizon: Annotated[float, typer.Option(help="How far back to look at the start [min].")] = 30,
+    stride: Annotated[float, typer.Option(help="Stride at the start [min].")] = 10,
+    hidden: Annotated[int, typer.Option(min=1, help="Hidden neurons.")] = 1000,
+    draws: Annotated[int, typer.Option(min=1, help="Random layers to choose from.")] = 1,
+    seed: Seed = 0,
+    timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Tune the paper's settings to a room, scored on days left out of the training; takes minutes.
+
+    Example: occupair tune office.csv --out office.occupair
+    """
+    from occupair.estimator import OccupancyEstimator
+    from occupair.files import check_writable
+    from occupair.tuning import tune as run
+
+    if model is not None:
+        check_writable(model)
+    office = read(readings, timezone, column, dayfirst, occupancy=True)
+    start = OccupancyEstimator.paper(
+        horizon=horizon, stride=stride, n_hidden=hidden, n_draws=draws, random_state=seed
+    )
+    with naming(readings), bar():
+        found = run(office, start, folds=folds, mode=mode, rounds=rounds)  # type: ignore[arg-type]
+        if model is not None:
+            found.estimator.fit(office).save(model)
+    if as_json:
+        print_json(_as_json(found, mode, folds) | {"model": None if model is None else str(model)})
+        return
+    out.print(_table(found))
+    out.print(f"\n{_verdict(found, mode)}")
+    out.print(_next_step(found, readings, model), soft_wrap=True)
+
+
+def _table(found: Tuning) -> Table:
+    from occupair.tuning import settings_of
+
+    before, after = settings_of(found.before), settings_of(found.estimator)
+    table = Table("setting", "from", "to", "what it is", box=None, padding=(0, 2))
+    for name, words in _SETTING_WORDS.items():
+        style = "bold" if name in found.changes else None
+        table.add_row(name, f"{before[name]:g}", f"{after[name]:g}", words, style=style)
+    return table
+
+
+def _verdict(found: Tuning, mode: str) -> str:
+    how = f"RMSE on days left out of the training, run {mode}"
+    if not found.changes:
+        return f"{how}: {found.rmse:.2f} people. None of the {found.n_tried} settings tried is better."
+    return (
+        f"{how}: from {found.rmse_before:.2f} to {found.rmse:.2f} people, the best of the {found.n_tried} "
+        "settings tried. They were chosen on these very days: expect somewhat more on new ones."
+    )
+
+
+def _next_step(found: Tuning, readings: Path, model: Path | None) -> str:
+    if model is not None:
+        return f"{model}: trained on all days. Next, on other days: occupair evaluate {model} READINGS"
+    names = ("horizon", "stride", "smoothing", "ridge", "z_max", "n_hidden", "n_draws", "random_state")
+    given = ", ".join(f"{name}={getattr(found.estimator, name)!r}" for name in names)
+    return (
+        f"In Python: OccupancyEstimator.paper({given})\n"
+        f"As a trained model: occupair tune {readings} --out room.occupair"
+    )
+
+
+def _as_json(found: Tuning, mode: str, folds: int) -> dict[str, Any]:
+    from occupair.tuning import settings_of
+
+    return {
+        "mode": mode,
+        "folds": folds,
+        "tried": found.n_tried,
+        "rmse_before": found.rmse_before,
+        "rmse": found.rmse,
+        "before": settings_of(found.before),
+        "settings": settings_of(found.estimator),
+    }
