@@ -35,3 +35,9 @@ def estimator(slow_office):
 @pytest.fixture(scope="session")
 def last_day(slow_office):
     return slow_office.iloc[3 * 288 :]
+
+
+@pytest.fixture(scope="session")
+def trained_room(slow_office):
+    """The default estimator of the slow office, small, trained on three days."""
+    return oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(slow_office.iloc[: 3 * 288])

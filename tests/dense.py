@@ -1,4 +1,4 @@
-"""The paper's estimators written out step by step, slowly, from the equations: what fast code must equal."""
+"""Our estimators written out step by step, slowly, from the equations: what fast code must equal."""
 
 import numpy as np
 
@@ -79,3 +79,82 @@ class Written:
         if wait:
             people[-wait:] = so_far[-wait:]
         return people
+
+
+class WrittenRoom:
+    """A fitted default estimator's numbers, run for the newest of some readings by what its words say."""
+
+    def __init__(self, estimator, co2, ventilation, times):
+        self.room, self.d = estimator.room_, estimator.interval_
+        self.co2 = smooth(co2, self.room.smoothing)
+        self.flow, self.time = ventilation, times[-1]
+        self.low = min(smooth(co2[: k + 1], self.room.smoothing)[-1] for k in range(len(co2)))
+
+    def c(self, ago):
+        return self.co2[max(len(self.co2) - 1 - ago, 0)]
+
+    def v(self, ago):
+        return self.flow[max(len(self.flow) - 1 - ago, 0)]
+
+    def readings(self, minutes):
+        return max(round(minutes / self.d), 1)
+
+    def base(self, level, share):
+        return share * min(max(self.low, level.lowest), level.highest) + (1 - share) * level.usual
+
+    def terms(self, level, share, behind):
+        """Rises over 10 and 20 min [ppm/min], CO2 above base with v and v squared [100 ppm], 1."""
+        rises = [
+            (self.c(behind) - self.c(behind + self.readings(m))) / (self.readings(m) * self.d)
+            for m in (10, 20)
+        ]
+        above, v = (self.c(behind) - self.base(level, share)) / 100, self.v(behind)
+        return np.array([*rises, above, v * above, v * v * above, 1.0])
+
+    def balance(self, one):
+        people = sum(
+            choice.weight * self.terms(one.balance.base, choice.share, choice.behind) @ choice.coef
+            for choice in one.balance.choices
+        )
+        return min(max(people, 0.0), self.room.most_people)
+
+    def columns(self, one):
+        """y of groups M, P, V, T and S."""
+        moment, level = one.moment, one.balance.base
+        base = self.base(level, moment.share)
+        flows = [[self.v(moment.behind + j) for j in range(self.readings(m))] for m in (10, 30, 60)]
+        hour = (self.time.hour + self.time.minute / 60 + self.time.second / 3600) - one.lag * self.d / 60
+        angle, weekend = 2 * np.pi * hour / 24, float(self.time.isoweekday() > 5)
+        said = {other.lag: self.balance(other) for other in self.room.refinements}
+        return np.concatenate(
+            [
+                self.terms(level, moment.share, moment.behind)[:5],
+                [(self.c(round(m / self.d)) - base) / 100 for m in (0, 10, 20, 40)],
+                [(self.c(0) - self.c(self.readings(m))) / 30 for m in (5, 10, 20, 40)],
+                [self.v(moment.behind), *(np.mean(flow) for flow in flows)],
+                [np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)],
+                [weekend, weekend * np.sin(angle), weekend * np.cos(angle)],
+                [said[int(minutes / self.d + 1e-6)] for minutes in (0, 10, 20)],
+            ]
+        )
+
+    def people(self, one):
+        """What is said of the reading ``one.lag`` readings ago."""
+        y, layer, room = self.columns(one), one.layer, self.room
+        h = linked_columns(y, layer)
+        network = min(max(h @ one.coef, 0.0), room.most_people)
+        people = room.network_share * network + (1 - room.network_share) * self.balance(one)
+        if h @ one.presence < one.threshold and people < 0.1 * room.most_people:
+            return 0.0
+        minute = int(self.time.hour * 60 + self.time.minute + self.time.second / 60 - one.lag * self.d)
+        return people if room.hours.is_open[int(self.time.isoweekday() > 5), minute] else 0.0
+
+
+def linked_columns(y, layer):
+    """h(RSy + b) - 1/2, the columns less their mean over their spread, and 1: what is read out of one row."""
+    draw = np.random.RandomState(layer.seed)
+    R = draw.uniform(-1, 1, (layer.n_hidden, y.size))
+    b = draw.uniform(-0.1, 0.1, layer.n_hidden)
+    S = np.diag(np.repeat(layer.alphas, layer.sizes))
+    hidden = 1 / (1 + np.exp(-(R @ S @ y + b))) - 0.5
+    return np.concatenate([hidden, (y - layer.mean) * layer.scale, [1.0]])

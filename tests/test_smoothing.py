@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import occupair as oc
+from occupair.smoothing import local_windows
 
 
 def gradient(n):
@@ -159,3 +160,36 @@ def test_a_bad_reading_leaves_the_smoother_as_it_was(value):
     with pytest.raises(oc.InputError, match="co2 must be a finite number of ppm, got"):
         smoother.append(value)
     assert smoother.values.tolist() == [400.0]
+
+
+@given(series, weights, st.integers(1, 12))
+def test_windows_are_the_series_as_it_was_smoothed_when_each_reading_came(co2, smoothing, width):
+    windows = local_windows(co2, width, smoothing=smoothing)
+    assert windows.shape == (len(co2), width)
+    for k in range(len(co2)):
+        then = dense_smooth(co2[: k + 1], smoothing)
+        expected = [then[max(k - ago, 0)] for ago in range(width)]
+        np.testing.assert_allclose(windows[k], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.4, 10.0, 40.0])
+def test_windows_of_a_day_are_what_one_at_a_time_gives(smoothing):
+    co2, smoother = office_day(300), oc.LocalSmoother(smoothing=smoothing)
+    windows = local_windows(co2, 81, smoothing=smoothing)
+    for k, value in enumerate(co2):
+        smoother.append(value)
+        known = smoother.values[::-1][:81]
+        np.testing.assert_allclose(windows[k, : known.size], known, rtol=1e-13)
+        assert (windows[k, known.size :] == windows[k, known.size - 1]).all()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 50.0])
+def test_a_window_of_one_reading_repeats_it(smoothing):
+    assert local_windows([412.0], 3, smoothing=smoothing).tolist() == [[412.0, 412.0, 412.0]]
+
+
+def test_windows_of_bad_series():
+    with pytest.raises(oc.InputError, match="co2 must be finite, got nan at index 1"):
+        local_windows([400.0, np.nan], 2, smoothing=1.0)
+    with pytest.raises(oc.InputError, match="smoothing must be a finite number, 0 or more, got -1"):
+        local_windows([400.0, 401.0], 2, smoothing=-1)

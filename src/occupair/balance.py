@@ -188,8 +188,8 @@ def _delays(interval: float, lag: int) -> list[tuple[float, int]]:
 
 
 def _weights(errors: Array) -> Array:
-    """Weigh choices by their errors on days left out."""
-    weights = np.exp(-SHARPNESS * (errors / max(errors.min(), np.finfo(float).tiny) - 1))
+    """Weigh choices by their squared errors on days left out; one below ``NOISE`` is none."""
+    weights = np.exp(-SHARPNESS * (errors / max(errors.min(), NOISE) - 1))
     weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
     return np.asarray(weights / weights.sum())
 

@@ -85,6 +85,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         See ``FSELMRegressor``. ``verbose`` also shows progress of ``estimate``.
     start : OtherRooms, optional
         Rooms to start from, for a room with few labelled days: see ``transfer``.
+    screen : bool
+        The paper's layers: of many draws train only the promising ones on all rows, see ``ELMRegressor``.
 
     Attributes
     ----------
@@ -132,6 +134,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         random_state: Any = None,
         verbose: bool | None = None,
         start: OtherRooms | None = None,
+        screen: bool = True,
     ) -> None:
         self.layer = layer
         self.horizon = horizon
@@ -144,6 +147,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.random_state = random_state
         self.verbose = verbose
         self.start = start
+        self.screen = screen
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -345,7 +349,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Examples
         --------
         >>> import occupair as oc
-        >>> office = oc.simulate_office(days=2, seed=1)
+        >>> office = oc.simulate_office(days=4, seed=1)
         >>> room = OccupancyEstimator(random_state=0).fit(office).live()
         >>> room.update(office.index[0], co2=412.0, ventilation=0.0).people
         0.0
@@ -384,7 +388,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def new_regressor(self, layer: Layer) -> ELMRegressor:
         """Make the untrained regressor for these settings."""
-        names = ("n_hidden", "n_draws", "random_state", "verbose")
+        names = ("n_hidden", "n_draws", "random_state", "verbose", "screen")
         common = {name: getattr(self, name) for name in names}
         common["ridge"] = PAPER_RIDGE if self.ridge is None else self.ridge
         if layer.kind == "elm":

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from occupair.elm import group_scales, random_layer, sigmoid_in_place
 from occupair.errors import InputError
+from occupair.hidden_layer import group_scales, random_layer, sigmoid_in_place
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.balance import Balance, BaseLevel, Choice
-from occupair.elm import random_layer
+from occupair.hidden_layer import random_layer
 from occupair.linked_elm import LinkedLayer
 from occupair.open_hours import OpenHours
 from occupair.ranges import LEVELS, Ranges

@@ -62,7 +62,7 @@ class OtherRooms:
         def draw(share: float, delay: float, terms: Array, people: Array) -> tuple[Array, Array]:
             coefs = np.array([_nearest(balance.choices, share, delay).coef for balance in balances])
             start = np.median(coefs, axis=0)
-            doubt = np.linalg.inv(_spread(coefs))
+            doubt = np.asarray(np.linalg.inv(_spread(coefs)), dtype=np.float64)
             off = people - terms @ start
             penalty = _noise(off) * doubt
             for _ in range(2):  # how noisy the room is shows once the balance fits it

@@ -1,0 +1,129 @@
+"""The linked network against its equations written out, and against refits without each part."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import occupair as oc
+from dense import linked_columns
+from occupair import linked_elm
+from occupair.linked_elm import LINK_RIDGES, RIDGES, make_layer, solve_by_days
+
+SIZES = (2, 3, 1)
+
+
+def columns_of(rng, n=90):
+    return rng.normal([0, 5, -1, 300, 0.1, 2], [1, 2, 0.1, 80, 0.01, 1], (n, 6))
+
+
+def layer_for(x, *, z_max=(1.5, 1.0, 0.5), n_hidden=12, seed=3):
+    return make_layer(x, SIZES, z_max, n_hidden=n_hidden, seed=seed)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+@settings(max_examples=25)
+def test_columns_are_the_equations(seed, n_hidden):
+    x = columns_of(np.random.default_rng(0), n=7)
+    layer = layer_for(x, seed=seed, n_hidden=n_hidden)
+    written = np.array([linked_columns(y, layer) for y in x])
+    np.testing.assert_allclose(layer.columns(x), written, rtol=1e-9, atol=1e-12)
+
+
+def test_links_have_mean_0_and_variance_1_and_what_never_moves_is_0():
+    x = columns_of(np.random.default_rng(1))
+    x[:, 5] = 7.3
+    links = layer_for(x).columns(x)[:, 12:18]
+    np.testing.assert_allclose(links[:, :5].mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(links[:, :5].var(axis=0), 1)
+    assert not links[:, 5].any()
+
+
+@given(st.integers(0, 1000), st.lists(st.floats(0.01, 3), min_size=3, max_size=3))
+@settings(max_examples=25)
+def test_no_group_moves_a_neuron_by_more_than_its_z_max(seed, z_max):
+    x = columns_of(np.random.default_rng(seed))
+    layer = layer_for(x, z_max=z_max, seed=seed)
+    R = np.random.RandomState(seed).uniform(-1, 1, (12, 6))
+    for group, columns in enumerate(([0, 1], [2, 3, 4], [5])):
+        largest = np.abs(layer.alphas[group] * x[:, columns] @ R[:, columns].T).max()
+        assert largest == pytest.approx(z_max[group], rel=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [0.0, 1e-14])
+def test_a_group_of_zeros_is_not_scaled_nor_is_rounding(tiny):
+    rng = np.random.default_rng(2)
+    x = columns_of(rng)
+    x[:, 2:5] = tiny * rng.normal(size=(90, 3))
+    layer = layer_for(x)
+    assert layer.alphas[1] == 0
+    assert (layer.alphas[[0, 2]] > 0).all()
+    assert (layer.scale[2:5] == 0).all()
+
+
+def naive(columns, target, parts, penalty):
+    """Refit without each part by least squares with the ridge as more rows; what each says of its part."""
+    ridge = np.diag(np.sqrt(penalty))
+
+    def fit(rows):
+        return np.linalg.lstsq(
+            np.vstack([columns[rows], ridge]), np.append(target[rows], np.zeros(len(penalty))), rcond=None
+        )[0]
+
+    everything, left_out = np.arange(len(target)), np.empty(len(target))
+    for part in parts:
+        left_out[part] = columns[part] @ fit(np.setdiff1d(everything, part))
+    return fit(everything), left_out
+
+
+@pytest.mark.parametrize("noise", [0.05, 3.0])
+def test_is_the_best_of_naive_refits_without_each_part(noise):
+    rng = np.random.default_rng(4)
+    x = columns_of(rng)
+    target = np.sin(x[:, 0]) + x[:, 3] / 100 + rng.normal(0, noise, 90)
+    parts = [np.arange(0, 20), np.arange(20, 65), np.arange(65, 90)]
+    layer = layer_for(x)
+    columns = layer.columns(x)
+    refits = {
+        pair: naive(columns, target, parts, [pair[0]] * 12 + [pair[1]] * 6 + [1e-6])
+        for pair in product(RIDGES, LINK_RIDGES)
+    }
+    errors = {pair: np.sum((left_out - target) ** 2) for pair, (_, left_out) in refits.items()}
+    best = min(errors, key=errors.get)
+    solved = solve_by_days(layer, columns, target, parts)
+    assert (solved.ridge, solved.link_ridge) == best
+    assert solved.error == pytest.approx(errors[best], rel=1e-6)
+    np.testing.assert_allclose(solved.coef, refits[best][0], atol=1e-6)
+    np.testing.assert_allclose(solved.left_out, refits[best][1], atol=1e-6)
+
+
+def test_what_is_left_out_is_not_looked_at(monkeypatch):
+    monkeypatch.setattr(linked_elm, "LINK_RIDGES", (1.0,))
+    rng = np.random.default_rng(5)
+    x, target = columns_of(rng), rng.uniform(0, 9, 90)
+    parts = [np.arange(0, 90, 2), np.arange(1, 90, 2)]
+    changed = target.copy()
+    changed[parts[1]] = 100 - changed[parts[1]]
+    layer = layer_for(x)
+    columns = layer.columns(x)
+    before, after = (solve_by_days(layer, columns, o, parts, [0.1]).left_out for o in (target, changed))
+    np.testing.assert_allclose(after[parts[1]], before[parts[1]], atol=1e-8)
+    assert np.abs(after[parts[0]] - before[parts[0]]).max() > 1
+
+
+def test_a_single_part_leaves_nothing_to_learn_from():
+    rng = np.random.default_rng(6)
+    x, target = columns_of(rng), rng.uniform(0, 9, 90)
+    layer = layer_for(x)
+    solved = solve_by_days(layer, layer.columns(x), target, [np.arange(90)])
+    assert not solved.left_out.any()
+    assert solved.error == pytest.approx(target @ target)
+
+
+def test_a_ridge_that_is_too_small_is_said():
+    x = columns_of(np.random.default_rng(7))
+    layer = layer_for(x, z_max=(0, 0, 0), n_hidden=40)  # forty neurons that say the same
+    with pytest.raises(oc.InputError, match=r"^ridge=1e-40 is too small for these data, raise it$"):
+        solve_by_days(layer, layer.columns(x), x[:, 0], [np.arange(45), np.arange(45, 90)], [1e-40])

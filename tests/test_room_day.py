@@ -1,0 +1,145 @@
+"""The default estimator, one reading at a time: live is replay."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import occupair as oc
+from dense import smooth
+
+
+def feed(room, readings):
+    columns = [name for name in ("co2", "ventilation") if name in readings]
+    return [room.update(time.to_pydatetime(), *row) for time, *row in readings[columns].itertuples()]
+
+
+def assert_live_is_replay(model, readings, interval=0.9):
+    table = model.estimate(readings, interval=interval)
+    live = feed(model.live(interval=interval), readings)
+    for name in ("people", "low", "high"):
+        np.testing.assert_allclose(
+            [getattr(one, name) for one in live], table[name], rtol=0, atol=1e-9, err_msg=name
+        )
+
+
+@pytest.mark.parametrize("interval", [0.5, 0.9])
+def test_live_is_replay(trained_room, slow_office, interval):
+    assert_live_is_replay(trained_room, slow_office.iloc[2 * 288 :], interval)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda readings: readings.drop(columns="ventilation"),
+        lambda readings: readings.iloc[:288],
+        lambda readings: readings.assign(occupancy=0),
+        lambda readings: readings.assign(co2=412.3),
+    ],
+    ids=["no ventilation", "a single day", "nobody", "CO2 that never moves"],
+)
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+def test_live_is_replay_in_odd_rooms(slow_office, last_day, change):
+    model = oc.OccupancyEstimator(n_hidden=10, random_state=0).fit(change(slow_office))
+    assert_live_is_replay(model, last_day if model.uses_ventilation_ else last_day[["co2"]])
+    assert_live_is_replay(model, change(slow_office).iloc[:288])
+
+
+@pytest.mark.parametrize("smoothing", [0, 50])
+def test_live_is_replay_with_other_smoothing(slow_office, last_day, smoothing):
+    model = oc.OccupancyEstimator(n_hidden=10, random_state=0, smoothing=smoothing).fit(slow_office)
+    assert_live_is_replay(model, last_day)
+
+
+readings_of_a_day = st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 10)), min_size=2, max_size=40)
+
+
+@given(readings_of_a_day, st.integers(0, 23 * 12))
+@settings(max_examples=20, deadline=None)
+def test_live_is_replay_whatever_comes(trained_room, rows, first):
+    times = pd.date_range("2015-08-07", periods=288, freq="5min")[first : first + len(rows)]
+    co2, tenths = np.array(rows[: len(times)]).T
+    assert_live_is_replay(trained_room, pd.DataFrame({"co2": co2, "ventilation": tenths / 10}, index=times))
+
+
+def test_the_room_refines_what_it_thinks_of_the_day(trained_room, last_day):
+    room, now, later = trained_room.live(), [], trained_room.estimate(last_day, lag=20)
+    for k, (time, *row) in enumerate(last_day.iloc[:, :2].itertuples()):
+        now.append(room.update(time, *row).people)
+        assert room.people.size == k + 1
+        if k >= 4:  # what has been thought of three times stays
+            np.testing.assert_allclose(room.people[: k - 3], later.iloc[: k - 3], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(room.people, later, rtol=0, atol=1e-9)
+    assert np.abs(room.people - now).max() > 0.5
+    np.testing.assert_allclose(room.co2_smoothed, smooth(last_day["co2"].to_numpy(), 10 / 25), rtol=1e-12)
+
+
+def test_people_of_the_day_are_a_copy(trained_room, last_day):
+    room = trained_room.live()
+    feed(room, last_day.iloc[100:110])
+    room.people[:] = 99.0
+    assert room.people.max() < 99
+
+
+def test_after_a_gap_and_at_midnight_live_starts_anew_as_replay_does(trained_room, slow_office):
+    days = slow_office.iloc[2 * 288 :]
+    holed = days.drop(days.index[150:157])
+    assert_live_is_replay(trained_room, holed)
+    room = trained_room.live()
+    estimates = feed(room, holed)
+    quality = [estimate.quality for estimate in estimates]
+    starting = [k for k, word in enumerate(quality) if word == "starting"]
+    assert starting == [0, 1, 2, 3, 150, 151, 152, 153, 281, 282, 283, 284]  # until 20 min have been seen
+    assert room.people.size == 288
+
+
+def test_a_range_says_how_sure(trained_room, last_day):
+    estimates = feed(trained_room.live(interval=0.9), last_day)
+    narrow = feed(trained_room.live(interval=0.5), last_day)
+    for wide, less in zip(estimates, narrow, strict=True):
+        assert 0 <= wide.low <= less.low <= less.people <= less.high <= wide.high
+    assert any(wide.low < less.low for wide, less in zip(estimates, narrow, strict=True))
+
+
+def test_two_rooms_of_one_model_do_not_meet(trained_room, last_day):
+    alone = feed(trained_room.live(), last_day.iloc[:150])
+    left, right = trained_room.live(), trained_room.live()
+    for expected, (time, *row) in zip(alone, last_day.iloc[:150, :2].itertuples(), strict=True):
+        assert left.update(time, *row) == expected
+        right.update(time, 5000.0, 1.0)
+
+
+NOON = dt.datetime(2024, 1, 8, 12, 0)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "co2", "ventilation", "message"),
+    [
+        (0, 420.0, 1.0, "times must rise"),
+        (1, 420.0, 1.0, "time must be 5 min after"),
+        (5, float("nan"), 1.0, "co2 must be from 0 to 1000000 ppm, got nan"),
+        (5, -1.0, 1.0, r"co2 must be from 0 to 1000000 ppm, got -1\.0"),
+        (5, 420.0, None, "ventilation is missing"),
+        (5, 420.0, 80.0, r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got 80\.0"),
+    ],
+)
+def test_a_bad_reading_leaves_the_room_as_it_was(trained_room, minutes, co2, ventilation, message):
+    room, twin = trained_room.live(), trained_room.live()
+    for one in (room, twin):
+        one.update(NOON, 420.0, 1.0)
+    with pytest.raises(oc.InputError, match=message):
+        room.update(NOON + dt.timedelta(minutes=minutes), co2, ventilation)
+    for k in range(1, 12):
+        time = NOON + dt.timedelta(minutes=5 * k)
+        assert room.update(time, 400.0 + 20 * k, 1.0) == twin.update(time, 400.0 + 20 * k, 1.0)
+
+
+def test_wild_readings_give_what_the_room_has_seen(trained_room):
+    room, rng = trained_room.live(), np.random.default_rng(0)
+    for k in range(100):
+        estimate = room.update(NOON + dt.timedelta(minutes=5 * k), rng.uniform(0, 1e6), rng.uniform())
+        assert 0 <= estimate.low <= estimate.people <= trained_room.most_people_
+        assert estimate.people <= estimate.high

@@ -1,0 +1,357 @@
+"""The default estimator, trained: what it says is what its parts say, and odd rooms do not break it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import occupair as oc
+from dense import WrittenRoom
+from occupair import room_training
+from occupair.estimator import _episodes_of_days
+from occupair.metrics import rmse
+from occupair.room_rows import Clock
+from occupair.room_training import Episode, Settings, fit_room, prepare
+
+
+def small(**changes):
+    return oc.OccupancyEstimator(**({"n_hidden": 10, "random_state": 0} | changes))
+
+
+def settings_at(interval, **changes):
+    settings = {
+        "interval": interval,
+        "smoothing": 0.0,
+        "z_max": (1.0,) * 5,
+        "n_hidden": 5,
+        "ridges": (1.0,),
+        "seeds": (1,),
+        "verbose": False,
+    }
+    return Settings(**(settings | changes))
+
+
+@pytest.mark.parametrize("lag", [0, 10, 15, 20])
+def test_estimates_are_what_is_written_out(trained_room, last_day, lag):
+    co2, flow = last_day["co2"].to_numpy(), last_day["ventilation"].to_numpy()
+    people = trained_room.estimate(last_day, lag=lag)
+    wait = {0: 0, 10: 2, 15: 2, 20: 4}[lag]  # readings
+    for k in [0, 1, 3, *range(85, 270, 12), 283, 284, 285, 286, 287]:
+        last = max(one for one in (0, 2, 4) if one <= wait and k + one < 288)
+        refinement = next(one for one in trained_room.room_.refinements if one.lag == last)
+        known = slice(0, k + last + 1)
+        written = WrittenRoom(trained_room, co2[known], flow[known], last_day.index[known])
+        assert people.iloc[k] == pytest.approx(written.people(refinement), abs=1e-9), k
+    assert people.max() > 5
+
+
+def test_estimates_at_one_minute_are_what_is_written_out(office):
+    model = small().fit(office.iloc[: 2 * 1440])
+    part = office.iloc[3 * 1440 + 480 : 3 * 1440 + 600]  # 8:00 to 10:00
+    people = model.estimate(part)
+    for k in (0, 5, 30, 119):
+        columns = (part[name].to_numpy()[: k + 1] for name in ("co2", "ventilation"))
+        written = WrittenRoom(model, *columns, part.index[: k + 1])
+        assert people.iloc[k] == pytest.approx(written.people(model.room_.refinements[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize("lag", [0, 10, 20])
+def test_the_future_does_not_reach_the_past(trained_room, last_day, lag):
+    changed = last_day.copy()
+    first = 150
+    changed.iloc[first:, changed.columns.get_loc("co2")] += 500.0
+    changed.iloc[first:, changed.columns.get_loc("ventilation")] = 0.5
+    before, after = (
+        trained_room.estimate(readings, lag=lag, interval=0.9) for readings in (last_day, changed)
+    )
+    untouched = first - lag // 5
+    pd.testing.assert_frame_equal(after.iloc[:untouched], before.iloc[:untouched], check_exact=True)
+    assert after["people"].iloc[untouched] != before["people"].iloc[untouched]
+
+
+def test_waiting_helps_and_co2_helps():
+    readings = oc.simulate_office(days=9, seed=3).iloc[::5]
+    model = small(n_hidden=30).fit(readings.iloc[: 6 * 288])
+    test = readings.iloc[6 * 288 :]
+    now, later = (rmse(test["occupancy"], model.estimate(test, lag=lag)) for lag in (0, 20))
+    assert later < now < model.comparison_.profile_error
+
+
+def test_a_range_holds_nine_of_ten_on_days_never_seen():
+    readings = oc.simulate_office(days=16, seed=4).iloc[::5]
+    model = small().fit(readings.iloc[: 8 * 288])
+    test = readings.iloc[8 * 288 :]
+    for lag in (0, 20):
+        table = model.estimate(test, lag=lag, interval=0.9)
+        assert test["occupancy"].between(table["low"], table["high"]).mean() == pytest.approx(0.9, abs=0.06)
+
+
+def test_hindsight_waits_twenty_minutes_and_drifting_is_live(trained_room, last_day):
+    waited = trained_room.estimate(last_day, lag=20)
+    pd.testing.assert_series_equal(trained_room.estimate(last_day, mode="hindsight"), waited)
+    pd.testing.assert_series_equal(
+        trained_room.estimate(last_day, mode="drifting"), trained_room.estimate(last_day)
+    )
+    for lag in (25, 3000, 1e308):  # no longer wait gains anything
+        pd.testing.assert_series_equal(trained_room.estimate(last_day, lag=lag), waited)
+
+
+def test_every_day_and_every_gap_starts_anew(trained_room, slow_office):
+    holed = slow_office.iloc[2 * 288 :].drop(slow_office.index[3 * 288 + 150 : 3 * 288 + 156])
+    parts = [holed.iloc[:288], holed.iloc[288 : 288 + 150], holed.iloc[288 + 150 :]]
+    for lag in (0, 20):
+        together = trained_room.estimate(holed, lag=lag, interval=0.5)
+        alone = [trained_room.estimate(part, lag=lag, interval=0.5) for part in parts]
+        pd.testing.assert_frame_equal(together, pd.concat(alone))
+
+
+def test_estimates_stay_between_nobody_and_the_most_seen(trained_room, last_day):
+    rng = np.random.default_rng(0)
+    for most in (9000, 1e6):
+        wild = last_day.assign(co2=rng.uniform(0, most, 288), ventilation=rng.uniform(0, 1, 288))
+        for lag in (0, 10, 20):
+            table = trained_room.estimate(wild, lag=lag, interval=0.9)
+            assert table["people"].between(0, trained_room.most_people_).all()
+            assert table["people"].max() == pytest.approx(trained_room.most_people_)
+            assert (table["low"] >= 0).all()
+            assert table["people"].between(table["low"], table["high"]).all()
+
+
+def test_an_episode_of_one_or_two_readings(trained_room, slow_office, last_day):
+    for n in (2, 3):
+        assert trained_room.estimate(last_day.iloc[120 : 120 + n], lag=20).size == n
+    short = pd.concat([slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 + 120 : 2 * 288 + 121]])
+    shorter = pd.concat([short, slow_office.iloc[3 * 288 + 120 : 3 * 288 + 122]])
+    model = small().fit(shorter)
+    assert model.estimate(shorter, lag=20, interval=0.9).notna().all(axis=None)
+
+
+def test_a_single_day_is_a_room(slow_office, last_day):
+    model = small().fit(slow_office.iloc[:288])
+    assert model.room_.network_share == pytest.approx(0.5 / 6)
+    assert rmse(last_day["occupancy"], model.estimate(last_day)) < 0.5 * last_day["occupancy"].std()
+
+
+@pytest.mark.parametrize(("days", "share"), [(2, 1 / 6), (3, 0.25), (6, 0.5), (7, 0.5)])
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+def test_the_network_has_half_of_the_say_from_six_days_on(days, share):
+    readings = oc.simulate_office(days=days, seed=1).iloc[::15]
+    assert small(n_hidden=2).fit(readings).room_.network_share == pytest.approx(share)
+
+
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+def test_a_room_that_nobody_ever_entered(slow_office, last_day):
+    model = small().fit(slow_office.assign(occupancy=0))
+    for lag in (0, 10, 20):
+        assert (model.estimate(last_day, lag=lag, interval=0.9) == 0).all(axis=None)
+    assert model.live().update(last_day.index[0], 800.0, 0.5).people == 0
+    one_day = small().fit(slow_office.iloc[:288].assign(occupancy=0))
+    assert (one_day.estimate(last_day) == 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.parametrize("smoothing", [0, 10, 50])
+def test_co2_that_never_moves_is_a_room_without_a_sensor(slow_office, smoothing):
+    stuck = slow_office.assign(co2=412.3)
+    model = small(smoothing=smoothing).fit(stuck)
+    assert not model.comparison_.co2_helps
+    for one in model.room_.refinements:
+        assert np.abs(one.balance.best.coef).max() < 100
+        assert (one.layer.alphas < 10).all()
+    nudged = stuck.assign(co2=412.3 + np.random.default_rng(0).normal(0, 1e-9, len(stuck)))
+    np.testing.assert_allclose(model.estimate(nudged), model.estimate(stuck), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
+    train = slow_office.iloc[: 3 * 288]
+    without = small().fit(train.drop(columns="ventilation"))
+    zero = small().fit(train.assign(ventilation=0.0))
+    pd.testing.assert_series_equal(
+        without.estimate(last_day), zero.estimate(last_day.assign(ventilation=0.0)), check_exact=True
+    )
+
+
+def test_changing_settings_after_training_does_not_change_the_trained(slow_office, last_day):
+    model = small().fit(slow_office.iloc[: 3 * 288])
+    before = model.estimate(last_day, lag=20, interval=0.8)
+    room = model.live()
+    model.set_params(smoothing=0, z_max=0.0, n_hidden=3, ridge=1e3, layer="elm", random_state=5)
+    pd.testing.assert_frame_equal(model.estimate(last_day, lag=20, interval=0.8), before)
+    assert room.update(last_day.index[0], 500.0, 0.0) == model.live().update(last_day.index[0], 500.0, 0.0)
+
+
+def test_another_layer_is_trained_over_this_one_and_back(slow_office, last_day):
+    train = slow_office.iloc[: 3 * 288]
+    model = small().fit(train)
+    ours = model.estimate(last_day)
+    model.set_params(layer="fs-elm").fit(train)
+    paper = oc.OccupancyEstimator(layer="fs-elm", n_hidden=10, random_state=0).fit(train)
+    pd.testing.assert_series_equal(model.estimate(last_day), paper.estimate(last_day))
+    assert not hasattr(model, "room_")
+    assert not hasattr(model, "comparison_")
+    model.set_params(layer="room").fit(train)
+    pd.testing.assert_series_equal(model.estimate(last_day), ours)
+    assert not {"regressor_", "layer_", "smoothing_"} & set(vars(model))
+
+
+def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(slow_office, last_day):
+    model = small().fit(slow_office.iloc[: 3 * 288])
+    before = model.estimate(last_day)
+    for bad in ({"ridge": -1}, {"layer": "elm", "horizon": 7}, {"n_hidden": 0}):
+        with pytest.raises(oc.InputError):
+            model.set_params(**bad).fit(slow_office)
+        pd.testing.assert_series_equal(model.estimate(last_day), before)
+
+
+def test_random_state_gives_the_same_again(slow_office, last_day):
+    train = slow_office.iloc[: 2 * 288]
+    one, same, other = (small(random_state=seed).fit(train).estimate(last_day) for seed in (3, 3, 4))
+    pd.testing.assert_series_equal(one, same, check_exact=True)
+    assert (one != other).any()
+    generator = np.random.RandomState(3)
+    pd.testing.assert_series_equal(
+        small(random_state=generator).fit(train).estimate(last_day), one, check_exact=True
+    )
+
+
+def test_is_a_scikit_learn_estimator(slow_office):
+    model = oc.OccupancyEstimator(n_hidden=7, z_max=(1, 1, 1, 1, 1), ridge=0.5)
+    assert clone(model).get_params() == model.get_params()
+    assert model.get_params()["start"] is None
+    assert model.get_params()["layer"] == "room"
+    for ask in (model.estimate, lambda _: model.live()):
+        with pytest.raises(NotFittedError):
+            ask(slow_office)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layer": "cnn"}, "layer must be one of room, fs-elm, elm, got 'cnn'"),
+        ({"smoothing": -1}, "smoothing must be a finite number, 0 or more, got -1"),
+        ({"smoothing": np.nan}, "smoothing must be a finite number, 0 or more, got nan"),
+        (
+            {"z_max": (1, 1)},
+            r"z_max must be one number, or one for each of M, P, V, T, S, 0 or more, got \(1",
+        ),
+        (
+            {"z_max": (1, 1, 1, 1, -1)},
+            "z_max must be one number, or one for each of M, P, V, T, S, 0 or more",
+        ),
+        ({"z_max": np.nan}, "z_max must be one number, or one for each of M, P, V, T, S, 0 or more, got nan"),
+        ({"z_max": "wide"}, "z_max must be one number, or .*, got 'wide'"),
+        ({"z_max": [[1], [1, 2]]}, "z_max must be one number, or"),
+        ({"ridge": 0}, "ridge must be a finite number above 0, or None, got 0"),
+        ({"ridge": np.nan}, "ridge must be a finite number above 0, or None, got nan"),
+        ({"ridge": np.inf}, "ridge must be a finite number above 0, or None, got inf"),
+        ({"ridge": "big"}, "ridge must be a finite number above 0, or None, got 'big'"),
+        (
+            {"ridge": 1e-300, "n_hidden": 60, "z_max": 1e-9},
+            "ridge=1e-300 is too small for these data, raise it",
+        ),
+        ({"n_hidden": 0}, "n_hidden must be a whole number, 1 or more, got 0"),
+        ({"n_hidden": 2.5}, r"n_hidden must be a whole number, 1 or more, got 2\.5"),
+        ({"n_draws": 0}, "n_draws must be a whole number, 1 or more, got 0"),
+        ({"n_draws": None}, "n_draws must be a whole number, 1 or more, got None"),
+    ],
+)
+def test_bad_settings(slow_office, settings, message):
+    with pytest.raises(oc.InputError, match=f"^{message}") as error:
+        small(**settings).fit(slow_office)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("lag", [np.nan, -5, np.inf, "20", None])
+def test_bad_lags(trained_room, last_day, lag):
+    with pytest.raises(oc.InputError, match=r"^lag must be a number of minutes, 0 or more, got"):
+        trained_room.estimate(last_day, lag=lag)
+
+
+@pytest.mark.parametrize("interval", [0, 1, 1.5, -0.1, 90, np.nan, "0.9"])
+def test_bad_intervals(trained_room, last_day, interval):
+    with pytest.raises(oc.InputError, match=r"^interval must be above 0 and below 1 \(90 % is 0\.9\), got"):
+        trained_room.estimate(last_day, interval=interval)
+    with pytest.raises(oc.InputError, match=r"^interval must be above 0 and below 1 \(90 % is 0\.9\), got"):
+        trained_room.live(interval=interval)
+
+
+def test_the_paper_does_not_say_how_sure_it_is(estimator, last_day):
+    with pytest.raises(oc.InputError, match=r"^interval must be left out: the paper's estimators do not say"):
+        estimator.estimate(last_day, interval=0.9)
+
+
+def test_lags_with_other_modes(trained_room, last_day):
+    with pytest.raises(oc.InputError, match=r"^lag must be 0 with mode 'hindsight', got 20"):
+        trained_room.estimate(last_day, mode="hindsight", lag=20)
+
+
+def episode(people, minute=0.0, co2=500.0):
+    n = len(people)
+    clock = Clock(minute + np.arange(n, dtype=float), np.zeros(n))
+    return Episode(np.full(n, co2) + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float))
+
+
+def test_training_looks_at_every_third_minute_of_each_episode():
+    morning, evening = episode(range(7)), episode([20, 21, 22, 23], minute=1000.0, co2=450.0)
+    training = prepare([[morning, evening], [episode([3, 4])]], settings_at(1.0))
+    assert training.days[0].clock.minute.tolist() == [0, 3, 6, 1000, 1003]
+    assert training.people[0][0].tolist() == [0, 3, 6, 20, 23]
+    assert training.people[10][0].tolist() == [0, 0, 0, 20, 20]  # before the first as many as then
+    assert training.people[20][1].tolist() == [3]
+    assert training.most == 23
+    assert training.base.usual == np.median([450, 500])
+    np.testing.assert_array_equal(training.days[0].low, [500, 500, 500, 450, 450])
+    assert training.target(0).tolist() == [0, 3, 6, 20, 23, 3]
+    assert [part.tolist() for part in training.parts] == [[0, 1, 2, 3, 4], [5]]
+    assert [day.tolist() for day in training.split(np.arange(6))] == [[0, 1, 2, 3, 4], [5]]
+
+
+def test_days_are_dealt_into_ten_parts_at_most():
+    training = prepare([[episode([k])] for k in range(23)], settings_at(1.0))
+    assert [part.tolist() for part in training.parts[:3]] == [[0, 10, 20], [1, 11, 21], [2, 12, 22]]
+    assert sorted(np.concatenate(training.parts).tolist()) == list(range(23))
+
+
+def test_a_day_full_of_gaps_is_no_slower_day(slow_office):
+    """One reading in ten minutes of a room that is read every five: each is an episode by itself."""
+    gaps = pd.concat([slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 : 3 * 288 : 2]])
+    days = _episodes_of_days(gaps)
+    assert [len(day) for day in days] == [1, 1, 144]
+    assert all(one.people.size == 1 for one in days[2])
+
+
+def test_the_best_of_several_random_layers_is_kept(slow_office):
+    dates = _episodes_of_days(slow_office)
+    rng = np.random.default_rng(0)
+    columns, target = rng.normal(size=(90, 27)), rng.normal(size=90)
+    parts = [np.arange(0, 45), np.arange(45, 90)]
+    alone = {
+        seed: room_training._best_network(columns, target, parts, settings_at(5.0, seeds=(seed,)))[1].error
+        for seed in range(5)
+    }
+    layer, solved = room_training._best_network(columns, target, parts, settings_at(5.0, seeds=tuple(alone)))
+    assert layer.seed == min(alone, key=alone.get)
+    assert solved.error == min(alone.values())
+    model, _ = fit_room(dates, settings_at(5.0, seeds=(11, 12)))
+    assert {one.layer.seed for one in model.refinements} <= {11, 12}
+
+
+def test_the_threshold_is_the_one_with_the_least_error_and_the_highest_of_those():
+    estimated, presence = np.array([1.0, 1.0, 1.0, 8.0]), np.array([0.05, 0.25, 0.45, 0.0])
+    people = np.array([0.0, 0.0, 1.0, 8.0])
+    # Above 0.25 and up to 0.45 all is right; 8 of 20 is not few, whatever presence says.
+    assert room_training._threshold(estimated, presence, people, 20.0) == 0.4
+    assert room_training._threshold(estimated, presence, estimated, 20.0) == 0.0
+    # 1 of 10 is few no more: every threshold gives the same.
+    assert room_training._threshold(estimated, presence, people, 10.0) == 0.5
+
+
+def test_the_error_told_is_that_of_days_left_out(slow_office):
+    model, left_out = fit_room(_episodes_of_days(slow_office), settings_at(5.0))
+    off = np.concatenate(left_out.people) - np.concatenate(left_out.estimated)
+    assert left_out.error == pytest.approx(np.sqrt(np.mean(off**2)))
+    assert [people.size for people in left_out.people] == [288] * 4
+    np.testing.assert_array_equal(np.concatenate(left_out.people), slow_office["occupancy"])
+    assert model.most_people == slow_office["occupancy"].max()

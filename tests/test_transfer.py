@@ -1,0 +1,181 @@
+"""Other rooms say where the coefficients of a new one lie: its limits, and that it does not hurt."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import occupair as oc
+from occupair import transfer
+from occupair.balance import Balance, BaseLevel, Choice
+from occupair.metrics import rmse
+from occupair.transfer import OtherRooms
+
+LEVEL = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
+
+
+def office(seed, days):
+    return oc.simulate_office(days=days, seed=seed).iloc[::5]
+
+
+def small(**changes):
+    return oc.OccupancyEstimator(**({"n_hidden": 8, "random_state": 0} | changes))
+
+
+@pytest.fixture(scope="module")
+def others():
+    return [small().fit(office(seed, 5)) for seed in (101, 102, 103)]
+
+
+def rooms_with(*coefs):
+    """Other rooms that know these coefficients, whatever share and delay."""
+    balances = tuple(
+        Balance(LEVEL, (Choice(0.5, 0.0, 0, np.array(coef, dtype=float), 1.0),)) for coef in coefs
+    )
+    return OtherRooms(dict.fromkeys((0.0, 10.0, 20.0), balances), uses_ventilation=True)
+
+
+THREE = ([1, 0.5, 1, 2, -1, 0], [2, 0.4, 1.5, 1, -0.5, 1], [4, 0.1, 3, 2.5, 0, 0.5])
+
+
+def a_room(seed=0, n=300):
+    rng = np.random.default_rng(seed)
+    terms = np.column_stack([rng.normal(0, 1, (n, 5)), np.ones(n)])
+    return terms, terms @ [3, 1, 2, 0.5, -2, 4] + rng.normal(0, 0.5, n)
+
+
+def drawn(rooms, terms, people, *, n_days=3):
+    """The coefficients that a penalty leads to."""
+    matrix, start = rooms.penalty(10.0, n_days)(0.5, 0.0, terms, people)
+    return start + np.linalg.solve(terms.T @ terms + matrix, terms.T @ (people - terms @ start))
+
+
+def test_rooms_that_are_worth_nothing_leave_plain_least_squares(monkeypatch):
+    monkeypatch.setattr(transfer, "WORTH", 1e-9)
+    terms, people = a_room()
+    np.testing.assert_allclose(
+        drawn(rooms_with(*THREE), terms, people),
+        np.linalg.lstsq(terms, people, rcond=None)[0],
+        atol=1e-8,
+    )
+
+
+def test_rooms_that_are_worth_everything_are_believed(monkeypatch):
+    monkeypatch.setattr(transfer, "WORTH", 1e12)
+    coef = drawn(rooms_with(*THREE), *a_room())
+    np.testing.assert_allclose(coef, [2, 0.4, 1.5, 2, -0.5, 0.5], atol=1e-6)  # the medians
+
+
+def test_the_more_days_the_less_the_others_count():
+    rooms, (terms, people) = rooms_with(*THREE), a_room()
+    own = np.linalg.lstsq(terms, people, rcond=None)[0]
+    away = [np.abs(drawn(rooms, terms, people, n_days=n) - own).sum() for n in (1, 3, 30, 3000)]
+    assert away == sorted(away, reverse=True)
+    assert away[0] > 2 * away[3]
+
+
+def test_one_other_room_is_enough():
+    coef = drawn(rooms_with([2, 0.4, 1.5, 1, -0.5, 1]), *a_room())
+    assert np.isfinite(coef).all()
+    model = oc.OccupancyEstimator.transfer([small().fit(office(7, 3))], n_hidden=5, random_state=0)
+    assert model.start.n_rooms == 1
+    assert model.fit(office(8, 2)).estimate(office(8, 1)).max() > 5
+
+
+def test_spread_is_that_of_the_rooms_or_half_the_mean():
+    one_room = transfer._spread(np.array([[2.0, 0.0]]))
+    np.testing.assert_allclose(one_room, np.diag([1.0, 0.0]), atol=1e-5)
+    rooms = np.array([[0.0, 1.0], [4.0, 1.0], [8.0, 4.0]])  # variances 32/3 and 2, together 4
+    expected = 0.7 * np.array([[32 / 3, 4.0], [4.0, 2.0]]) + 0.3 * np.diag([32 / 3, 2.0])
+    np.testing.assert_allclose(transfer._spread(rooms), expected, atol=1e-4)
+
+
+def test_the_nearest_balance_has_the_share_first_and_then_the_delay():
+    choices = [Choice(s, d, 0, np.zeros(6)) for s in (1.0, 0.0) for d in (0.0, 20.0)]
+    for share, delay, found in [(1.0, 15.0, (1.0, 20.0)), (0.0, 5.0, (0.0, 0.0)), (0.9, 20.0, (1.0, 20.0))]:
+        nearest = transfer._nearest(choices, share, delay)
+        assert (nearest.share, nearest.delay) == found
+
+
+def test_a_few_days_are_not_worse_with_other_rooms_and_one_day_is_better(others):
+    errors = {1: [], 3: []}
+    for seed in range(6):
+        readings = office(seed, 6)
+        test = readings.iloc[3 * 288 :]
+        for days, found in errors.items():
+            alone, helped = small(), oc.OccupancyEstimator.transfer(others, n_hidden=8, random_state=0)
+            train = readings.iloc[: days * 288]
+            found.append(
+                [rmse(test["occupancy"], model.fit(train).estimate(test)) for model in (alone, helped)]
+            )
+    alone, helped = np.mean(errors[3], axis=0)
+    assert helped < 1.01 * alone
+    alone, helped = np.mean(errors[1], axis=0)
+    assert helped < alone
+
+
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.parametrize("minutes", [1, 15, 60])
+def test_rooms_may_be_read_at_another_interval(others, minutes):
+    readings = oc.simulate_office(days=3, seed=9).iloc[::minutes]
+    model = oc.OccupancyEstimator.transfer(others, n_hidden=5, random_state=0).fit(readings)
+    assert model.interval_ == minutes
+    assert model.estimate(readings).max() > 5
+
+
+def test_rooms_may_be_files(others, tmp_path):
+    others[0].save(tmp_path / "a.occupair")
+    others[1].save(tmp_path / "b.occupair")
+    paths = [tmp_path / "a.occupair", str(tmp_path / "b.occupair")]
+    readings = office(4, 3)
+    from_files = oc.OccupancyEstimator.transfer(paths, n_hidden=5, random_state=0).fit(readings)
+    from_models = oc.OccupancyEstimator.transfer(others[:2], n_hidden=5, random_state=0).fit(readings)
+    pd.testing.assert_series_equal(
+        from_files.estimate(readings), from_models.estimate(readings), check_exact=True
+    )
+
+
+def test_a_clone_starts_from_the_same_rooms(others):
+    readings = office(4, 2)
+    model = oc.OccupancyEstimator.transfer(others, n_hidden=5, random_state=0)
+    twin = clone(model)
+    assert twin.start is not model.start
+    assert sorted(twin.get_params()) == sorted(model.get_params())
+    pd.testing.assert_series_equal(
+        twin.fit(readings).estimate(readings), model.fit(readings).estimate(readings), check_exact=True
+    )
+    assert clone(model).set_params(start=None).start is None
+
+
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+def test_empty_rooms_say_that_a_room_is_empty():
+    empty = office(1, 2).assign(occupancy=0).drop(columns="ventilation")
+    model = oc.OccupancyEstimator.transfer([small().fit(empty)], n_hidden=5, random_state=0).fit(empty)
+    assert (model.estimate(empty) == 0).all()
+
+
+def test_rooms_must_be_there():
+    with pytest.raises(oc.InputError, match=r"^rooms must name at least one trained model$"):
+        oc.OccupancyEstimator.transfer([])
+
+
+def test_rooms_must_be_trained_with_the_room_layer(estimator, others):
+    for wrong in (estimator, small()):
+        with pytest.raises(oc.InputError, match=r"^rooms must be trained with layer 'room', the default$"):
+            oc.OccupancyEstimator.transfer([others[0], wrong])
+
+
+@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+def test_rooms_must_agree_on_ventilation(others):
+    blind = small().fit(office(5, 2).drop(columns="ventilation"))
+    with pytest.raises(oc.InputError, match=r"^rooms must be all with or all without ventilation$"):
+        oc.OccupancyEstimator.transfer([others[0], blind])
+    readings = office(6, 2)
+    with pytest.raises(
+        oc.InputError, match=r"^the other rooms were trained with ventilation, these readings are without$"
+    ):
+        oc.OccupancyEstimator.transfer(others).fit(readings.drop(columns="ventilation"))
+    with pytest.raises(
+        oc.InputError, match=r"^the other rooms were trained without ventilation, these readings are with$"
+    ):
+        oc.OccupancyEstimator.transfer([blind]).fit(readings)
