@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import occupair as oc
-from occupair.elm import random_layer
+from occupair.hidden_layer import random_layer
 from occupair.progress import progress_to
 
 

@@ -1,14 +1,10 @@
-"""Extreme learning machines: a random hidden layer and one ridge solve, as scikit-learn regressors.
-
-The hidden layer output H is never held whole: rows pass through in blocks, and the ridge solve needs
-only H'H and H'o.
-"""
+"""Extreme learning machines: a random hidden layer and one ridge solve, as scikit-learn regressors."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -20,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from occupair.errors import InputError
+from occupair.hidden_layer import group_scales, normal_equations, random_layer, read_out
 from occupair.progress import track
 
 Array = NDArray[np.float64]
@@ -27,16 +24,11 @@ Array = NDArray[np.float64]
 LINEAR_RANGE = 5.0
 """Beyond |z| = 5 the sigmoid is flat and a neuron tells its inputs apart no more: Eq. (6)."""
 
-_ROWS_PER_BLOCK = 4096
+FINISHED = 8
+"""Random layers that are trained on all rows; of more, these are the best on some of the rows."""
 
-
-def sigmoid_in_place(z: Array) -> Array:
-    """Overwrite z with h(z) = 1 / (1 + exp(-z)), the activation below Jiang et al. 2016, Eq. (4)."""
-    np.negative(z, out=z)
-    with np.errstate(over="ignore"):  # exp(-z) = inf is the neuron that is off: 1 / inf = 0
-        np.exp(z, out=z)
-    z += 1.0
-    return np.reciprocal(z, out=z)
+_SCREENED_ROWS = 2000  # the fewest rows that tell a good layer
+_SCREENED_SHARE = 10  # one row of so many
 
 
 class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -58,6 +50,9 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Where the random layers come from. The first draws are the same whatever ``n_draws`` is.
     verbose : bool, optional
         Show a progress bar over the draws; None does so on a terminal, when it takes long.
+    screen : bool
+        Train only the ``FINISHED`` layers on all rows that do best on one row of ten, when ``n_draws`` is
+        more than that and rows are many. False trains them all.
 
     Attributes
     ----------
@@ -76,7 +71,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
     training_error_ : float
         RMSE on the training data of the layer that was kept [unit of y].
     training_errors_ : array of shape (n_draws,)
-        The same for every draw.
+        The same for every draw; NaN for those that were screened out.
 
     Examples
     --------
@@ -93,12 +88,14 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         n_draws: int = 1,
         random_state: Any = None,
         verbose: bool | None = None,
+        screen: bool = True,
     ) -> None:
         self.n_hidden = n_hidden
         self.ridge = ridge
         self.n_draws = n_draws
         self.random_state = random_state
         self.verbose = verbose
+        self.screen = screen
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw the hidden layer and solve for the read-out.
@@ -113,17 +110,31 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         y = np.asarray(y, dtype=np.float64)
         self._check_columns(X.shape[1])
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_draws)
-        errors, best = [], None
-        for seed in track(seeds.tolist(), "training", show=self.verbose):
-            candidate = self._train(X, y, seed)
-            errors.append(candidate.error)
+        errors, best = np.full(self.n_draws, np.nan), None
+        for draw in track(self._promising(X, y, seeds), "training", show=self.verbose):
+            candidate = self._train(X, y, int(seeds[draw]))
+            errors[draw] = candidate.error
             if best is None or candidate.error < best.error:
                 best = candidate
         assert best is not None
         self._keep(best)
-        self.training_errors_ = np.array(errors)
-        self.training_error_ = float(np.sqrt(np.mean((y - self._predict(X)) ** 2)))
+        self.training_errors_, self.training_error_ = errors, best.error
         return self
+
+    def _promising(self, X: Array, y: Array, seeds: NDArray[np.int64]) -> list[int]:
+        """Choose the draws to train on all rows, in order: the best ones on evenly spaced rows.
+
+        The ridge is smaller there in proportion to the rows, so that it weighs as much as on all of them.
+        """
+        step = min(_SCREENED_SHARE, len(y) // max(_SCREENED_ROWS, self.n_hidden))
+        if not self.screen or len(seeds) <= FINISHED or step < 2:
+            return list(range(len(seeds)))
+        some, people = np.ascontiguousarray(X[::step]), y[::step]
+        errors = [
+            self._train(some, people, seed, ridge=self.ridge * len(people) / len(y), scale_by=X).error
+            for seed in track(seeds.tolist(), "screening", show=self.verbose)
+        ]
+        return sorted(np.argsort(errors, kind="stable")[:FINISHED].tolist())
 
     def predict(self, X: Any) -> Array:
         """Estimate y: Jiang et al. 2016, Eq. (4) for the standard machine, Eq. (16) for the scaled one."""
@@ -144,11 +155,13 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.n_features_in_ = n_features
         return self
 
-    def _train(self, X: Array, y: Array, seed: int) -> _Candidate:
+    def _train(
+        self, X: Array, y: Array, seed: int, *, ridge: float | None = None, scale_by: Array | None = None
+    ) -> _Candidate:
         weights, bias = random_layer(seed, self.n_hidden, X.shape[1])
-        scale = self._scale(X, weights)
+        scale = self._scale(X if scale_by is None else scale_by, weights)
         input_weights = weights * self._spread(scale, X.shape[1])
-        coef, error = _read_out(X, y, input_weights, bias, self.ridge)
+        coef, error = _solve(X, y, input_weights, bias, self.ridge if ridge is None else ridge)
         return _Candidate(seed, weights, bias, scale, input_weights, coef, error)
 
     def _scale(self, X: Array, weights: Array) -> Array:
@@ -171,8 +184,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.coef_ = best.coef
 
     def _predict(self, X: Array) -> Array:
-        blocks = [h @ self.coef_ for _, h in _hidden_blocks(X, self.input_weights_, self.bias_)]
-        return np.concatenate(blocks)
+        return read_out(X, self.input_weights_, self.bias_, self.coef_)
 
     def _check_parameters(self) -> None:
         for name in ("n_hidden", "n_draws"):
@@ -201,7 +213,7 @@ class FSELMRegressor(ELMRegressor):
     z_max : float or sequence of float
         Largest |z| that each group may cause, one per group or one for all. Together they should stay
         at 5 or below, Eq. (13). One group with ``z_max=5`` is Eq. (11); 0 shuts a group out.
-    n_hidden, ridge, n_draws, random_state, verbose
+    n_hidden, ridge, n_draws, random_state, verbose, screen
         As in ``ELMRegressor``.
 
     Attributes
@@ -232,8 +244,9 @@ class FSELMRegressor(ELMRegressor):
         n_draws: int = 1,
         random_state: Any = None,
         verbose: bool | None = None,
+        screen: bool = True,
     ) -> None:
-        super().__init__(n_hidden, ridge, n_draws, random_state, verbose)
+        super().__init__(n_hidden, ridge, n_draws, random_state, verbose, screen)
         self.groups = groups
         self.z_max = z_max
 
@@ -280,45 +293,9 @@ class _Candidate:
     error: float
 
 
-def random_layer(seed: int, n_hidden: int, n_features: int) -> tuple[Array, Array]:
-    """Draw weights from U(-1, 1) and bias from U(-0.1, 0.1), Section V-D; the same for a seed for ever.
-
-    The generator is numpy's RandomState because its stream is frozen: a saved model keeps the seed only.
-    """
-    generator = np.random.RandomState(seed)
-    weights = generator.uniform(-1.0, 1.0, size=(n_hidden, n_features))
-    return weights, generator.uniform(-0.1, 0.1, size=n_hidden)
-
-
-def group_scales(X: Array, weights: Array, sizes: list[int], z_max: Array) -> Array:
-    """Scale every group of columns by the three steps of Section III-D: z_max over its largest |z| unscaled.
-
-    A group whose columns are all zero has nothing to scale: its alpha is 0.
-    """
-    unscaled = np.array(
-        [_largest_input(x, r) for x, r in zip(_split(X, sizes), _split(weights, sizes), strict=True)]
-    )
-    silent = unscaled < np.finfo(float).tiny
-    return np.where(silent, 0.0, z_max / np.where(silent, 1.0, unscaled))
-
-
-def _hidden_blocks(X: Array, input_weights: Array, bias: Array) -> Iterator[tuple[slice, Array]]:
-    """Rows of the hidden layer output H, Eq. (14), a block at a time."""
-    transposed = np.ascontiguousarray(input_weights.T)
-    for start in range(0, X.shape[0], _ROWS_PER_BLOCK):
-        rows = slice(start, start + _ROWS_PER_BLOCK)
-        z = X[rows] @ transposed
-        z += bias
-        yield rows, sigmoid_in_place(z)
-
-
-def _read_out(X: Array, y: Array, input_weights: Array, bias: Array, ridge: float) -> tuple[Array, float]:
+def _solve(X: Array, y: Array, input_weights: Array, bias: Array, ridge: float) -> tuple[Array, float]:
     """Solve (gamma I + H'H) beta = H'o, Eq. (15), and give the training RMSE without another pass."""
-    gram = np.zeros((bias.size, bias.size))
-    moment = np.zeros(bias.size)
-    for rows, h in _hidden_blocks(X, input_weights, bias):
-        gram += h.T @ h
-        moment += h.T @ y[rows]
+    gram, moment = normal_equations(X, y, input_weights, bias)
     gram[np.diag_indices_from(gram)] += ridge
     try:
         beta = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), moment)
@@ -327,13 +304,3 @@ def _read_out(X: Array, y: Array, input_weights: Array, bias: Array, ridge: floa
     # |o - H beta|^2 = o'o - 2 beta'H'o + beta'H'H beta, and (15) makes H'H beta = H'o - gamma beta
     squares = float(y @ y - beta @ moment - ridge * (beta @ beta))
     return beta, math.sqrt(max(squares, 0.0) / y.size)
-
-
-def _largest_input(x: Array, r: Array) -> float:
-    """Largest |R y_k| over all rows and neurons for one group: z'_max of Section III-D, step 1."""
-    starts = range(0, x.shape[0], _ROWS_PER_BLOCK)
-    return max(float(np.abs(x[start : start + _ROWS_PER_BLOCK] @ r.T).max()) for start in starts)
-
-
-def _split(columns: Array, sizes: list[int]) -> list[Array]:
-    return np.split(columns, np.cumsum(sizes)[:-1], axis=1)

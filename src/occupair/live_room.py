@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.elm import sigmoid_in_place
 from occupair.errors import InputError
 from occupair.features import Layer
+from occupair.hidden_layer import sigmoid_in_place
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]

@@ -68,7 +68,7 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
     """Turn a trained estimator into the bytes of a model file."""
     check_is_fitted(estimator, "most_people_")
     model = {
-        "parameters": {name: _plain(getattr(estimator, name)) for name in _PARAMETERS},
+        "parameters": {name: _plain(getattr(estimator, name)) for name in (*_PARAMETERS, "screen")},
         "interval": estimator.interval_,
         "most_people": estimator.most_people_,
         "uses_ventilation": estimator.uses_ventilation_,
@@ -124,6 +124,7 @@ def parse_model(content: bytes) -> OccupancyEstimator:
 
 def _build(model: dict[str, Any]) -> OccupancyEstimator:
     parameters = {name: model["parameters"][name] for name in _PARAMETERS}
+    parameters["screen"] = bool(model["parameters"].get("screen", True))
     if isinstance(parameters["z_max"], list):
         parameters["z_max"] = tuple(parameters["z_max"])
     estimator = OccupancyEstimator(**parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.elm import sigmoid_in_place
+from occupair.hidden_layer import sigmoid_in_place
 from occupair.live_room import Network
 
 Array = NDArray[np.float64]

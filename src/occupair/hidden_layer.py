@@ -1,0 +1,147 @@
+"""The random hidden layer of an extreme learning machine, and the normal equations of its read-out.
+
+The hidden layer output H is never held whole: rows pass through in blocks, and the ridge solve needs only
+H'H and H'o. Each core takes blocks of its own through projection, sigmoid and H'H, with the BLAS on one
+thread: all cores are busy all the time, none waits for another, and what is added up stays in its cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+_ROWS_PER_BLOCK = 4096
+_VALUES_PER_BLOCK = 4_000_000  # of H, 32 MB for each core
+_OFF = 700.0  # a neuron with less than minus this is off: exp(-700) is the last power that is a usual number
+
+
+def sigmoid_in_place(z: Array) -> Array:
+    """Overwrite z with h(z) = 1 / (1 + exp(-z)), the activation below Jiang et al. 2016, Eq. (4)."""
+    np.negative(z, out=z)
+    with np.errstate(over="ignore"):  # exp(-z) = inf is the neuron that is off: 1 / inf = 0
+        np.exp(z, out=z)
+    z += 1.0
+    return np.reciprocal(z, out=z)
+
+
+def random_layer(seed: int, n_hidden: int, n_features: int) -> tuple[Array, Array]:
+    """Draw weights from U(-1, 1) and bias from U(-0.1, 0.1), Section V-D; the same for a seed for ever.
+
+    The generator is numpy's RandomState because its stream is frozen: a saved model keeps the seed only.
+    """
+    generator = np.random.RandomState(seed)
+    weights = generator.uniform(-1.0, 1.0, size=(n_hidden, n_features))
+    return weights, generator.uniform(-0.1, 0.1, size=n_hidden)
+
+
+def group_scales(X: Array, weights: Array, sizes: Sequence[int], z_max: Array) -> Array:
+    """Scale every group of columns by the three steps of Section III-D: z_max over its largest |z| unscaled.
+
+    A group whose columns are all zero has nothing to scale: its alpha is 0.
+    """
+    edges = np.cumsum(sizes)[:-1]
+    groups = zip(np.split(X, edges, axis=1), np.split(weights, edges, axis=1), strict=True)
+    unscaled = np.array([largest_input(x, r) for x, r in groups])
+    silent = unscaled < np.finfo(float).tiny
+    return np.where(silent, 0.0, z_max / np.where(silent, 1.0, unscaled))
+
+
+def largest_input(x: Array, r: Array) -> float:
+    """Largest |R y_k| over all rows and neurons for one group: z'_max of Section III-D, step 1.
+
+    A row is its mean m in every column, and what deviates from it, d: no row can cause more than
+    |m| max |sum of a row of R| + |d| max |row of R|. Rows are taken by this bound, largest first, until none
+    that is left can cause more than what has been found. That is exact, and mostly over after a small part
+    of the rows: windows of a slow quantity are little more than their mean.
+
+    Examples
+    --------
+    >>> largest_input(np.array([[1.0, 2.0], [-3.0, 0.5]]), np.array([[1.0, -1.0]]))
+    3.5
+    """
+    mean = x.mean(axis=1)
+    deviation = np.linalg.norm(x - mean[:, np.newaxis], axis=1)
+    bound = np.abs(mean) * np.abs(r.sum(axis=1)).max() + deviation * np.linalg.norm(r, axis=1).max()
+    bound *= 1 + 1e-12  # for what rounding takes off
+    order = np.argsort(-bound)
+    largest, start, size = 0.0, 0, 64
+    while start < order.size and bound[order[start]] > largest:
+        largest = max(largest, float(np.abs(x[order[start : start + size]] @ r.T).max()))
+        start, size = start + size, min(2 * size, _ROWS_PER_BLOCK)
+    return largest
+
+
+def normal_equations(X: Array, y: Array, input_weights: Array, bias: Array) -> tuple[Array, Array]:
+    """Give H'H and H'o, the parts of Eq. (15), without ever holding H, Eq. (14)."""
+    transposed = np.ascontiguousarray(input_weights.T)
+
+    def add_up(blocks: Sequence[slice]) -> tuple[Array, Array]:
+        gram, moment, product = np.zeros((bias.size, bias.size)), np.zeros(bias.size), np.empty((0, 0))
+        for rows, h in _hidden(X, transposed, bias, blocks):
+            product = np.matmul(h.T, h, out=product if product.size else None)  # numpy takes this for a syrk
+            gram += product
+            moment += y[rows] @ h
+        return gram, moment
+
+    parts = _on_all_cores(add_up, X.shape[0], bias.size)
+    gram, moment = parts[0]
+    for other_gram, other_moment in parts[1:]:
+        gram += other_gram
+        moment += other_moment
+    return gram, moment
+
+
+def read_out(X: Array, input_weights: Array, bias: Array, coef: Array) -> Array:
+    """Give H beta, Eq. (16), a block of rows at a time."""
+    transposed = np.ascontiguousarray(input_weights.T)
+    result = np.empty(X.shape[0])
+
+    def fill(blocks: Sequence[slice]) -> None:
+        for rows, h in _hidden(X, transposed, bias, blocks):
+            np.matmul(h, coef, out=result[rows])
+
+    _on_all_cores(fill, X.shape[0], bias.size)
+    return result
+
+
+def _hidden(
+    X: Array, transposed: Array, bias: Array, blocks: Sequence[slice]
+) -> Iterator[tuple[slice, Array]]:
+    """Blocks of the hidden layer output H, Eq. (14), one after the other in the same memory."""
+    memory = np.empty((max((rows.stop - rows.start for rows in blocks), default=0), bias.size))
+    for rows in blocks:
+        h = memory[: rows.stop - rows.start]
+        np.matmul(X[rows], transposed, out=h)
+        h += bias
+        if not _is_moderate(X[rows], transposed):
+            np.clip(h, -_OFF, _OFF, out=h)
+        yield rows, sigmoid_in_place(h)
+
+
+def _is_moderate(x: Array, transposed: Array) -> bool:
+    """Tell whether no neuron is driven so far that exp overflows, which is slow; bare inputs may do that."""
+    longest = float(np.einsum("ij,ij->i", x, x).max(initial=0.0))
+    return longest * float(np.einsum("ij,ij->j", transposed, transposed).max()) < (_OFF - 1) ** 2
+
+
+def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: int) -> list[T]:
+    """Deal equal blocks of rows to the cores that the BLAS may use, and let each do its work on its own."""
+    cores = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    most = min(_ROWS_PER_BLOCK, max(_VALUES_PER_BLOCK // n_hidden, 1))
+    rounds = max(math.ceil(n_rows / (cores * most)), 1)
+    size = max(math.ceil(n_rows / (cores * rounds)), 256)
+    blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    shares = [share for core in range(cores) if (share := blocks[core::cores])]
+    if len(shares) < 2:
+        return [work(blocks)]
+    with threadpool_limits(1), ThreadPoolExecutor(len(shares)) as pool:
+        return list(pool.map(work, shares))
