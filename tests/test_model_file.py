@@ -168,3 +168,9 @@ def test_numbers_that_are_none(path):
 def test_a_missing_file_is_said_by_the_system(tmp_path):
     with pytest.raises(FileNotFoundError):
         oc.OccupancyEstimator.load(tmp_path / "nowhere.occupair")
+
+
+def test_numbers_beyond_all_bounds(path):
+    content = path.read_bytes().replace(b'"most_people":', b'"most_people":1e999,"x":')
+    with pytest.raises(oc.InputError, match="is not a valid model"):
+        parse_model(content)

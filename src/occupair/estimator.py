@@ -19,18 +19,18 @@ from sklearn.utils.validation import check_is_fitted
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
-from occupair.habits import compare
-from occupair.linked_elm import RIDGES
 from occupair.live_room import LiveDay, LiveRoom, Network, RunningDay
 from occupair.progress import track
 from occupair.readings import COLUMNS, check_readings, date_slices, episode_slices, interval_of
-from occupair.room_day import RoomDay
-from occupair.room_features import GROUPS
-from occupair.room_model import LAGS, RoomModel
-from occupair.room_rows import Clock, Rows, rows_of
-from occupair.room_training import Episode, Settings, fit_room
+from occupair.room.day import RoomDay
+from occupair.room.features import GROUPS
+from occupair.room.habits import compare
+from occupair.room.linked_elm import RIDGES
+from occupair.room.model import LAGS, RoomModel
+from occupair.room.rows import Clock, Rows, rows_of
+from occupair.room.training import Episode, Settings, fit_room
+from occupair.room.transfer import OtherRooms, other_rooms
 from occupair.smoothing import check_smoothing, smooth
-from occupair.transfer import OtherRooms, other_rooms
 
 Array = NDArray[np.float64]
 Mode = Literal["live", "hindsight", "drifting"]
@@ -50,7 +50,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     ``OccupancyEstimator()`` is what we recommend for a real room (``layer="room"``): an FS-ELM with direct
     links on the locally smoothed CO2 it will see live, averaged with the mass balance of the room, with no
     past estimates fed back, because what is fed back drifts in real rooms. Of a reading it thinks again
-    10 and 20 minutes later, and it says how sure it is. See ``occupair.room_training``.
+    10 and 20 minutes later, and it says how sure it is. See ``occupair.room.training``.
 
     ``OccupancyEstimator.paper()`` is that of Jiang et al. 2016, Eq. (20): trained on the true past occupancy
     with the CO2 of each day smoothed as a whole, and run on its own past estimates.
@@ -71,7 +71,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Weight of the CO2 smoothing, lambda [min squared]; 0 takes CO2 as measured, Eq. (21).
     z_max : float or sequence of float, optional
         Influence of the groups on the hidden neurons, Eq. (13): M, P, V, T and S of the room layer (see
-        ``occupair.room_features``), or P, I, D, o and v of the paper's; not used by ``layer="elm"``. With
+        ``occupair.room.features``), or P, I, D, o and v of the paper's; not used by ``layer="elm"``. With
         0 for o no estimate depends on an earlier one. If not given, what we or the paper recommend.
     n_hidden : int
         Hidden neurons, L.
@@ -178,7 +178,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """Make an estimator for a room with few labelled days, from models of other rooms.
 
         How CO2 answers to people is much the same in rooms alike, so its mass balance starts from theirs,
-        the more so the fewer days it is then trained on. See ``occupair.transfer``.
+        the more so the fewer days it is then trained on. See ``occupair.room.transfer``.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Warns
         -----
         UserWarning
-            When CO2 adds next to nothing in this room to what the time of day tells.
+            When CO2 adds next to nothing in this room to what the time of day tells, on five days or more.
         """
         self._check_layer()
         readings = check_readings(readings, needed=("co2", "occupancy"))
@@ -240,7 +240,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         room, left_out = fit_room(_episodes_of_days(readings), settings, self.start)
         several = len(left_out.people) > 1
         comparison = compare(left_out.clock, left_out.people, left_out.estimated) if several else None
-        if comparison is not None and not comparison.co2_helps:
+        if comparison is not None and comparison.is_warning:
             warnings.warn(str(comparison), UserWarning, stacklevel=3)
         error = left_out.error
         return {"room_": room, "interval_": interval, "comparison_": comparison, "training_error_": error}

@@ -22,10 +22,10 @@ from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.features import LAYERS, Layer
 from occupair.files import write_atomically
-from occupair.habits import Comparison
-from occupair.room_file import check_layer, layer_checksum, room_from_json, room_to_json
-from occupair.room_model import RoomModel
-from occupair.room_rows import width_at
+from occupair.room.file import check_layer, layer_checksum, room_from_json, room_to_json
+from occupair.room.habits import Comparison
+from occupair.room.model import RoomModel
+from occupair.room.rows import width_at
 
 VERSION = 2
 READABLE = (1, 2)  # 1 had no room layer
@@ -114,9 +114,9 @@ def parse_model(content: bytes) -> OccupancyEstimator:
         raise InputError("is damaged or cut short, it does not end as a model file does") from None
     if version not in READABLE:
         raise InputError(f"has format version {version!r}, this occupair reads {VERSION}: upgrade occupair")
-    if checksum != _checksum(_canonical(model)):
-        raise InputError("is damaged, its checksum does not match its content")
     try:
+        if checksum != _checksum(_canonical(model)):
+            raise InputError("is damaged, its checksum does not match its content")
         return _build(model)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise InputError(f"is not a valid model: {error}") from None
@@ -155,8 +155,8 @@ def _build_room(estimator: OccupancyEstimator, values: dict[str, Any]) -> RoomMo
 
 
 def _build_comparison(values: dict[str, Any]) -> Comparison:
-    names = ("error", "profile_error")
-    return Comparison(*(_positive(values, name, or_zero=True) for name in names))
+    error, profile_error = (_positive(values, name, or_zero=True) for name in ("error", "profile_error"))
+    return Comparison(error, profile_error, int(values["days"]))
 
 
 def _build_layer(layer: dict[str, Any]) -> Layer:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occupair.ranges import LEVELS, Ranges
+from occupair.room.ranges import LEVELS, Ranges
 
 
 def estimates(n, seed):
@@ -85,3 +85,9 @@ def test_an_empty_room_has_errors_of_its_own(least):
 def test_estimates_of_nobody_only():
     ranges = Ranges.learn(np.zeros(50), np.zeros(50))
     assert [bound.tolist() for bound in ranges.around(np.array([0.0, 3.0]), 0.9)] == [[0.0, 3.0], [0.0, 3.0]]
+
+
+def test_unknown_ranges_hold_all_that_was_seen():
+    low, high = Ranges.unknown(20.0).around(np.array([0.0, 7.0, 20.0]), 0.5)
+    assert low.tolist() == [0.0, 0.0, 0.0]
+    assert (high >= 20.0).all()

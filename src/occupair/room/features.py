@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.balance import Balance, balance_terms
-from occupair.room_rows import Rows
+from occupair.room.balance import Balance, balance_terms
+from occupair.room.rows import Rows
 
 Array = NDArray[np.float64]
 

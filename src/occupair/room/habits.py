@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room_rows import Clock
+from occupair.room.rows import Clock
 
 Array = NDArray[np.float64]
 
 SLOT = 30
 """Length of a time of day [min]."""
+
+ENOUGH_DAYS = 5
+"""Days from which on it is not by chance that CO2 does not help."""
 
 WORTHWHILE = 0.95
 """Share of the profile's error below which CO2 adds something."""
@@ -29,15 +32,23 @@ class Comparison:
         RMSE of the estimator [people].
     profile_error : float
         RMSE of the mean of each time of day, weekdays and weekends apart, which never looks at CO2 [people].
+    days : int
+        How many there were; fewer than ``ENOUGH_DAYS`` are too few to complain.
     """
 
     error: float
     profile_error: float
+    days: int
 
     @property
     def co2_helps(self) -> bool:
         """Whether CO2 tells more than the clock."""
         return self.error < WORTHWHILE * self.profile_error
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether CO2 does not help, on days enough to say so."""
+        return not self.co2_helps and self.days >= ENOUGH_DAYS
 
     def __str__(self) -> str:
         verdict = (
@@ -58,7 +69,7 @@ def compare(clocks: Sequence[Clock], people: Sequence[Array], estimated: Sequenc
         The truth, and the estimates [people].
     """
     profiles = [profile(clocks, people, left_out=k) for k in range(len(clocks))]
-    return Comparison(_rmse(people, estimated), _rmse(people, profiles))
+    return Comparison(_rmse(people, estimated), _rmse(people, profiles), len(clocks))
 
 
 def profile(clocks: Sequence[Clock], people: Sequence[Array], *, left_out: int) -> Array:

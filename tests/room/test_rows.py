@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from dense import smooth
-from occupair.room_rows import Clock, rows_of, stacked, width_at
+from occupair.room.rows import Clock, rows_of, stacked, width_at
 
 COPENHAGEN = "Europe/Copenhagen"
 

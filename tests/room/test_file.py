@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from occupair.model_file import VERSION, _canonical, _checksum, dump_model, parse_model
-from occupair.room_file import _from_runs, _runs, room_from_json, room_to_json
+from occupair.room.file import _from_runs, _runs, room_from_json, room_to_json
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from dense import linked_columns
-from occupair import linked_elm
-from occupair.linked_elm import LINK_RIDGES, RIDGES, make_layer, solve_by_days
+from occupair.room import linked_elm
+from occupair.room.linked_elm import LINK_RIDGES, RIDGES, make_layer, solve_by_days
 
 SIZES = (2, 3, 1)
 

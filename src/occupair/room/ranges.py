@@ -38,6 +38,11 @@ class Ranges:
     errors: Array
 
     @classmethod
+    def unknown(cls, most: float) -> Ranges:
+        """Give ranges from nobody to the most people seen [people]: no day was left out to learn from."""
+        return cls(np.zeros(1), np.where(LEVELS < 0.5, -most, most)[np.newaxis])
+
+    @classmethod
     def learn(cls, estimated: Array, true: Array) -> Ranges:
         """Keep the errors of estimates of days left out [people].
 

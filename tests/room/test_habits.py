@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import occupair as oc
-from occupair.habits import Comparison, compare, profile
-from occupair.room_rows import Clock
+from occupair.room.habits import Comparison, compare, profile
+from occupair.room.rows import Clock
 
 
 def clock(*minutes, weekend=0.0):
@@ -42,15 +42,15 @@ def test_errors_are_rmse_on_days_left_out():
 
 @pytest.mark.parametrize(("error", "helps"), [(1.0, True), (1.89, True), (1.9, False), (3.0, False)])
 def test_co2_helps_when_it_is_five_percent_better(error, helps):
-    assert Comparison(error, 2.0).co2_helps == helps
+    assert Comparison(error, 2.0, 10).co2_helps == helps
 
 
 def test_says_so():
-    assert str(Comparison(1.0, 2.0)) == (
+    assert str(Comparison(1.0, 2.0, 10)) == (
         "CO2 tells more than the clock: on days left out 1.00 people off with it,"
         " 2.00 by the time of day alone"
     )
-    assert str(Comparison(2.5, 2.0)) == (
+    assert str(Comparison(2.5, 2.0, 10)) == (
         "CO2 adds next to nothing in this room: on days left out 2.50 people off with it,"
         " 2.00 by the time of day alone"
     )
@@ -84,3 +84,9 @@ def test_the_profile_of_an_office_by_pandas():
 
 def test_a_single_day_has_nothing_to_compare_with(slow_office):
     assert oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(slow_office.iloc[:288]).comparison_ is None
+
+
+@pytest.mark.parametrize(("days", "is_warning"), [(2, False), (4, False), (5, True), (30, True)])
+def test_few_days_are_no_reason_to_complain(days, is_warning):
+    assert Comparison(2.0, 2.0, days).is_warning == is_warning
+    assert not Comparison(1.0, 2.0, days).is_warning

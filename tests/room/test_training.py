@@ -8,11 +8,11 @@ from sklearn.exceptions import NotFittedError
 
 import occupair as oc
 from dense import WrittenRoom
-from occupair import room_training
 from occupair.estimator import _episodes_of_days
 from occupair.metrics import rmse
-from occupair.room_rows import Clock
-from occupair.room_training import Episode, Settings, fit_room, prepare
+from occupair.room import training as room_training
+from occupair.room.rows import Clock
+from occupair.room.training import Episode, Settings, fit_room, prepare
 
 
 def small(**changes):

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room_rows import Rows
+from occupair.room.rows import Rows
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.balance import Balance
-from occupair.linked_elm import LinkedLayer
-from occupair.open_hours import OpenHours
-from occupair.ranges import Ranges
-from occupair.room_features import Moment, room_columns
-from occupair.room_rows import Rows
+from occupair.room.balance import Balance
+from occupair.room.features import Moment, room_columns
+from occupair.room.hours import OpenHours
+from occupair.room.linked_elm import LinkedLayer
+from occupair.room.ranges import Ranges
+from occupair.room.rows import Rows
 
 Array = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occupair.open_hours import OpenHours, learn_hours
-from occupair.room_rows import Clock
+from occupair.room.hours import OpenHours, learn_hours
+from occupair.room.rows import Clock
 
 ANY_TIME = list(range(20, 1440))  # a day starts with an empty room
 

@@ -6,10 +6,10 @@ import pytest
 from sklearn.base import clone
 
 import occupair as oc
-from occupair import transfer
-from occupair.balance import Balance, BaseLevel, Choice
 from occupair.metrics import rmse
-from occupair.transfer import OtherRooms
+from occupair.room import transfer
+from occupair.room.balance import Balance, BaseLevel, Choice
+from occupair.room.transfer import OtherRooms
 
 LEVEL = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
 

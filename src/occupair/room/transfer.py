@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.balance import Balance, Choice, Penalty
 from occupair.errors import InputError
-from occupair.room_model import LAGS, RoomModel, lags_at
+from occupair.room.balance import Balance, Choice, Penalty
+from occupair.room.model import LAGS, RoomModel, lags_at
 
 if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator

@@ -9,16 +9,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.balance import Balance, BaseLevel, fit_balance, least_squares
-from occupair.linked_elm import LinkedLayer, ReadOut, make_layer, solve_by_days
 from occupair.metrics import rmse
-from occupair.open_hours import OpenHours, learn_hours
 from occupair.progress import track
-from occupair.ranges import Ranges
-from occupair.room_features import GROUPS, moment_of, room_columns
-from occupair.room_model import LAGS, Refinement, RoomModel, averaged, is_present, lags_at
-from occupair.room_rows import Clock, Rows, rows_of, stacked
-from occupair.transfer import OtherRooms
+from occupair.room.balance import Balance, BaseLevel, fit_balance, least_squares
+from occupair.room.features import GROUPS, moment_of, room_columns
+from occupair.room.hours import OpenHours, learn_hours
+from occupair.room.linked_elm import LinkedLayer, ReadOut, make_layer, solve_by_days
+from occupair.room.model import LAGS, Refinement, RoomModel, averaged, is_present, lags_at
+from occupair.room.ranges import Ranges
+from occupair.room.rows import Clock, Rows, rows_of, stacked
+from occupair.room.transfer import OtherRooms
 
 Array = NDArray[np.float64]
 
@@ -260,7 +260,8 @@ def _refine(
         [hours[k].at(clock, lag * settings.interval) for k, clock in enumerate(training.clocks)]
     )
     estimated = np.where(present & is_open, estimated, 0.0)
-    ranges = Ranges.learn(estimated, target)
+    several = len(training.days) > 1
+    ranges = Ranges.learn(estimated, target) if several else Ranges.unknown(training.most)
     return Refinement(
         balanced.balance, moment, layer, people.coef, presence.coef, threshold, ranges
     ), estimated

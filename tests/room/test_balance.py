@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occupair import balance as module
-from occupair.balance import BaseLevel, balance_terms, fit_balance, least_squares
-from occupair.room_rows import Clock, Rows, rows_of
+from occupair.room import balance as module
+from occupair.room.balance import BaseLevel, balance_terms, fit_balance, least_squares
+from occupair.room.rows import Clock, Rows, rows_of
 
 BASE = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
 DAY = Clock.of(pd.date_range("2024-01-08", periods=288, freq="5min"))

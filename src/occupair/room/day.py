@@ -7,9 +7,9 @@ import datetime as dt
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.open_hours import START
-from occupair.room_model import RoomModel
-from occupair.room_rows import Clock, Rows, width_at
+from occupair.room.hours import START
+from occupair.room.model import RoomModel
+from occupair.room.rows import Clock, Rows, width_at
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.balance import Balance, BaseLevel, Choice
 from occupair.hidden_layer import random_layer
-from occupair.linked_elm import LinkedLayer
-from occupair.open_hours import OpenHours
-from occupair.ranges import LEVELS, Ranges
-from occupair.room_features import GROUPS, Moment
-from occupair.room_model import Refinement, RoomModel, lags_at
-from occupair.room_rows import width_at
+from occupair.room.balance import Balance, BaseLevel, Choice
+from occupair.room.features import GROUPS, Moment
+from occupair.room.hours import OpenHours
+from occupair.room.linked_elm import LinkedLayer
+from occupair.room.model import Refinement, RoomModel, lags_at
+from occupair.room.ranges import LEVELS, Ranges
+from occupair.room.rows import width_at
 
 Array = NDArray[np.float64]
 

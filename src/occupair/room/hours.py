@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room_rows import Clock
+from occupair.room.rows import Clock
 
 Array = NDArray[np.float64]
 
