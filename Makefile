@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint bench reproduce seeds picture clean help
+.PHONY: demo test lint bench prove reproduce seeds picture clean help
 .DEFAULT_GOAL := help
 
 help:                    ## what there is to make
@@ -29,6 +29,9 @@ METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge
 
 bench: $(INSTALLED)      ## public rooms, ours and the faster baselines: docs/benchmark.md (some eight minutes)
 	@$(BIN)/occupair benchmark $(ROOMS) --methods $(METHODS) --jobs 2 --out occupair-benchmark.html
+
+prove: $(INSTALLED)      ## how often ranges hold, how few labelled days do: docs/proofs.md (two to three minutes)
+	@$(BIN)/occupair prove $(ROOMS)
 
 seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (some six minutes)
 	@$(BIN)/python tools/seeds.py 10

@@ -6,4 +6,6 @@
 - `scores`, `intervals`: how good, and how sure that is
 - `run`, `result`: the whole benchmark
 - `tables`, `figures`, `page`, `command`: what people see of it
+- `coverage`, `few_days`, `quiet`: how often ranges hold, how few labelled days are enough
+- `proofs`, `proof_tables`: both on public rooms, and what people see of them
 """

@@ -1,4 +1,4 @@
-"""Commands for research: the paper's experiment, public data sets, the benchmark."""
+"""Commands for research: the paper's experiment, public data sets, the benchmark, the proofs."""
 
 from __future__ import annotations
 
@@ -71,6 +71,24 @@ def benchmark(
             cache=cache,
             jobs=jobs,
         )
+    typer.echo(text)
+
+
+def prove(
+    rooms: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ROOM]...", help="Rooms; the seven with ventilation if none."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """Measure on public rooms how often the ranges hold, and how few labelled days are enough.
+
+    Example: occupair prove robod-1 robod-3
+    """
+    from occupair.benchmark.proofs import prove as run
+
+    with bar():
+        text = run(rooms or [], as_json=as_json)
     typer.echo(text)
 
 
