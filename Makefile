@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint bench prove reproduce seeds picture clean help
+.PHONY: demo test lint rooms prove reproduce seeds picture clean help
 .DEFAULT_GOAL := help
 
 help:                    ## what there is to make
@@ -25,9 +25,9 @@ lint: $(INSTALLED)       ## ruff and mypy
 	$(BIN)/mypy
 
 ROOMS := sdu2018-1 sdu2018-2 sdu2018-3 sdu2018-4 sdu2019-1 robod-1 robod-3
-METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge,gradient-boosting,occupair
+METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge,gradient-boosting,random-forest,svr,mlp,paper,occupair
 
-bench: $(INSTALLED)      ## public rooms, ours and the faster baselines: docs/benchmark.md (some eight minutes)
+rooms: $(INSTALLED)      ## every method in every public room: docs/benchmark.md (some twenty minutes, then kept)
 	@$(BIN)/occupair benchmark $(ROOMS) --methods $(METHODS) --jobs 2 --out occupair-benchmark.html
 
 prove: $(INSTALLED)      ## how often ranges hold, how few labelled days do: docs/proofs.md (two to three minutes)

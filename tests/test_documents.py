@@ -108,6 +108,14 @@ def test_the_numbers_of_the_readme_are_those_of_the_experiment():
     assert [number for number in numbers if number not in experiment] == []
 
 
+def test_the_numbers_of_real_rooms_are_those_of_the_benchmark_and_the_proofs():
+    printed = "".join((ROOT / "docs" / name).read_text() for name in ("benchmark.md", "proofs.md"))
+    section = README[README.index("## Real rooms") : README.index("MIT licence")]
+    numbers = re.findall(r"\b0\.\d{3}\b|\d\d\.\d(?= %)", section)
+    assert len(numbers) > 25
+    assert [number for number in numbers if number not in printed] == []
+
+
 @pytest.mark.parametrize(
     "path", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")), ids=lambda p: p.name
 )

@@ -95,7 +95,7 @@ def test_says_so_when_nothing_is_better(desk, monkeypatch):
         (["unlabelled.csv"], "occupair: unlabelled.csv: has no column 'occupancy'"),
         (["short.csv"], "occupair: short.csv: readings must hold at least 3 days with more than 6 readings"),
         (["office.csv", "--folds", "5"], "office.csv: readings must hold at least 5 days"),
-        (["office.csv", "--horizon", "7"], "office.csv: horizon must be a whole number of readings, got 7"),
+        (["office.csv", "--horizon", "7"], "occupair: horizon must be a whole number of readings, got 7"),
         (["office.csv", "--mode", "past", "--hidden", "5"], "mode must be one of live, hindsight, drifting"),
         (["office.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
     ],
