@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 Array = NDArray[np.float64]
+S = TypeVar("S")
 T = TypeVar("T")
 
 _ROWS_PER_BLOCK = 4096
@@ -135,13 +136,23 @@ def _is_moderate(x: Array, transposed: Array) -> bool:
 
 def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: int) -> list[T]:
     """Deal equal blocks of rows to the cores that the BLAS may use, and let each do its work on its own."""
-    cores = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    cores = _cores()
     most = min(_ROWS_PER_BLOCK, max(_VALUES_PER_BLOCK // n_hidden, 1))
     rounds = max(math.ceil(n_rows / (cores * most)), 1)
     size = max(math.ceil(n_rows / (cores * rounds)), 256)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     shares = [share for core in range(cores) if (share := blocks[core::cores])]
-    if len(shares) < 2:
-        return [work(blocks)]
-    with threadpool_limits(1), ThreadPoolExecutor(len(shares)) as pool:
-        return list(pool.map(work, shares))
+    return each_on_a_core(work, shares or [blocks])
+
+
+def each_on_a_core(work: Callable[[S], T], items: Sequence[S]) -> list[T]:
+    """Do the work on every item, as many at a time as the BLAS may use cores, each on one of them."""
+    cores = min(_cores(), len(items))
+    if cores < 2:
+        return [work(item) for item in items]
+    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+        return list(pool.map(work, items))
+
+
+def _cores() -> int:
+    return max((int(pool["num_threads"]) for pool in threadpool_info()), default=1)

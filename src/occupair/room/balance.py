@@ -38,15 +38,15 @@ class BaseLevel:
 
     Parameters
     ----------
-    lowest, highest : float
-        Limits of the low of a day, from training days [ppm].
-    usual : float
+    lowest, highest : float or array
+        Limits of the low of a day, from training days [ppm]; an array has one for each row.
+    usual : float or array
         Its median [ppm].
     """
 
-    lowest: float
-    highest: float
-    usual: float
+    lowest: float | Array
+    highest: float | Array
+    usual: float | Array
 
     @classmethod
     def learn(cls, lows: Sequence[float]) -> BaseLevel:
@@ -60,7 +60,7 @@ class BaseLevel:
         margin = MARGIN / len(lows) ** 2
         return cls(float(min(lows)) - margin, float(max(lows)) + margin, float(np.median(lows)))
 
-    def at(self, rows: Rows, share: float) -> Array:
+    def at(self, rows: Rows, share: float | Array) -> Array:
         """Give the base level at every row: ``share`` of it follows the low of the day so far [ppm]."""
         return share * np.clip(rows.low, self.lowest, self.highest) + (1 - share) * self.usual
 

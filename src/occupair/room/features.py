@@ -56,28 +56,31 @@ def room_columns(rows: Rows, balance: Balance, moment: Moment, said: Array) -> A
     """
     groups = (
         balance_terms(rows, balance.base, moment.share, moment.behind)[:, :-1],
-        _levels_and_rises(rows, balance.base.at(rows, moment.share)),
-        _flows(rows, moment.behind),
-        _times(rows, moment.lag),
+        levels_and_rises(rows, balance.base.at(rows, moment.share)),
+        flows(rows, moment.behind),
+        times(rows, moment.lag),
         said,
     )
     return np.column_stack(groups)
 
 
-def _levels_and_rises(rows: Rows, base: Array) -> Array:
+def levels_and_rises(rows: Rows, base: Array) -> Array:
+    """Give group P, with CO2 counted from a base level [ppm]."""
     co2 = rows.co2
     levels = [(co2[:, round(minutes / rows.interval)] - base) / 100 for minutes in _LEVELS]
     rises = [(co2[:, 0] - co2[:, rows.steps(minutes)]) / 30 for minutes in _RISES]
     return np.column_stack(levels + rises)
 
 
-def _flows(rows: Rows, behind: int) -> Array:
+def flows(rows: Rows, behind: int) -> Array:
+    """Give group V, ``behind`` readings before the newest."""
     flow = rows.ventilation[:, behind:]
     means = [flow[:, : rows.steps(minutes)].mean(axis=1) for minutes in _MEANS]
     return np.column_stack([flow[:, 0], *means])
 
 
-def _times(rows: Rows, lag: int) -> Array:
+def times(rows: Rows, lag: int) -> Array:
+    """Give group T, ``lag`` readings before the newest."""
     angle = (rows.clock.minute - lag * rows.interval) * (2 * np.pi / 1440)
     weekend = rows.clock.weekend
     day = np.column_stack([np.sin(angle), np.cos(angle)])

@@ -126,12 +126,14 @@ class RoomModel:
         return people.clip(0.0, self.most_people)
 
 
-def averaged(network: Array, balance: Array, share: float) -> Array:
+def averaged(network: Array, balance: Array, share: float | Array) -> Array:
     """Average what the FS-ELM and the mass balance say [people]."""
     return share * network + (1 - share) * balance
 
 
-def is_present(people: Array, presence: Array, threshold: float, most: float) -> NDArray[np.bool_]:
+def is_present(
+    people: Array, presence: Array, threshold: float | Array, most: float | Array
+) -> NDArray[np.bool_]:
     """Tell whether anybody is in: where few are estimated, presence has the last word."""
     return (presence >= threshold) | (people >= FEW * most)
 

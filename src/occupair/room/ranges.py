@@ -66,8 +66,18 @@ class Ranges:
     def around(self, people: Array, interval: float) -> tuple[Array, Array]:
         """Give the range that holds the true count with probability ``interval`` [people]."""
         which = np.searchsorted(self.edges, people, side="right") - 1
+        low, high = self.errors_at(interval)
+        return with_errors(people, low[which], high[which])
+
+    def errors_at(self, interval: float) -> tuple[Array, Array]:
+        """Give the errors between which the share ``interval`` lies, in each bin [people]."""
         low, high = (
-            np.array([np.interp(level, LEVELS, errors) for errors in self.errors])[which]
+            np.array([np.interp(level, LEVELS, errors) for errors in self.errors])
             for level in ((1 - interval) / 2, (1 + interval) / 2)
         )
-        return np.clip(people + low, 0.0, people), np.maximum(people + high, people)
+        return low, high
+
+
+def with_errors(people: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Give the range from so many less to so many more, not below nobody, and with the estimate in it."""
+    return np.clip(people + low, 0.0, people), np.maximum(people + high, people)

@@ -1,0 +1,128 @@
+"""Many rooms at once give what each gives alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import occupair as oc
+from occupair.room.many import ManyRooms
+
+
+@pytest.fixture(scope="module")
+def offices():
+    return [oc.simulate_office(days=5, seed=seed).iloc[::5] for seed in (1, 2, 3)]
+
+
+@pytest.fixture(scope="module")
+def estimators(offices):
+    return [
+        oc.OccupancyEstimator(random_state=0, n_hidden=20).fit(office.iloc[: (2 + k) * 288])
+        for k, office in enumerate(offices)
+    ]
+
+
+def alone(estimators, readings):
+    """What each room says by itself, as one array of people, low and high a room."""
+    rooms = [estimator.live() for estimator in estimators]
+    said = [
+        [room.update(time.to_pydatetime(), co2, flow) for time, co2, flow in zip(*columns, strict=True)]
+        for room, columns in zip(rooms, readings, strict=True)
+    ]
+    return np.array([[(one.people, one.low, one.high) for one in room] for room in said])
+
+
+def test_is_every_room_alone_over_two_days(offices, estimators):
+    days = [office.iloc[-2 * 288 :] for office in offices]
+    rooms = ManyRooms([estimator.room_ for estimator in estimators])
+    steps = [
+        rooms.update(
+            pd.DatetimeIndex([day.index[k] for day in days]),
+            np.array([day["co2"].iloc[k] for day in days]),
+            np.array([day["ventilation"].iloc[k] for day in days]),
+        )
+        for k in range(2 * 288)
+    ]
+    together = np.array([(step.people, step.low, step.high) for step in steps]).transpose(2, 0, 1)
+    expected = alone(estimators, [(day.index, day["co2"], day["ventilation"]) for day in days])
+    np.testing.assert_allclose(together, expected, atol=1e-9)
+    assert together.max() > 3
+    for k, estimator in enumerate(estimators):
+        later = estimator.estimate(days[k], lag=20).to_numpy()
+        refined = np.array([step.refined[4][k] for step in steps])
+        np.testing.assert_allclose(refined[4:288], later[: 288 - 4], atol=1e-9)
+        assert np.isnan(refined[:4]).all()
+        assert np.isnan(refined[288 : 288 + 4]).all()
+
+
+def test_rooms_may_be_read_at_different_times_and_have_gaps(offices, estimators):
+    day = offices[0].iloc[-288:]
+    rng = np.random.default_rng(0)
+    rooms = ManyRooms([estimator.room_ for estimator in estimators])
+    said = [[] for _ in estimators]
+    kept = [[] for _ in estimators]
+    for k, (time, row) in enumerate(day.iterrows()):
+        which = np.flatnonzero(rng.random(3) < 0.9)[::-1]
+        if which.size:
+            step = rooms.update(time, row["co2"] + which, np.full(which.size, row["ventilation"]), which)
+            for room, people in zip(which, step.people, strict=True):
+                said[room].append(people)
+                kept[room].append(k)
+    for room, estimator in enumerate(estimators):
+        own = day.iloc[kept[room]]
+        expected = estimator.estimate(own.assign(co2=own["co2"] + room))
+        np.testing.assert_allclose(said[room], expected, atol=1e-9)
+
+
+def test_more_rooms_than_are_stepped_at_a_time(estimators, monkeypatch):
+    monkeypatch.setattr("occupair.room.many._AT_ONCE", 4)
+    rooms = ManyRooms([estimators[k % 3].room_ for k in range(10)])
+    co2 = np.linspace(400, 1500, 10)
+    for minute in range(0, 60, 5):
+        step = rooms.update(pd.Timestamp("2024-01-08 10:00") + pd.Timedelta(minutes=minute), co2 + minute)
+    for k in range(10):
+        one = ManyRooms([estimators[k % 3].room_])
+        for minute in range(0, 60, 5):
+            time = pd.Timestamp("2024-01-08 10:00") + pd.Timedelta(minutes=minute)
+            own = one.update(time, co2[k : k + 1] + minute)
+        assert own.people[0] == pytest.approx(step.people[k], abs=1e-9)
+    assert step.started.all()
+
+
+def test_the_clock_may_change(offices, estimators):
+    times = pd.date_range("2024-03-31", periods=23 * 12, freq="5min", tz="Europe/Copenhagen")
+    co2 = offices[0]["co2"].to_numpy()[-23 * 12 :]
+    rooms = ManyRooms([estimators[0].room_])
+    people = [
+        rooms.update(time, np.array([c]), np.ones(1)).people[0] for time, c in zip(times, co2, strict=True)
+    ]
+    day = pd.DataFrame({"co2": co2, "ventilation": 1.0}, index=times)
+    np.testing.assert_allclose(people, estimators[0].estimate(day), atol=1e-9)
+
+
+def test_what_does_not_go_together(offices, estimators):
+    with pytest.raises(oc.InputError, match="models must hold at least one trained room"):
+        ManyRooms([])
+    other = oc.OccupancyEstimator(random_state=1, n_hidden=20).fit(offices[0])
+    with pytest.raises(oc.InputError, match="must share one random layer: train with one random_state"):
+        ManyRooms([estimators[0].room_, other.room_])
+    rough = oc.OccupancyEstimator(random_state=0, n_hidden=20, smoothing=50).fit(offices[0])
+    with pytest.raises(oc.InputError, match="models must have one interval and one smoothing"):
+        ManyRooms([estimators[0].room_, rough.room_])
+
+
+def test_bad_readings_are_one_line_and_change_nothing(estimators):
+    rooms = ManyRooms([estimators[0].room_, estimators[1].room_])
+    time, co2 = pd.Timestamp("2024-01-08 10:00"), np.array([500.0, 600.0])
+    rooms.update(time, co2)
+    for arguments, message in [
+        ((time, co2), "times must rise, room 0 has had a reading of this time or later"),
+        ((time + pd.Timedelta("5min"), co2[:1]), "co2 and ventilation must have 2 values, one for each room"),
+        ((time + pd.Timedelta("5min"), co2 * np.nan), "co2 and ventilation must be finite numbers"),
+        ((pd.DatetimeIndex([time] * 3), co2), "time must be one for all, or 2, one for each room"),
+    ]:
+        with pytest.raises(oc.InputError, match=message):
+            rooms.update(*arguments)
+    fresh = ManyRooms([estimators[0].room_, estimators[1].room_])
+    fresh.update(time, co2)
+    later = time + pd.Timedelta("5min")
+    np.testing.assert_array_equal(rooms.update(later, co2).people, fresh.update(later, co2).people)
