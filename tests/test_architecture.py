@@ -48,6 +48,23 @@ def test_importing_loads_no_shell_but_the_simulator_and_prints_nothing():
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
+def test_importing_waits_for_nothing():
+    heavy = ("numpy", "pandas", "scipy", "sklearn", "numba", "plotly", "typer", "rich")
+    code = f"import sys, occupair; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_every_name_is_found_when_it_is_asked_for():
+    import occupair
+
+    assert all(getattr(occupair, name) is not None for name in occupair.__all__)
+    assert set(occupair.__all__) <= set(dir(occupair))
+    for name in ("no_such_name", "_no_such_name", "__wrapped__"):
+        with pytest.raises(AttributeError, match=f"module 'occupair' has no attribute '{name}'"):
+            getattr(occupair, name)
+
+
 def test_nothing_is_pickled():
     for path in SOURCE.rglob("*.py"):
         assert not {"pickle", "joblib", "dill", "marshal"} & {

@@ -15,6 +15,7 @@ from occupair.benchmark.cache import Cache, key_of, readings_digest
 from occupair.benchmark.folds import day_folds
 from occupair.benchmark.lookahead import check_look_ahead
 from occupair.benchmark.methods import Method
+from occupair.benchmark.quiet import quietly
 from occupair.benchmark.result import BenchmarkResult, Fold, RoomRuns, summarise
 from occupair.benchmark.runs import Run, run_fold
 from occupair.errors import InputError
@@ -180,7 +181,8 @@ def _one_thread() -> None:
 def _do(task: Task) -> dict[Place, Run]:
     train, test = task.fold
     try:
-        runs = run_fold(task.method, train, test, [place.lag for place in task.places])
+        with quietly():
+            runs = run_fold(task.method, train, test, [place.lag for place in task.places])
     except InputError as error:
         raise InputError(f"{task.name}: {error}") from None
     return {place: runs[place.lag] for place in task.places}
