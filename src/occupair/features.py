@@ -108,6 +108,19 @@ class Layer:
             return input_layer(co2, occupancy, ventilation, horizon=self.horizon)
         return feature_layer(co2, occupancy, ventilation, horizon=self.horizon, stride=self.stride)
 
+    def at(self, co2: Array, occupancy: Array, ventilation: Array) -> Array:
+        """Give the columns of all groups side by side for windows that end at a reading, one per row.
+
+        Parameters
+        ----------
+        co2, ventilation : array of shape (n, l + 1)
+        occupancy : array of shape (n, l)
+        """
+        if self.kind == "elm":
+            return np.hstack([co2, occupancy, ventilation])
+        rise, step = co2[:, self.stride :] - co2[:, : -self.stride], co2[:, 1:] - co2[:, :-1]
+        return np.hstack([co2, rise, step, occupancy, ventilation])
+
     def sizes(self) -> dict[str, int]:
         """Count the columns of each group.
 

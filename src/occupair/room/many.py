@@ -21,9 +21,9 @@ from occupair.room.hours import START
 from occupair.room.model import Refinement, RoomModel, averaged, is_present, lags_at
 from occupair.room.ranges import Ranges, with_errors
 from occupair.room.rows import Clock, Rows, width_at
+from occupair.room_clocks import Indices, RoomClocks, check_step
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _AT_ONCE = 2048  # rooms: what they need at a time fits a cache
 
@@ -77,8 +77,7 @@ class ManyRooms:
         self._ventilation = np.zeros((n, width))
         self._low = np.full(n, np.inf)
         self._seen = np.zeros(n, dtype=np.int64)  # readings since the day began, or a gap
-        self._last = np.full(n, np.iinfo(np.int64).min // 2)  # [us] since 1970
-        self._date = np.full(n, np.datetime64("NaT"), dtype="datetime64[D]")
+        self._clocks = RoomClocks(n, interval=models[0].interval)
 
     def __len__(self) -> int:
         return len(self._seen)
@@ -101,14 +100,10 @@ class ManyRooms:
         rooms : array of int of shape (n,), optional
             Which rooms, each once; all when not given.
         """
-        rooms = np.arange(len(self)) if rooms is None else np.asarray(rooms)
-        co2 = np.asarray(co2, dtype=float)
-        flow = np.zeros(rooms.size) if ventilation is None else np.asarray(ventilation, dtype=float)
-        if not (rooms.shape == co2.shape == flow.shape):
-            raise InputError(f"co2 and ventilation must have {rooms.size} values, one for each room")
-        if not (np.isfinite(co2).all() and np.isfinite(flow).all()):
-            raise InputError("co2 and ventilation must be finite numbers")
-        clock = self._turn(rooms, time)
+        rooms, co2, flow = check_step(len(self), rooms, co2, ventilation)
+        index, anew = self._clocks.turn(rooms, time)
+        self._seen[anew], self._low[anew] = 0, np.inf
+        clock = Clock(*(np.broadcast_to(part, rooms.shape) for part in Clock.of(index)))
         self._append(rooms, co2, flow)
 
         def step(part: slice) -> Estimates:
@@ -120,23 +115,6 @@ class ManyRooms:
         refined = {lag: np.concatenate([part.refined[lag] for part in parts]) for lag in parts[0].refined}
         started = np.concatenate([part.started for part in parts])
         return Estimates(now[0], now[1], now[2], refined, started)
-
-    def _turn(self, rooms: Indices, time: pd.Timestamp | pd.DatetimeIndex) -> Clock:
-        """Note the times, and forget the day of rooms whose day is over or has a gap."""
-        index = pd.DatetimeIndex([time]) if isinstance(time, pd.Timestamp) else time
-        if len(index) not in (1, rooms.size):
-            raise InputError(f"time must be one for all, or {rooms.size}, one for each room")
-        moment = np.broadcast_to(index.as_unit("us").asi8, rooms.shape)
-        date = np.broadcast_to(index.tz_localize(None).to_numpy().astype("datetime64[D]"), rooms.shape)
-        step = moment - self._last[rooms]
-        if (step <= 0).any():
-            late = int(np.argmax(step <= 0))
-            raise InputError(f"times must rise, room {rooms[late]} has had a reading of this time or later")
-        anew = rooms[(date != self._date[rooms]) | (step > 1.5 * self._model.interval * 60e6)]
-        self._seen[anew], self._low[anew] = 0, np.inf
-        self._last[rooms], self._date[rooms] = moment, date
-        clock = Clock.of(index)
-        return Clock(np.broadcast_to(clock.minute, rooms.shape), np.broadcast_to(clock.weekend, rooms.shape))
 
     def _append(self, rooms: Indices, co2: Array, flow: Array) -> None:
         """Take a reading of each room: the forward elimination of Eq. (25), and the ventilation."""
