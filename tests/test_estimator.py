@@ -30,7 +30,8 @@ def test_trains_on_the_true_past_with_every_day_smoothed_by_itself(slow_office, 
 @pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
 def test_is_equations_22_24_and_26(estimator, last_day, mode):
     written = getattr(Written(estimator), mode)(*arrays(last_day))
-    np.testing.assert_allclose(estimator.estimate(last_day, mode=mode), written, atol=1e-8)
+    tolerance = 1e-6 if mode == "live" else 1e-8
+    np.testing.assert_allclose(estimator.estimate(last_day, mode=mode), written, rtol=0, atol=tolerance)
     assert written.max() > 1
 
 
@@ -59,17 +60,17 @@ def test_one_minute_readings_with_the_settings_of_the_paper(office):
     model = oc.OccupancyEstimator.paper(n_hidden=30, n_draws=1, random_state=0).fit(office.iloc[: 3 * 1440])
     assert model.layer_at(1.0).sizes() == {"P": 31, "I": 21, "D": 30, "o": 30, "v": 31}
     written = Written(model)
-    np.testing.assert_allclose(model.estimate(day), written.live(*arrays(day)), atol=1e-8)
+    np.testing.assert_allclose(model.estimate(day), written.live(*arrays(day)), rtol=0, atol=1e-6)
 
 
 def test_estimates_may_wait_for_later_readings(estimator, last_day):
     written = Written(estimator).live(*arrays(last_day), wait=4)
-    np.testing.assert_allclose(estimator.estimate(last_day, lag=20), written, atol=1e-8)
+    np.testing.assert_allclose(estimator.estimate(last_day, lag=20), written, rtol=0, atol=1e-6)
 
 
 def test_a_lag_longer_than_the_day_is_hindsight(estimator, last_day):
     np.testing.assert_allclose(
-        estimator.estimate(last_day, lag=3000), estimator.estimate(last_day, mode="hindsight"), atol=1e-8
+        estimator.estimate(last_day, lag=3000), estimator.estimate(last_day, mode="hindsight"), atol=1e-6
     )
 
 

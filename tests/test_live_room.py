@@ -48,7 +48,7 @@ def test_an_estimate_says_when_and_how_good(estimator, last_day):
 def test_the_room_keeps_what_it_thinks_of_the_day(estimator, last_day):
     room = estimator.live()
     feed(room, last_day)
-    np.testing.assert_allclose(room.people, estimator.estimate(last_day, mode="hindsight"), atol=1e-8)
+    np.testing.assert_allclose(room.people, estimator.estimate(last_day, mode="hindsight"), atol=1e-6)
     np.testing.assert_allclose(room.co2_smoothed, oc.smooth(last_day["co2"], smoothing=2.0), rtol=1e-12)
 
 

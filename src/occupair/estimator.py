@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
-from occupair.live_room import LiveDay, LiveRoom, Network, RunningDay
+from occupair.live_room import TOLERANCE, LiveDay, LiveRoom, Network, RunningDay
 from occupair.progress import track
 from occupair.readings import COLUMNS, check_readings, date_slices, episode_slices, interval_of
 from occupair.room.day import RoomDay
@@ -338,13 +338,15 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         if not hasattr(self, "room_"):
             raise InputError("interval must be left out: the paper's estimators do not say how sure they are")
 
-    def live(self, *, interval: float = 0.9) -> LiveRoom:
+    def live(self, *, interval: float = 0.9, tolerance: float = TOLERANCE) -> LiveRoom:
         """Start a room that takes one reading at a time; the paper's by Eq. (26).
 
         Parameters
         ----------
         interval : float
             How often the range of an estimate should hold the true count; room layer only.
+        tolerance : float
+            How far an estimate may be from Eq. (26) written out [people], for speed; the paper's layers only.
 
         Examples
         --------
@@ -359,7 +361,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         if hasattr(self, "room_"):
             start_day: Callable[[], RunningDay] = partial(RoomDay, self.room_, interval=interval)
         else:
-            start_day = partial(LiveDay, self.network())
+            start_day = partial(LiveDay, self.network(), tolerance=tolerance)
         return LiveRoom(start_day, interval=self.interval_, uses_ventilation=self.uses_ventilation_)
 
     def save(self, path: str | Path) -> None:
