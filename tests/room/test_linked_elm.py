@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from dense import linked_columns
-from occupair.room import linked_elm
-from occupair.room.linked_elm import LINK_RIDGES, RIDGES, make_layer, solve_by_days
+from occupair.room.linked_elm import LINK_RIDGES, RIDGES, make_layer, read_outs, ridge_pairs
 
 SIZES = (2, 3, 1)
 
@@ -63,67 +62,23 @@ def test_a_group_of_zeros_is_not_scaled_nor_is_rounding(tiny):
     assert (layer.scale[2:5] == 0).all()
 
 
-def naive(columns, target, parts, penalty):
-    """Refit without each part by least squares with the ridge as more rows; what each says of its part."""
-    ridge = np.diag(np.sqrt(penalty))
-
-    def fit(rows):
-        return np.linalg.lstsq(
-            np.vstack([columns[rows], ridge]), np.append(target[rows], np.zeros(len(penalty))), rcond=None
-        )[0]
-
-    everything, left_out = np.arange(len(target)), np.empty(len(target))
-    for part in parts:
-        left_out[part] = columns[part] @ fit(np.setdiff1d(everything, part))
-    return fit(everything), left_out
-
-
-@pytest.mark.parametrize("noise", [0.05, 3.0])
-def test_is_the_best_of_naive_refits_without_each_part(noise):
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_read_outs_are_ridged_least_squares_with_every_pair(n_targets):
     rng = np.random.default_rng(4)
     x = columns_of(rng)
-    target = np.sin(x[:, 0]) + x[:, 3] / 100 + rng.normal(0, noise, 90)
-    parts = [np.arange(0, 20), np.arange(20, 65), np.arange(65, 90)]
+    targets = rng.normal(size=(90, n_targets))
     layer = layer_for(x)
     columns = layer.columns(x)
-    refits = {
-        pair: naive(columns, target, parts, [pair[0]] * 12 + [pair[1]] * 6 + [1e-6])
-        for pair in product(RIDGES, LINK_RIDGES)
-    }
-    errors = {pair: np.sum((left_out - target) ** 2) for pair, (_, left_out) in refits.items()}
-    best = min(errors, key=errors.get)
-    solved = solve_by_days(layer, columns, target, parts)
-    assert (solved.ridge, solved.link_ridge) == best
-    assert solved.error == pytest.approx(errors[best], rel=1e-6)
-    np.testing.assert_allclose(solved.coef, refits[best][0], atol=1e-6)
-    np.testing.assert_allclose(solved.left_out, refits[best][1], atol=1e-6)
-
-
-def test_what_is_left_out_is_not_looked_at(monkeypatch):
-    monkeypatch.setattr(linked_elm, "LINK_RIDGES", (1.0,))
-    rng = np.random.default_rng(5)
-    x, target = columns_of(rng), rng.uniform(0, 9, 90)
-    parts = [np.arange(0, 90, 2), np.arange(1, 90, 2)]
-    changed = target.copy()
-    changed[parts[1]] = 100 - changed[parts[1]]
-    layer = layer_for(x)
-    columns = layer.columns(x)
-    before, after = (solve_by_days(layer, columns, o, parts, [0.1]).left_out for o in (target, changed))
-    np.testing.assert_allclose(after[parts[1]], before[parts[1]], atol=1e-8)
-    assert np.abs(after[parts[0]] - before[parts[0]]).max() > 1
-
-
-def test_a_single_part_leaves_nothing_to_learn_from():
-    rng = np.random.default_rng(6)
-    x, target = columns_of(rng), rng.uniform(0, 9, 90)
-    layer = layer_for(x)
-    solved = solve_by_days(layer, layer.columns(x), target, [np.arange(90)])
-    assert not solved.left_out.any()
-    assert solved.error == pytest.approx(target @ target)
+    pairs = ridge_pairs()
+    assert pairs == list(product(RIDGES, LINK_RIDGES))
+    for pair, coef in zip(pairs, read_outs(layer, columns, targets, pairs), strict=True):
+        ridge = np.diag(np.sqrt([pair[0]] * 12 + [pair[1]] * 6 + [1e-6]))
+        rows = np.vstack([columns, ridge]), np.vstack([targets, np.zeros((19, n_targets))])
+        np.testing.assert_allclose(coef, np.linalg.lstsq(*rows, rcond=None)[0], atol=1e-6)
 
 
 def test_a_ridge_that_is_too_small_is_said():
     x = columns_of(np.random.default_rng(7))
     layer = layer_for(x, z_max=(0, 0, 0), n_hidden=40)  # forty neurons that say the same
     with pytest.raises(oc.InputError, match=r"^ridge=1e-40 is too small for these data, raise it$"):
-        solve_by_days(layer, layer.columns(x), x[:, 0], [np.arange(45), np.arange(45, 90)], [1e-40])
+        read_outs(layer, layer.columns(x), x[:, :1], [(1e-40, 1.0)])

@@ -301,17 +301,46 @@ def test_training_looks_at_every_third_minute_of_each_episode():
     assert training.people[10][0].tolist() == [0, 0, 0, 20, 20]  # before the first as many as then
     assert training.people[20][1].tolist() == [3]
     assert training.most == 23
-    assert training.base.usual == np.median([450, 500])
+    assert training.lows == [450, 500]
     np.testing.assert_array_equal(training.days[0].low, [500, 500, 500, 450, 450])
     assert training.target(0).tolist() == [0, 3, 6, 20, 23, 3]
-    assert [part.tolist() for part in training.parts] == [[0, 1, 2, 3, 4], [5]]
+    assert training.only([1]).target(0).tolist() == [3]
+    assert training.only([1]).lows == [500]
     assert [day.tolist() for day in training.split(np.arange(6))] == [[0, 1, 2, 3, 4], [5]]
 
 
-def test_days_are_dealt_into_ten_parts_at_most():
-    training = prepare([[episode([k])] for k in range(23)], settings_at(1.0))
-    assert [part.tolist() for part in training.parts[:3]] == [[0, 10, 20], [1, 11, 21], [2, 12, 22]]
-    assert sorted(np.concatenate(training.parts).tolist()) == list(range(23))
+def test_days_are_dealt_into_five_parts_at_most():
+    training = prepare([[episode([k, k])] for k in range(12)], settings_at(1.0))
+    folds = room_training._folds(training, None)
+    assert [fold.place.tolist() for fold in folds] == [[0, 5, 10], [1, 6, 11], [2, 7], [3, 8], [4, 9]]
+    assert folds[1].learned.training.target(0).tolist() == [0, 2, 3, 4, 5, 7, 8, 9, 10]
+    assert len(room_training._folds(training.only([0, 1, 2]), None)) == 3
+    assert room_training._folds(training.only([0]), None) == []
+
+
+@pytest.mark.parametrize("day", [0, 2])
+def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monkeypatch, day):
+    """Where nothing is left to choose, other head counts of a day change its proof by nothing."""
+    monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
+    monkeypatch.setattr(room_training, "FOLDS", 4)
+    monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
+    monkeypatch.setattr("occupair.room.hours.MOST_OUTSIDE", -1.0)
+    changed = slow_office.copy()
+    rows = slice(day * 288, (day + 1) * 288)
+    changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - changed["occupancy"].iloc[rows].clip(
+        0, 23
+    )
+    settings = settings_at(5.0, ridges=(1.0,))
+    before, after = (fit_room(_episodes_of_days(one), settings)[1] for one in (slow_office, changed))
+    np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
+    assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
+
+
+def test_co2_that_is_a_clock_is_found_out():
+    office = oc.simulate_office(days=8, seed=3).iloc[::5]
+    clock = office.groupby(office.index.time)["co2"].transform("mean")
+    with pytest.warns(UserWarning, match="CO2 adds next to nothing in this room"):
+        oc.OccupancyEstimator(random_state=0).fit(office.assign(co2=clock))
 
 
 def test_a_day_full_of_gaps_is_no_slower_day(slow_office):
@@ -324,16 +353,11 @@ def test_a_day_full_of_gaps_is_no_slower_day(slow_office):
 
 def test_the_best_of_several_random_layers_is_kept(slow_office):
     dates = _episodes_of_days(slow_office)
-    rng = np.random.default_rng(0)
-    columns, target = rng.normal(size=(90, 27)), rng.normal(size=90)
-    parts = [np.arange(0, 45), np.arange(45, 90)]
-    alone = {
-        seed: room_training._best_network(columns, target, parts, settings_at(5.0, seeds=(seed,)))[1].error
-        for seed in range(5)
-    }
-    layer, solved = room_training._best_network(columns, target, parts, settings_at(5.0, seeds=tuple(alone)))
-    assert layer.seed == min(alone, key=alone.get)
-    assert solved.error == min(alone.values())
+    folds = room_training._folds(prepare(dates, settings_at(5.0)), None)
+    target = prepare(dates, settings_at(5.0)).target(0)
+    errors = {seed: room_training._prove(folds, 0, target, seed, settings_at(5.0)).error for seed in range(5)}
+    several, _ = fit_room(dates, settings_at(5.0, seeds=tuple(errors)))
+    assert several.refinements[0].layer.seed == min(errors, key=errors.get)
     model, _ = fit_room(dates, settings_at(5.0, seeds=(11, 12)))
     assert {one.layer.seed for one in model.refinements} <= {11, 12}
 

@@ -143,7 +143,7 @@ def fit_balance(
     *,
     lag: int,
     penalty: Penalty = least_squares,
-) -> tuple[Balance, list[Array]]:
+) -> Balance:
     """Learn the mass balance of a room from its training days.
 
     Parameters
@@ -158,23 +158,14 @@ def fit_balance(
         Readings that came after the one to estimate.
     penalty : callable
         What is held against a coefficient.
-
-    Returns
-    -------
-    balance, left_out
-        The balance learned from all days, and what it says of each day when learned from the others.
     """
     tried = [
         _fit_choice(Choice(share, delay, behind, np.zeros(6)), days, people, base, penalty)
         for share, (delay, behind) in product(SHARES, _delays(days[0].interval, lag))
     ]
-    weights = _weights(np.array([error for _, _, error in tried]))
-    choices = [replace(choice, weight=float(w)) for (choice, _, _), w in zip(tried, weights, strict=True)]
-    left_out = [
-        np.sum([w * said[k] for (_, said, _), w in zip(tried, weights, strict=True)], axis=0)
-        for k in range(len(days))
-    ]
-    return Balance(base, tuple(choices)), left_out
+    weights = _weights(np.array([error for _, error in tried]))
+    choices = [replace(choice, weight=float(w)) for (choice, _), w in zip(tried, weights, strict=True)]
+    return Balance(base, tuple(choices))
 
 
 def _delays(interval: float, lag: int) -> list[tuple[float, int]]:
@@ -196,16 +187,16 @@ def _weights(errors: Array) -> Array:
 
 def _fit_choice(
     choice: Choice, days: Sequence[Rows], people: Sequence[Array], base: BaseLevel, penalty: Penalty
-) -> tuple[Choice, list[Array], float]:
-    """Fit one balance to all days, and to all but each; also its word on those, and its squared error."""
+) -> tuple[Choice, float]:
+    """Fit one balance to all days; also its squared error on each when fitted to all others."""
     terms = [balance_terms(day, base, choice.share, choice.behind) for day in days]
     matrix, start = penalty(choice.share, choice.delay, np.vstack(terms), np.concatenate(people))
+    rest = [count - day @ start for day, count in zip(terms, people, strict=True)]
     grams = np.array([day.T @ day for day in terms])
-    moments = np.array([day.T @ (count - day @ start) for day, count in zip(terms, people, strict=True)])
+    moments = np.array([day.T @ off for day, off in zip(terms, rest, strict=True)])
     gram, moment = grams.sum(axis=0) + matrix, moments.sum(axis=0)
-    left_out = [
-        day @ (start + np.linalg.solve(gram - own_gram, moment - own_moment))
-        for day, own_gram, own_moment in zip(terms, grams, moments, strict=True)
-    ]
-    error = sum(float(np.sum((said - count) ** 2)) for said, count in zip(left_out, people, strict=True))
-    return replace(choice, coef=start + np.linalg.solve(gram, moment)), left_out, error
+    error = sum(
+        float(np.sum((day @ np.linalg.solve(gram - own_gram, moment - own_moment) - off) ** 2))
+        for day, off, own_gram, own_moment in zip(terms, rest, grams, moments, strict=True)
+    )
+    return replace(choice, coef=start + np.linalg.solve(gram, moment)), error

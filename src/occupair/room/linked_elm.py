@@ -2,8 +2,8 @@
 
 The hidden layer is that of Jiang et al. 2016, Eqs. (9)-(14), with outputs counted from 1/2. Beside it the
 columns themselves, each of mean 0 and variance 1, and a constant are read out by the same ridge solve,
-Eq. (15). Neurons and links have a ridge each, chosen by leaving out whole days. The solve needs only H'H
-and H'o of each part of the days, so that a search over ridges costs no more than a few small solves.
+Eq. (15). Neurons and links have a ridge each. The solve needs only H'H and H'o, so that to try other ridges
+costs no more than a few small solves.
 """
 
 from __future__ import annotations
@@ -87,37 +87,15 @@ def make_layer(
     )
 
 
-@dataclass(frozen=True)
-class ReadOut:
-    """A solved read-out.
-
-    Parameters
-    ----------
-    coef : array
-        beta, one for each column that is read out.
-    left_out : array of shape (N,)
-        What was said of every training row by the solve without its part of the days.
-    error : float
-        Sum of squares of what that was off.
-    ridge, link_ridge : float
-        The ridges that were chosen.
-    """
-
-    coef: Array
-    left_out: Array
-    error: float
-    ridge: float
-    link_ridge: float
+def ridge_pairs(ridges: Sequence[float] = RIDGES) -> list[tuple[float, float]]:
+    """Give the ridges of neurons and links to choose from, in pairs."""
+    return list(product(ridges, LINK_RIDGES))
 
 
-def solve_by_days(
-    layer: LinkedLayer,
-    columns: Array,
-    target: Array,
-    parts: Sequence[NDArray[np.int64]],
-    ridges: Sequence[float] = RIDGES,
-) -> ReadOut:
-    """Solve for the read-out with the ridges that do best on days left out.
+def read_outs(
+    layer: LinkedLayer, columns: Array, targets: Array, pairs: Sequence[tuple[float, float]]
+) -> list[Array]:
+    """Solve for the read-outs of several targets, with every pair of ridges.
 
     Parameters
     ----------
@@ -125,35 +103,18 @@ def solve_by_days(
         Made the columns.
     columns : array of shape (N, n)
         What is read out.
-    target : array of shape (N,)
+    targets : array of shape (N, m)
         What it should say.
-    parts : sequence of array of int
-        Rows of each part of the days.
-    ridges : sequence of float
-        Ridges of the neurons to choose from.
+    pairs : sequence of pairs of float
+        Ridges of neurons and links.
+
+    Returns
+    -------
+    list of array of shape (n, m)
+        beta of Eq. (15), one column for each target, for every pair.
     """
-    grams = np.array([columns[part].T @ columns[part] for part in parts])
-    moments = np.array([columns[part].T @ target[part] for part in parts])
-    squares = np.array([target[part] @ target[part] for part in parts])
-    gram, moment = grams.sum(axis=0), moments.sum(axis=0)
-
-    def without(own_gram: Array, own_moment: Array, penalty: Array) -> Array:
-        return _solve(gram - own_gram, moment - own_moment, penalty)
-
-    def error_of(penalty: Array) -> float:
-        coefs = [without(g, m, penalty) for g, m in zip(grams, moments, strict=True)]
-        return sum(
-            float(coef @ g @ coef - 2 * coef @ m + s)
-            for coef, g, m, s in zip(coefs, grams, moments, squares, strict=True)
-        )
-
-    errors = {pair: error_of(layer.penalty(*pair)) for pair in product(ridges, LINK_RIDGES)}
-    best = min(errors, key=errors.__getitem__)
-    penalty = layer.penalty(*best)
-    left_out = np.empty(len(target))
-    for part, g, m in zip(parts, grams, moments, strict=True):
-        left_out[part] = columns[part] @ without(g, m, penalty)
-    return ReadOut(_solve(gram, moment, penalty), left_out, errors[best], *best)
+    gram, moment = columns.T @ columns, columns.T @ targets
+    return [_solve(gram, moment, layer.penalty(*pair)) for pair in pairs]
 
 
 def _solve(gram: Array, moment: Array, penalty: Array) -> Array:

@@ -1,4 +1,8 @@
-"""Training of the default estimator: everything it learns is proved on days left out of the training."""
+"""Training of the default estimator, and its proof on days left out.
+
+The proof trains anew on the other days, from the mass balance on: nothing of a day left out reaches what is
+said of it. Ridges, thresholds and ranges are chosen by that proof.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from occupair.progress import track
 from occupair.room.balance import Balance, BaseLevel, fit_balance, least_squares
 from occupair.room.features import GROUPS, moment_of, room_columns
 from occupair.room.hours import OpenHours, learn_hours
-from occupair.room.linked_elm import LinkedLayer, ReadOut, make_layer, solve_by_days
+from occupair.room.linked_elm import LinkedLayer, make_layer, read_outs, ridge_pairs
 from occupair.room.model import LAGS, Refinement, RoomModel, averaged, is_present, lags_at
 from occupair.room.ranges import Ranges
 from occupair.room.rows import Clock, Rows, rows_of, stacked
@@ -25,8 +29,8 @@ Array = NDArray[np.float64]
 EVERY = 3.0
 """Distance of the rows that training looks at [min]: those between are much the same."""
 
-FOLDS = 10
-"""The most parts that the days are dealt into to choose ridges."""
+FOLDS = 5
+"""The most parts that the days are dealt into for the proof."""
 
 ENOUGH_DAYS = 6
 """Days from which on the FS-ELM has half of the say; with fewer, less."""
@@ -86,16 +90,16 @@ class TrainingDays:
         What was known on each.
     people : dict
         By lag [readings], how many were in so long before each row of each day [people].
-    most : float
-        The most people that were in [people].
-    base : BaseLevel
-        The base level.
+    lows : list of float
+        The lowest CO2 of each day [ppm].
     """
 
     days: list[Rows]
     people: dict[int, list[Array]]
-    most: float
-    base: BaseLevel
+    lows: list[float]
+
+    def __len__(self) -> int:
+        return len(self.days)
 
     @cached_property
     def rows(self) -> Rows:
@@ -103,11 +107,9 @@ class TrainingDays:
         return stacked(self.days)
 
     @cached_property
-    def parts(self) -> list[NDArray[np.int64]]:
-        """Rows of each part that the days are dealt into."""
-        day = np.repeat(np.arange(len(self.days)), [len(rows) for rows in self.days])
-        folds = min(FOLDS, len(self.days))
-        return [np.flatnonzero(day % folds == fold) for fold in range(folds)]
+    def most(self) -> float:
+        """The most people that were in [people]."""
+        return max(float(day.max()) for day in self.people[0])
 
     @property
     def clocks(self) -> list[Clock]:
@@ -121,6 +123,11 @@ class TrainingDays:
     def clamped(self, people: Array) -> Array:
         """Keep estimates between nobody and the most that were in."""
         return people.clip(0.0, self.most)
+
+    def only(self, which: Sequence[int]) -> TrainingDays:
+        """Give some of the days."""
+        people = {lag: [days[k] for k in which] for lag, days in self.people.items()}
+        return TrainingDays([self.days[k] for k in which], people, [self.lows[k] for k in which])
 
     def split(self, rows: Array) -> list[Array]:
         """Give what belongs to each day."""
@@ -169,16 +176,12 @@ def fit_room(
         The trained room, and its proof.
     """
     training = prepare(dates, settings)
-    lags = lags_at(settings.interval)
-    balances = {
-        lag: _balance(training, lag, minutes, others) for lag, minutes in zip(lags, LAGS, strict=True)
-    }
-    said = np.column_stack([training.clamped(balances[lag].left_out) for lag in lags])
-    share = 0.5 * min(1.0, len(training.days) / ENOUGH_DAYS)
+    learned, folds = _learn(training, others), _folds(training, others)
+    share = 0.5 * min(1.0, len(training) / ENOUGH_DAYS)
     hours, hours_left_out = learn_hours(training.clocks, training.people[0])
     trained = [
-        _refine(training, balances[lag], said, share, hours_left_out, settings)
-        for lag in track(list(balances), "training", show=settings.verbose)
+        _refine(learned, folds, lag, share, hours_left_out, settings)
+        for lag in track(list(training.people), "training", show=settings.verbose)
     ]
     refinements = tuple(refinement for refinement, _ in trained)
     model = RoomModel(settings.interval, settings.smoothing, training.most, share, hours, refinements)
@@ -197,12 +200,8 @@ def prepare(dates: Sequence[Sequence[Episode]], settings: Settings) -> TrainingD
         ]
         for lag in lags_at(settings.interval)
     }
-    return TrainingDays(
-        days=[stacked([rows.take(slice(None, None, every)) for rows in date]) for date in whole],
-        people=people,
-        most=max(float(episode.people.max()) for date in dates for episode in date),
-        base=BaseLevel.learn(lows),
-    )
+    days = [stacked([rows.take(slice(None, None, every)) for rows in date]) for date in whole]
+    return TrainingDays(days, people, lows)
 
 
 def _rows(episode: Episode, settings: Settings) -> Rows:
@@ -221,65 +220,134 @@ def _people_before(people: Array, lag: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _Balanced:
-    """A mass balance, and what it says of the training days left out [people]."""
+class _Learned:
+    """The mass balances of some days, by lag [readings]."""
 
-    lag: int
-    balance: Balance
-    left_out: Array
+    training: TrainingDays
+    balances: dict[int, Balance]
+
+    def columns(self, rows: Rows, lag: int) -> Array:
+        """Give the columns of these or of other days."""
+        said = np.column_stack([self.people(rows, each) for each in lags_at(rows.interval)])
+        balance = self.balances[lag]
+        return room_columns(rows, balance, moment_of(balance, lag), said)
+
+    def people(self, rows: Rows, lag: int) -> Array:
+        """Give what the mass balance says [people]."""
+        return self.training.clamped(self.balances[lag].people(rows))
 
 
-def _balance(training: TrainingDays, lag: int, minutes: float, others: OtherRooms | None) -> _Balanced:
-    penalty = least_squares if others is None else others.penalty(minutes, len(training.days))
-    balance, left_out = fit_balance(
-        training.days, training.people[lag], training.base, lag=lag, penalty=penalty
-    )
-    return _Balanced(lag, balance, np.concatenate(left_out))
+@dataclass(frozen=True)
+class _Fold:
+    """What was learned without some days, those days, and their place among all rows."""
+
+    learned: _Learned
+    rows: Rows
+    place: NDArray[np.int64]
+
+
+def _learn(training: TrainingDays, others: OtherRooms | None) -> _Learned:
+    base, balances = BaseLevel.learn(training.lows), {}
+    for lag, minutes in zip(lags_at(training.rows.interval), LAGS, strict=True):
+        penalty = least_squares if others is None else others.penalty(minutes, len(training))
+        balances[lag] = fit_balance(training.days, training.people[lag], base, lag=lag, penalty=penalty)
+    return _Learned(training, balances)
+
+
+def _folds(training: TrainingDays, others: OtherRooms | None) -> list[_Fold]:
+    """Deal the days into parts, and learn without each; a single day has nobody to learn from."""
+    parts = min(FOLDS, len(training))
+    if parts < 2:
+        return []
+    days = np.arange(len(training))
+    of_row = np.repeat(days, [len(rows) for rows in training.days])
+    return [
+        _Fold(
+            _learn(training.only(days[days % parts != part].tolist()), others),
+            training.only(days[days % parts == part].tolist()).rows,
+            np.flatnonzero(of_row % parts == part),
+        )
+        for part in range(parts)
+    ]
 
 
 def _refine(
-    training: TrainingDays,
-    balanced: _Balanced,
-    said: Array,
+    learned: _Learned,
+    folds: Sequence[_Fold],
+    lag: int,
     share: float,
     hours: Sequence[OpenHours],
     settings: Settings,
 ) -> tuple[Refinement, Array]:
     """Train what is said of a reading some time later; also what it says of days left out [people]."""
-    lag, target = balanced.lag, training.target(balanced.lag)
-    moment = moment_of(balanced.balance, lag)
-    columns = room_columns(training.rows, balanced.balance, moment, said)
-    layer, people = _best_network(columns, target, training.parts, settings)
-    presence = solve_by_days(
-        layer, layer.columns(columns), (target > 0).astype(float), training.parts, settings.ridges
-    )
-    estimated = averaged(training.clamped(people.left_out), training.clamped(balanced.left_out), share)
-    threshold = _threshold(estimated, presence.left_out, target, training.most)
-    present = is_present(estimated, presence.left_out, threshold, training.most)
-    is_open = np.concatenate(
-        [hours[k].at(clock, lag * settings.interval) for k, clock in enumerate(training.clocks)]
-    )
+    training, target = learned.training, learned.training.target(lag)
+    proofs = {seed: _prove(folds, lag, target, seed, settings) for seed in settings.seeds}
+    seed = min(proofs, key=lambda tried: proofs[tried].error)
+    proof = proofs[seed]
+    columns = learned.columns(training.rows, lag)
+    layer = _layer(columns, seed, settings)
+    coefs = read_outs(layer, layer.columns(columns), _targets(target), proof.pairs)
+    balance_left_out = np.zeros(target.size)
+    for fold in folds:
+        balance_left_out[fold.place] = fold.learned.people(fold.rows, lag)
+    estimated = averaged(proof.people, balance_left_out, share)
+    threshold = _threshold(estimated, proof.presence, target, training.most)
+    present = is_present(estimated, proof.presence, threshold, training.most)
+    before = lag * settings.interval
+    is_open = np.concatenate([hours[k].at(clock, before) for k, clock in enumerate(training.clocks)])
     estimated = np.where(present & is_open, estimated, 0.0)
-    several = len(training.days) > 1
-    ranges = Ranges.learn(estimated, target) if several else Ranges.unknown(training.most)
-    return Refinement(
-        balanced.balance, moment, layer, people.coef, presence.coef, threshold, ranges
-    ), estimated
+    ranges = Ranges.learn(estimated, target) if folds else Ranges.unknown(training.most)
+    balance = learned.balances[lag]
+    refinement = Refinement(
+        balance=balance,
+        moment=moment_of(balance, lag),
+        layer=layer,
+        coef=coefs[0][:, 0],
+        presence=coefs[1][:, 1],
+        threshold=threshold,
+        ranges=ranges,
+    )
+    return refinement, estimated
 
 
-def _best_network(
-    columns: Array, target: Array, parts: Sequence[NDArray[np.int64]], settings: Settings
-) -> tuple[LinkedLayer, ReadOut]:
-    """Train a network on each random layer and keep the best on days left out."""
-    layers = [
-        make_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
-        for seed in settings.seeds
-    ]
-    solved = [
-        (layer, solve_by_days(layer, layer.columns(columns), target, parts, settings.ridges))
-        for layer in layers
-    ]
-    return min(solved, key=lambda pair: pair[1].error)
+@dataclass(frozen=True)
+class _Proof:
+    """What a network says of days left out with the best ridges for people and for presence."""
+
+    pairs: tuple[tuple[float, float], tuple[float, float]]
+    people: Array
+    presence: Array
+    error: float
+
+
+def _prove(folds: Sequence[_Fold], lag: int, target: Array, seed: int, settings: Settings) -> _Proof:
+    """Train on the other days of every fold with all ridges, and choose those that do best."""
+    pairs = ridge_pairs(settings.ridges)
+    if not folds:
+        return _Proof((pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
+    said = np.empty((len(pairs), target.size, 2))
+    for fold in folds:
+        others = fold.learned.training
+        columns = fold.learned.columns(others.rows, lag)
+        layer, targets = _layer(columns, seed, settings), _targets(others.target(lag))
+        outside = layer.columns(fold.learned.columns(fold.rows, lag))
+        for k, coef in enumerate(read_outs(layer, layer.columns(columns), targets, pairs)):
+            said[k, fold.place] = outside @ coef
+        said[:, fold.place, 0] = others.clamped(said[:, fold.place, 0])
+    errors = np.sum((said - _targets(target)) ** 2, axis=1)
+    people, presence = (int(best) for best in errors.argmin(axis=0))
+    return _Proof(
+        (pairs[people], pairs[presence]), said[people, :, 0], said[presence, :, 1], float(errors[people, 0])
+    )
+
+
+def _targets(people: Array) -> Array:
+    """Give what the network is to say: people, and whether anybody is in."""
+    return np.column_stack([people, people > 0])
+
+
+def _layer(columns: Array, seed: int, settings: Settings) -> LinkedLayer:
+    return make_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
 
 
 def _threshold(estimated: Array, presence: Array, people: Array, most: float) -> float:
