@@ -128,7 +128,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         stride: float = 10,
         smoothing: float = 10,
         z_max: Any = None,
-        n_hidden: int = 100,
+        n_hidden: int = 300,
         ridge: float | None = None,
         n_draws: int = 1,
         random_state: Any = None,

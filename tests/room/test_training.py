@@ -309,11 +309,11 @@ def test_training_looks_at_every_third_minute_of_each_episode():
     assert [day.tolist() for day in training.split(np.arange(6))] == [[0, 1, 2, 3, 4], [5]]
 
 
-def test_days_are_dealt_into_five_parts_at_most():
+def test_days_are_dealt_into_ten_parts_at_most():
     training = prepare([[episode([k, k])] for k in range(12)], settings_at(1.0))
     folds = room_training._folds(training, None)
-    assert [fold.place.tolist() for fold in folds] == [[0, 5, 10], [1, 6, 11], [2, 7], [3, 8], [4, 9]]
-    assert folds[1].learned.training.target(0).tolist() == [0, 2, 3, 4, 5, 7, 8, 9, 10]
+    assert [fold.place.tolist() for fold in folds] == [[0, 10], [1, 11], *([k] for k in range(2, 10))]
+    assert folds[1].learned.training.target(0).tolist() == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert len(room_training._folds(training.only([0, 1, 2]), None)) == 3
     assert room_training._folds(training.only([0]), None) == []
 
@@ -322,7 +322,6 @@ def test_days_are_dealt_into_five_parts_at_most():
 def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monkeypatch, day):
     """Where nothing is left to choose, other head counts of a day change its proof by nothing."""
     monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
-    monkeypatch.setattr(room_training, "FOLDS", 4)
     monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
     monkeypatch.setattr("occupair.room.hours.MOST_OUTSIDE", -1.0)
     changed = slow_office.copy()

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.hidden_layer import each_on_a_core
 from occupair.metrics import rmse
 from occupair.progress import track
 from occupair.room.balance import Balance, BaseLevel, fit_balance, least_squares
@@ -29,7 +30,7 @@ Array = NDArray[np.float64]
 EVERY = 3.0
 """Distance of the rows that training looks at [min]: those between are much the same."""
 
-FOLDS = 5
+FOLDS = 10
 """The most parts that the days are dealt into for the proof."""
 
 ENOUGH_DAYS = 6
@@ -261,14 +262,13 @@ def _folds(training: TrainingDays, others: OtherRooms | None) -> list[_Fold]:
         return []
     days = np.arange(len(training))
     of_row = np.repeat(days, [len(rows) for rows in training.days])
-    return [
-        _Fold(
-            _learn(training.only(days[days % parts != part].tolist()), others),
-            training.only(days[days % parts == part].tolist()).rows,
-            np.flatnonzero(of_row % parts == part),
-        )
-        for part in range(parts)
-    ]
+
+    def fold(part: int) -> _Fold:
+        learned = _learn(training.only(days[days % parts != part].tolist()), others)
+        left_out = training.only(days[days % parts == part].tolist())
+        return _Fold(learned, left_out.rows, np.flatnonzero(of_row % parts == part))
+
+    return each_on_a_core(fold, range(parts))
 
 
 def _refine(
@@ -326,7 +326,8 @@ def _prove(folds: Sequence[_Fold], lag: int, target: Array, seed: int, settings:
     if not folds:
         return _Proof((pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
     said = np.empty((len(pairs), target.size, 2))
-    for fold in folds:
+
+    def prove(fold: _Fold) -> None:
         others = fold.learned.training
         columns = fold.learned.columns(others.rows, lag)
         layer, targets = _layer(columns, seed, settings), _targets(others.target(lag))
@@ -334,6 +335,8 @@ def _prove(folds: Sequence[_Fold], lag: int, target: Array, seed: int, settings:
         for k, coef in enumerate(read_outs(layer, layer.columns(columns), targets, pairs)):
             said[k, fold.place] = outside @ coef
         said[:, fold.place, 0] = others.clamped(said[:, fold.place, 0])
+
+    each_on_a_core(prove, folds)
     errors = np.sum((said - _targets(target)) ** 2, axis=1)
     people, presence = (int(best) for best in errors.argmin(axis=0))
     return _Proof(
