@@ -143,7 +143,7 @@ def _train_and_run(
     models, estimates = {}, {}
     for name, changes in MODELS.items():
         with stage(f"training {_machine(name)}", done / whole, (done + draws) / whole):
-            model = OccupancyEstimator.paper(n_draws=draws, random_state=seed, **changes)
+            model = OccupancyEstimator.paper(n_draws=draws, screen=False, random_state=seed, **changes)
             models[name] = model.fit(train)
         done += draws
     for run in RUNS:
