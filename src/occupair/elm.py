@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from occupair.errors import InputError
-from occupair.hidden_layer import group_scales, normal_equations, random_layer, read_out
+from occupair.hidden_layer import GroupedRows, normal_equations, random_layer, read_out
 from occupair.progress import track
 
 Array = NDArray[np.float64]
@@ -110,9 +110,10 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         y = np.asarray(y, dtype=np.float64)
         self._check_columns(X.shape[1])
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_draws)
+        rows = GroupedRows(X, self._group_sizes(X.shape[1]))
         errors, best = np.full(self.n_draws, np.nan), None
-        for draw in track(self._promising(X, y, seeds), "training", show=self.verbose):
-            candidate = self._train(X, y, int(seeds[draw]))
+        for draw in track(self._promising(X, y, rows, seeds), "training", show=self.verbose):
+            candidate = self._train(X, y, rows, int(seeds[draw]), self.ridge)
             errors[draw] = candidate.error
             if best is None or candidate.error < best.error:
                 best = candidate
@@ -121,7 +122,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.training_errors_, self.training_error_ = errors, best.error
         return self
 
-    def _promising(self, X: Array, y: Array, seeds: NDArray[np.int64]) -> list[int]:
+    def _promising(self, X: Array, y: Array, rows: GroupedRows, seeds: NDArray[np.int64]) -> list[int]:
         """Choose the draws to train on all rows, in order: the best ones on evenly spaced rows.
 
         The ridge is smaller there in proportion to the rows, so that it weighs as much as on all of them.
@@ -131,7 +132,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
             return list(range(len(seeds)))
         some, people = np.ascontiguousarray(X[::step]), y[::step]
         errors = [
-            self._train(some, people, seed, ridge=self.ridge * len(people) / len(y), scale_by=X).error
+            self._train(some, people, rows, seed, self.ridge * len(people) / len(y)).error
             for seed in track(seeds.tolist(), "screening", show=self.verbose)
         ]
         return sorted(np.argsort(errors, kind="stable")[:FINISHED].tolist())
@@ -155,16 +156,14 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.n_features_in_ = n_features
         return self
 
-    def _train(
-        self, X: Array, y: Array, seed: int, *, ridge: float | None = None, scale_by: Array | None = None
-    ) -> _Candidate:
+    def _train(self, X: Array, y: Array, rows: GroupedRows, seed: int, ridge: float) -> _Candidate:
         weights, bias = random_layer(seed, self.n_hidden, X.shape[1])
-        scale = self._scale(X if scale_by is None else scale_by, weights)
+        scale = self._scale(rows, weights)
         input_weights = weights * self._spread(scale, X.shape[1])
-        coef, error = _solve(X, y, input_weights, bias, self.ridge if ridge is None else ridge)
+        coef, error = _solve(X, y, input_weights, bias, ridge)
         return _Candidate(seed, weights, bias, scale, input_weights, coef, error)
 
-    def _scale(self, X: Array, weights: Array) -> Array:
+    def _scale(self, rows: GroupedRows, weights: Array) -> Array:
         """Scale of each group of columns; the standard machine takes them as they are."""
         return np.ones(1)
 
@@ -250,10 +249,10 @@ class FSELMRegressor(ELMRegressor):
         self.groups = groups
         self.z_max = z_max
 
-    def _scale(self, X: Array, weights: Array) -> Array:
+    def _scale(self, rows: GroupedRows, weights: Array) -> Array:
         """Scales by the three steps of Section III-D: alpha = z_max over the unscaled largest |z|."""
-        sizes = self._group_sizes(X.shape[1])
-        return group_scales(X, weights, sizes, self._z_max(sizes))
+        sizes = self._group_sizes(weights.shape[1])
+        return rows.scales(weights, self._z_max(sizes))
 
     def _group_sizes(self, n_features: int) -> list[int]:
         return [n_features] if self.groups is None else [int(size) for size in self.groups]

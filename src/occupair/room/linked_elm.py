@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from occupair.errors import InputError
-from occupair.hidden_layer import group_scales, random_layer, sigmoid_in_place
+from occupair.hidden_layer import GroupedRows, random_layer, sigmoid_in_place
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ def make_layer(
         seed=seed,
         n_hidden=n_hidden,
         sizes=tuple(sizes),
-        alphas=group_scales(loud, weights, list(sizes), np.asarray(z_max, dtype=float)),
+        alphas=GroupedRows(loud, sizes).scales(weights, np.asarray(z_max, dtype=float)),
         mean=x.mean(axis=0),
         scale=np.where(moves, 1 / np.where(moves, spread, 1.0), 0.0),
     )
