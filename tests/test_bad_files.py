@@ -180,7 +180,7 @@ REFUSED = {
     "two rooms": (
         "room.csv",
         lambda t: csv(t.assign(b=t["co2"]).rename(columns={"co2": "CO2 north", "b": "CO2 south"})),
-        "has 2 columns that may be co2, 'CO2 north' and 'CO2 south': choose one with the columns option",
+        "has 2 columns that may be co2, 'CO2 north' and 'CO2 south': choose one with --column co2=",
     ),
     "no CO2": ("room.csv", lambda t: csv(t.drop(columns="co2")), "has no column 'co2', only"),
     "empty CO2": ("room.csv", lambda t: csv(t.assign(co2="")), "column co2: has nothing but empty cells"),
@@ -202,7 +202,7 @@ REFUSED = {
     "day or month": (
         "room.csv",
         lambda t: csv(times(t.iloc[:288], "%m/%d/%Y %H:%M")),
-        "row 2, column time: .* may have the day or the month first: say which with the dayfirst option",
+        "row 2, column time: .* may have the day or the month first: say which with --dayfirst",
     ),
     "no times": (
         "room.csv",
@@ -217,7 +217,7 @@ REFUSED = {
     "offsets that differ": (
         "room.csv",
         lambda t: csv(t.assign(time=[f"{s}+0{1 + k // 400}:00" for k, s in enumerate(t["time"])])),
-        "row 402, column time: times with different UTC offsets: give every time one",
+        "row 402, column time: times with different UTC offsets: where the clock changes, give .* --timezone",
     ),
     "commas for all": (
         "room.csv",
@@ -275,7 +275,7 @@ FOUND = {
     ),
     "a clock put back": (
         lambda t: csv(pd.concat([t[:36], t[24:]])).replace("2015-08-03", "2015-10-25"),
-        "(a change of the clock? then give the time zone)",
+        "(a change of the clock? then give the time zone, --timezone)",
         "row 38, column time: times must rise",
     ),
     "fewer than nobody": (

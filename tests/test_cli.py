@@ -170,9 +170,89 @@ def test_a_later_file_takes_the_ventilation_scale_of_the_training(desk, slow_off
     )
 
 
+@pytest.fixture(scope="module")
+def percent_model(desk, slow_office):
+    """A model of the default kind, trained on local times and a damper in %."""
+    train = slow_office.iloc[: 3 * 288]
+    train.assign(ventilation=train["ventilation"] * 100).rename(
+        columns={"ventilation": "damper [%]"}
+    ).rename_axis("time").to_csv(desk / "percent.csv")
+    done = occupair("fit", "percent.csv", "--out", "percent.occupair", "--hidden", 8, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    return oc.OccupancyEstimator.load(desk / "percent.occupair")
+
+
+def test_a_later_file_in_another_unit_is_converted_or_refused(desk, percent_model, last_day):
+    for name, column, factor in (("share.csv", "damper", 1), ("flow-now.csv", "damper [m3/h]", 600)):
+        table = last_day.assign(ventilation=last_day["ventilation"] * factor).rename_axis("time")
+        table.rename(columns={"ventilation": column}).to_csv(desk / name)
+    done = occupair("estimate", "percent.occupair", "share.csv", "--out", "share-people.csv", cwd=desk)
+    assert (done.returncode, done.stderr) == (
+        0,
+        "occupair: share.csv: ventilation is taken as 0..1, and the model was trained in %\n",
+    )
+    said = pd.read_csv(desk / "share-people.csv")["people"]
+    np.testing.assert_allclose(said, percent_model.estimate(last_day), atol=1e-9)
+    done = occupair("estimate", "percent.occupair", "flow-now.csv", cwd=desk)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "occupair: flow-now.csv, column damper [m3/h]: ventilation is in m3/h here and was in % in training: "
+        "give it in %, or train again on readings in m3/h\n"
+    )
+
+
+def test_times_of_another_kind_than_in_training_are_told(desk, percent_model, last_day):
+    """Stamped in UTC and shown in the room's zone again, a day is what it was in local times."""
+    aware = last_day.tz_localize("Europe/Copenhagen")
+    oc.write_readings(aware.tz_convert("UTC"), desk / "utc.csv")
+    done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", cwd=desk)
+    words = "utc.csv: has times in UTC, and the model was trained on local times: give the room's time zone"
+    assert words in done.stderr
+    given = ["--timezone", "Europe/Copenhagen"]
+    done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", *given, cwd=desk)
+    assert "time" not in done.stderr
+    expected = oc.metrics.scores(last_day["occupancy"], percent_model.estimate(last_day))["rmse"]
+    assert json.loads(done.stdout)["rmse"] == pytest.approx(expected)
+    assert occupair("fit", "train.csv", "--out", "zone.occupair", "--hidden", 8, *given, cwd=desk)[0] == 0
+    done = occupair("evaluate", "zone.occupair", "test.csv", cwd=desk)
+    assert "test.csv: has local times, and the model was trained in Europe/Copenhagen: give" in done.stderr
+    assert occupair("evaluate", "zone.occupair", "utc.csv", cwd=desk).stderr == ""  # is converted
+    assert occupair("fit", "utc.csv", "--out", "utc.occupair", "--hidden", 8, cwd=desk).returncode == 0
+    done = occupair("evaluate", "utc.occupair", "utc.csv", *given, cwd=desk)
+    assert "utc.csv: times are taken at UTC, as in training: give the room's time zone" in done.stderr
+
+
+def test_check_notes_times_in_utc(tmp_path):
+    office = oc.simulate_office(8, seed=1).iloc[::5].tz_localize("Europe/Copenhagen")
+    oc.write_readings(office.tz_convert("UTC"), tmp_path / "office.csv")
+    words = "utc_times: All times are in UTC, so midnight and the time of day are taken at UTC."
+    assert words in occupair("check", "office.csv", cwd=tmp_path).stdout
+    for zone in ("Europe/Copenhagen", "UTC"):
+        assert "utc" not in occupair("check", "office.csv", "--timezone", zone, cwd=tmp_path).stdout
+
+
+def test_a_lag_that_is_not_used_whole_is_told(desk, percent_model):
+    for lag, used in ((0, 0), (9, 0), (10, 10), (60, 20)):
+        done = occupair("evaluate", "percent.occupair", "percent.csv", "--lag", lag, "--json", cwd=desk)
+        assert json.loads(done.stdout)["lag_used"] == used
+        text = occupair("evaluate", "percent.occupair", "percent.csv", "--lag", lag, cwd=desk).stdout
+        assert (f"Lag used: {used} min of the {lag} given" in text) == (lag != used)
+    done = occupair("evaluate", "room.occupair", "test.csv", "--mode", "hindsight", "--json", cwd=desk)
+    assert json.loads(done.stdout)["lag_used"] is None
+
+
+def test_fit_says_when_nobody_was_ever_in_and_counts_one_day(desk, last_day):
+    oc.write_readings(last_day.assign(occupancy=0), desk / "empty.csv")
+    done = occupair("fit", "empty.csv", "--out", "empty.occupair", cwd=desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "trained on 1 day (288 readings" in done.stdout
+    assert "Nobody was ever in while training, so nobody will be estimated: train on days" in done.stdout
+
+
 def test_columns_with_other_names_can_be_given(desk, last_day):
     last_day.rename_axis("time").rename(columns={"co2": "Raum 7"}).to_csv(desk / "raum.csv")
-    assert "co2=" in occupair("estimate", "room.occupair", "raum.csv", cwd=desk).stderr
+    asked = occupair("estimate", "room.occupair", "raum.csv", cwd=desk).stderr
+    assert "give it with --column co2='...' (in Python, columns={'co2': '...'})" in asked
     given = occupair("estimate", "room.occupair", "raum.csv", "--column", "co2=Raum 7", cwd=desk)
     assert given.returncode == 0, given.stderr
     wrong = occupair("estimate", "room.occupair", "raum.csv", "--column", "Raum 7", cwd=desk)
@@ -295,11 +375,15 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
             "occupair: --horizon and --stride belong to the paper's layers: add --paper or --layer fs-elm",
         ),
         (
-            ["fit", "train.csv", "--paper", "--like", "room.occupair"],
+            ["fit", "train.csv", "--paper", "--like", "room.occupair", "--out", "new.occupair"],
             "occupair: --like starts our estimator from other rooms: leave out --paper and --layer",
         ),
         (
-            ["fit", "train.csv", "--like", "room.occupair"],
+            ["fit", "train.csv", "--like", "room.occupair", "--out", "room.occupair"],
+            "occupair: --out room.occupair would overwrite room.occupair, which is read: give another name",
+        ),
+        (
+            ["fit", "train.csv", "--like", "room.occupair", "--out", "fresh.occupair"],
             "occupair: rooms must be trained with layer 'room', the default",
         ),
         (
@@ -328,11 +412,21 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
             ["estimate", "room.occupair", "test.csv", "--lag", "inf"],
             "occupair: lag must be a number of minutes",
         ),
-        (["estimate", "room.occupair", "airless.csv"], "occupair: airless.csv: has no column 'ventilation'"),
+        (
+            ["estimate", "room.occupair", "airless.csv"],
+            "; if there is none, train a model without ventilation",
+        ),
+        (["fit", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
+        (["fit", "train.csv", "--out", "./train.csv"], "which is read: give another name"),
+        (["tune", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
+        (["check", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
+        (["estimate", "room.occupair", "test.csv", "--out", "test.csv"], "would overwrite test.csv"),
+        (["estimate", "room.occupair", "test.csv", "--out", "room.occupair"], "overwrite room.occupair"),
+        (["tune", "nobody.csv"], "occupair: nobody.csv: nobody was ever in: there is nothing to tune on"),
         (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
         (
             ["estimate", "room.occupair", "minutes.csv"],
-            "occupair: minutes.csv: readings come every 1 min, but",
+            "come every 1 min, but the model was trained on one every 5 min: give it one every 5 min",
         ),
         (
             ["estimate", "room.occupair", "test.csv", "--mode", "past"],
@@ -355,6 +449,7 @@ def test_a_mistake_is_one_line_and_exit_status_2(desk, slow_office, office, argu
     oc.write_readings(slow_office.drop(columns="occupancy"), desk / "unlabelled.csv")
     oc.write_readings(slow_office.drop(columns="ventilation"), desk / "airless.csv")
     oc.write_readings(office.iloc[:1440], desk / "minutes.csv")
+    oc.write_readings(slow_office.assign(occupancy=0), desk / "nobody.csv")
     (desk / "cut.occupair").write_bytes((desk / "room.occupair").read_bytes()[:300])
     before = sorted(os.listdir(desk))
     done = occupair(*arguments, cwd=desk)

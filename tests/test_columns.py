@@ -118,7 +118,7 @@ def test_a_column_given_as_one_thing_is_not_guessed_as_another():
 def test_two_that_may_be_it_are_both_named_with_the_option():
     message = (
         r"room\.csv: has 2 columns that may be co2, 'CO2 left' and 'CO2 right': "
-        r"choose one with the columns option, co2='CO2 left'"
+        r"choose one with --column co2='CO2 left' \(in Python, columns=\{'co2': 'CO2 left'\}\)"
     )
     with pytest.raises(InputError, match=message):
         choose(["CO2 left", "CO2 right"], "co2", {}, ROOM)
@@ -138,10 +138,10 @@ def test_how_much_a_line_looks_like_a_header():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"air": "CO2"}, "columns must name time, date, co2, ventilation, occupancy, got 'air'"),
+        ({"air": "CO2"}, "must name time, date, co2, ventilation, occupancy, got 'air'"),
         ({"co2": 3}, "columns must give co2 the name of a column, got 3"),
-        ({"date": "Tag"}, "columns must name the time of day as time where it names a date"),
-        ({"co2": "x", "occupancy": "x"}, "columns must name each column once, got 'x' twice"),
+        ({"date": "Tag"}, "must name the time of day as time where they name a date"),
+        ({"co2": "x", "occupancy": "x"}, "must name each column once, got 'x' twice"),
     ],
 )
 def test_what_the_caller_may_say(given, message):

@@ -237,10 +237,13 @@ def test_bad_requests(estimator, office, last_day):
     with pytest.raises(oc.InputError, match="lag must be a whole number of readings, got 7 min"):
         estimator.estimate(last_day, lag=7)
     with pytest.raises(
-        oc.InputError, match="readings come every 1 min, but the model was trained on one every 5"
+        oc.InputError,
+        match=r"every 1 min, but the model was trained on one every 5 min: give it one .* interval=5\)",
     ):
         estimator.estimate(office)
-    with pytest.raises(oc.InputError, match="readings: has no column 'ventilation', only 'co2'"):
+    with pytest.raises(oc.InputError, match="one every 5 min: train it on readings every 10 min"):
+        estimator.estimate(last_day.iloc[::2])
+    with pytest.raises(oc.InputError, match=r"has no column 'ventilation', .*; .* train one without"):
         estimator.estimate(last_day.drop(columns="ventilation"))
     with pytest.raises(
         oc.InputError, match="has no column 'occupancy', only 'co2', 'ventilation'; head counts"
@@ -248,3 +251,89 @@ def test_bad_requests(estimator, office, last_day):
         estimator.fit(last_day.drop(columns="occupancy"))
     with pytest.raises(oc.InputError, match="readings must hold a day with more than 6 readings to train on"):
         estimator.fit(last_day.iloc[:6])
+
+
+@pytest.mark.parametrize("name", ["co2", "ventilation"])
+def test_a_column_that_is_there_twice(estimator, last_day, name):
+    twice = pd.concat([last_day, last_day[[name]]], axis=1)
+    for use in (estimator.estimate, clone(estimator).fit):
+        with pytest.raises(oc.InputError, match=f"readings: has two columns '{name}': rename or delete one"):
+            use(twice)
+    counts = pd.concat([last_day, last_day[["occupancy"]]], axis=1)  # which are not looked at
+    pd.testing.assert_series_equal(estimator.estimate(counts), estimator.estimate(last_day))
+
+
+def test_a_start_that_is_none(slow_office):
+    with pytest.raises(oc.InputError, match=r"start must be None, or made by transfer\(rooms\), got 3"):
+        oc.OccupancyEstimator(start=3).fit(slow_office)
+
+
+@pytest.mark.parametrize("make", [oc.OccupancyEstimator, oc.OccupancyEstimator.paper])
+def test_nobody_in_training_is_a_warning(slow_office, make):
+    with pytest.warns(UserWarning, match="nobody was ever in while training, so nobody will be estimated"):
+        model = make(n_hidden=5, n_draws=1).fit(slow_office.assign(occupancy=0))
+    assert (model.estimate(slow_office) == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["room", "paper"])
+def test_times_of_another_zone_are_taken_as_those_of_training(slow_office, kind):
+    """A day of Copenhagen stamped in Tokyo is the same day, and is given back as it was stamped."""
+    make = {"room": oc.OccupancyEstimator, "paper": oc.OccupancyEstimator.paper}[kind]
+    home = slow_office.tz_localize("Europe/Copenhagen")
+    model = make(n_hidden=20, n_draws=1, random_state=0).fit(home.iloc[: 3 * 288])
+    assert model.timezone_ == "Europe/Copenhagen"
+    day = home.iloc[3 * 288 :]
+    away = day.tz_convert("Asia/Tokyo")
+    said = model.estimate(away)
+    assert said.index.equals(away.index.rename("time"))
+    assert said.index.tz == away.index.tz
+    np.testing.assert_array_equal(said, model.estimate(day))
+
+
+def test_a_zone_without_a_name_is_not_kept(slow_office, last_day):
+    from dateutil.tz import tzoffset
+
+    model = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
+    odd = model.fit(slow_office.tz_localize(tzoffset("here", 3600)))
+    assert odd.timezone_ is None
+    assert model.fit(slow_office).timezone_ is None
+    assert model.fit(slow_office.tz_localize("UTC")).timezone_ == "UTC"
+
+
+@pytest.fixture
+def noted(slow_office):
+    """Give readings a note of how their ventilation was read."""
+
+    def note(readings, full, unit):
+        readings = readings.copy()
+        readings.attrs = {"ventilation_full": full, "ventilation_unit": unit}
+        return readings
+
+    return note
+
+
+def test_ventilation_read_by_another_scale_is_refused(slow_office, last_day, noted):
+    model = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
+    model.fit(noted(slow_office, 100.0, "%"))
+    assert (model.ventilation_full_, model.ventilation_unit_) == (100.0, "%")
+    expected = model.estimate(last_day)  # without a note
+    for full, unit in ((100.0, "%"), (1.0, "0..1")):
+        pd.testing.assert_series_equal(model.estimate(noted(last_day, full, unit)), expected)
+    again = "read the file with ventilation_full=100, ventilation_unit='%', or train again"
+    for full, unit, words in (
+        (50.0, "Hz", "ventilation is in Hz here and was in % in training"),
+        (850.0, "unknown", "ventilation is in an unknown unit here and was in % in training"),
+        (90.0, "%", r"ventilation is fully on at 90 here and was at 100 in training \[%\]"),
+    ):
+        with pytest.raises(oc.InputError, match=f"readings: {words}: {again}"):
+            model.estimate(noted(last_day, full, unit))
+    off = noted(last_day.assign(ventilation=0.0), 1.0, "m3/h")
+    assert len(model.estimate(off)) == len(off)
+
+
+def test_the_lag_that_is_used(trained_room, estimator, slow_office):
+    assert [trained_room.lag_used(lag) for lag in (0, 9, 10, 19, 20, 60)] == [0, 0, 10, 10, 20, 20]
+    assert trained_room.lag_used(mode="hindsight") == 20
+    assert (estimator.lag_used(25), estimator.lag_used(mode="hindsight")) == (25, None)
+    seldom = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(slow_office.iloc[::3])
+    assert [seldom.lag_used(lag) for lag in (10, 15, 60)] == [0, 15, 15]

@@ -58,6 +58,21 @@ def test_files_from_before_the_room_layer_are_read(estimator, path, last_day):
     )
 
 
+def test_unit_and_zone_are_kept_and_older_files_do_not_know_them(slow_office):
+    readings = slow_office.tz_localize("Europe/Copenhagen")
+    readings.attrs = {"ventilation_full": 100.0, "ventilation_unit": "%"}
+    model = oc.OccupancyEstimator.paper(n_hidden=8, n_draws=1, random_state=0).fit(readings)
+    loaded = parse_model(dump_model(model))
+    assert (loaded.ventilation_unit_, loaded.timezone_) == ("%", "Europe/Copenhagen")
+
+
+def test_files_from_before_units_and_zones_were_kept_are_read(path, last_day, estimator):
+    path.write_bytes(forged(path, lambda m: [m.pop("ventilation_unit"), m.pop("timezone")]))
+    older = oc.OccupancyEstimator.load(path)
+    assert (older.ventilation_unit_, older.timezone_) == (None, None)
+    pd.testing.assert_series_equal(older.estimate(last_day), estimator.estimate(last_day))
+
+
 def test_saving_over_a_file_leaves_nothing_else_behind(estimator, path):
     estimator.save(path)
     assert os.listdir(path.parent) == ["room.occupair"]
@@ -114,6 +129,8 @@ def forged(path, change):
         (lambda m: m.update(coef=["x"] * 40), "is not a valid model"),
         (lambda m: m.update(coef=[1.0, 2.0]), "its random layer does not come out the same"),
         (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not fit each other"),
+        (lambda m: m.update(timezone="Mars"), "timezone must be one that is known here, got 'Mars'"),
+        (lambda m: m.update(ventilation_unit=3), "ventilation_unit must be a text, got 3"),
         (lambda m: m.update(interval=0), "interval must be a positive number, got 0"),
         (lambda m: m.update(most_people=-3), r"most_people must be a positive number, got -3"),
         (lambda m: m.update(layer_seed=5), "its random layer does not come out the same on this machine"),

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from occupair.conventions import Scale, same_share
 from occupair.errors import InputError
 from occupair.readings import Source
-from occupair.ventilation_units import Scale, check_full, scale_of, scaled, words_to_numbers
+from occupair.ventilation_units import check_full, later_scale, scale_of, scaled, words_to_numbers
 
 WHERE = {"source": Source("room.csv", 2), "rows": np.arange(3)}
 
@@ -62,3 +63,52 @@ def test_what_the_caller_may_say(full):
         InputError, match="ventilation_full must be a number above 0, in the file's unit, got"
     ):
         check_full(full)
+
+
+def test_a_unit_comes_with_what_is_full():
+    with pytest.raises(InputError, match="ventilation_unit must come with ventilation_full, got '%' alone"):
+        check_full(None, "%")
+
+
+def test_the_name_may_state_a_share():
+    assert scale_of(np.array([0.0, 0.4]), name="damper [0..1]", unit="", words=False) == Scale(1.0, "0..1")
+
+
+PERCENT, SHARE, HERTZ, FLOW, STAGES, SWITCH = (
+    Scale(100, "%"),
+    Scale(1, "0..1"),
+    Scale(50, "Hz"),
+    Scale(600, "m3/h"),
+    Scale(3, "steps"),
+    Scale(1, "on/off"),
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "own", "trained", "stated", "expected"),
+    [
+        ([0, 0.9], SHARE, PERCENT, False, SHARE),
+        ([0, 0.9], SHARE, PERCENT, True, SHARE),
+        ([0, 90], PERCENT, SHARE, False, PERCENT),
+        ([0, 1.02], PERCENT, SHARE, False, SHARE),  # noise above full looks like 1 %
+        ([0, 0], SHARE, FLOW, False, FLOW),  # off is off
+        ([0, 30], PERCENT, HERTZ, False, HERTZ),  # a quiet day
+        ([0, 30], PERCENT, HERTZ, True, None),
+        ([0, 90], PERCENT, HERTZ, False, None),
+        ([0, 300], Scale(300, "m3/h"), FLOW, True, FLOW),
+        ([0, 300], Scale(300, "unknown"), PERCENT, False, None),
+        ([0, 300], Scale(300, "m3/h"), PERCENT, True, None),
+        ([0, 0.5], SHARE, FLOW, False, None),
+        ([0, 1], SHARE, STAGES, False, STAGES),
+        ([0, 0.5], SHARE, STAGES, False, None),
+        ([0, 1], SWITCH, SHARE, True, SWITCH),
+        ([0, 1], SWITCH, PERCENT, True, None),
+    ],
+)
+def test_the_scale_of_a_later_file(values, own, trained, stated, expected):
+    assert later_scale(np.array(values, dtype=float), own, trained, stated=stated) == expected
+
+
+def test_a_percentage_of_something_else_is_no_share():
+    assert not same_share(Scale(80, "%"), SHARE)
+    assert same_share(FLOW, FLOW)

@@ -142,14 +142,14 @@ def check_given(given: Mapping[str, str] | None) -> dict[str, str]:
     given = dict(given or {})
     for role, name in given.items():
         if role not in ROLES:
-            raise InputError(f"columns must name {', '.join(ROLES)}, got {role!r}")
+            raise InputError(f"columns (--column) must name {', '.join(ROLES)}, got {role!r}")
         if not isinstance(name, str):
             raise InputError(f"columns must give {role} the name of a column, got {name!r}")
     if "date" in given and "time" not in given:
-        raise InputError("columns must name the time of day as time where it names a date")
+        raise InputError("columns (--column) must name the time of day as time where they name a date")
     twice = [name for name in given.values() if list(given.values()).count(name) > 1]
     if twice:
-        raise InputError(f"columns must name each column once, got {twice[0]!r} twice")
+        raise InputError(f"columns (--column) must name each column once, got {twice[0]!r} twice")
     return given
 
 
@@ -191,5 +191,16 @@ def ambiguous(role: str, names: Sequence[str]) -> str:
     if len(set(names)) == 1:
         return f"has two columns {names[0]!r}: rename or delete one"
     which = f"{named(names[:-1])} and {names[-1]!r}"
-    choice = f"choose one with the columns option, {role}={names[0]!r}"
+    choice = f"choose one with {column_option(role, names[0])}"
     return f"has {len(names)} columns that may be {role}, {which}: {choice}"
+
+
+def column_option(role: str, name: str) -> str:
+    """Say how a column is named, on the command line and in Python.
+
+    Examples
+    --------
+    >>> column_option("co2", "Raum 7")
+    "--column co2='Raum 7' (in Python, columns={'co2': 'Raum 7'})"
+    """
+    return f"--column {role}={name!r} (in Python, columns={{{role!r}: {name!r}}})"

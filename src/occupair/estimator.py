@@ -16,12 +16,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from occupair.conventions import Scale, check_scale, in_zone, zone_name
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
 from occupair.live_room import TOLERANCE, LiveDay, LiveRoom, Network, RunningDay
 from occupair.progress import track
-from occupair.readings import COLUMNS, check_readings, date_slices, episode_slices, interval_of
+from occupair.readings import (
+    COLUMNS,
+    check_readings,
+    date_slices,
+    episode_slices,
+    interval_of,
+    missing_column,
+)
 from occupair.room.day import RoomDay
 from occupair.room.features import GROUPS
 from occupair.room.habits import compare
@@ -42,6 +50,7 @@ PAPER_Z_MAX = (1.0, 1.0, 1.0, 1.0, 0.1)
 """Influence of P, I, D, o and v: Table I."""
 PAPER_RIDGE = 1e-3
 """gamma: Table I."""
+NOBODY = "nobody was ever in while training, so nobody will be estimated: train on days with people"
 
 
 class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -98,6 +107,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Whether the training readings had a ventilation column.
     ventilation_full_ : float or None
         What was fully on in the file the training readings came from: later files take the same scale.
+    ventilation_unit_ : str or None
+        The unit of that, such as ``"%"``; None where it is not known.
+    timezone_ : str or None
+        Time zone of the training readings; None for local times, or where it is not known.
     training_error_ : float
         RMSE [people]. Room layer: on training days left out. Others: of one step ahead on the training
         days, with the true past.
@@ -210,9 +223,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Warns
         -----
         UserWarning
-            When CO2 adds next to nothing in this room to what the time of day tells, on five days or more.
+            When CO2 adds next to nothing in this room to what the time of day tells, on five days or more;
+            when nobody was ever in.
         """
         self._check_layer()
+        _check_columns(readings)
         readings = check_readings(readings, needed=("co2", "occupancy"))
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
         for name in ("room_", "comparison_", "regressor_", "layer_", "smoothing_"):
@@ -220,7 +235,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.__dict__.update(learned)
         self.uses_ventilation_ = "ventilation" in readings.columns
         self.ventilation_full_ = readings.attrs.get("ventilation_full")
+        self.ventilation_unit_ = readings.attrs.get("ventilation_unit")
+        self.timezone_ = zone_name(pd.DatetimeIndex(readings.index))
         self.most_people_ = float(readings["occupancy"].max())
+        if self.most_people_ == 0:
+            warnings.warn(NOBODY, UserWarning, stacklevel=2)
         return self
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
@@ -236,11 +255,13 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             verbose=self.verbose,
         )
         if self.start is not None:
+            if not isinstance(self.start, OtherRooms):
+                raise InputError(f"start must be None, or made by transfer(rooms), got {self.start!r}")
             self.start.check("ventilation" in readings.columns)
         room, left_out = fit_room(_episodes_of_days(readings), settings, self.start)
         several = len(left_out.people) > 1
         comparison = compare(left_out.clock, left_out.people, left_out.estimated) if several else None
-        if comparison is not None and comparison.is_warning:
+        if comparison is not None and comparison.is_warning and any(day.any() for day in left_out.people):
             warnings.warn(str(comparison), UserWarning, stacklevel=3)
         error = left_out.error
         return {"room_": room, "interval_": interval, "comparison_": comparison, "training_error_": error}
@@ -278,7 +299,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Parameters
         ----------
         readings : DataFrame
-            Readings at the interval of training; ``occupancy`` is not looked at.
+            Readings at the interval of training; ``occupancy`` is not looked at. Where they and those of
+            training know their time zones, midnight and the time of day are those of training.
         mode : {"live", "hindsight", "drifting"}
             ``"live"``: from the readings up to then, what ``live()`` gives; the paper's in three steps,
             Eq. (26). ``"hindsight"``: with CO2 smoothed over the whole day, Eq. (22); the room layer waits
@@ -301,12 +323,38 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """
         check_is_fitted(self, "most_people_")
         self._check_question(mode, lag, interval)
-        readings = self._checked(readings)
+        checked = self._checked(readings)
+        times = readings.index.rename("time")
         if not hasattr(self, "room_"):
-            return pd.Series(self._estimate_paper(readings, mode, lag), index=readings.index, name="people")
-        wait = LAGS[-1] if mode == "hindsight" else min(lag, LAGS[-1])
-        table = self._estimate_room(readings, int(wait / self.interval_ + 1e-6), interval or 0.9)
+            return pd.Series(self._estimate_paper(checked, mode, lag), index=times, name="people")
+        table = self._estimate_room(checked, self._wait(lag, mode), interval or 0.9).set_axis(times)
         return table["people"] if interval is None else table
+
+    def lag_used(self, lag: float = 0, mode: Mode = "live") -> float | None:
+        """Minutes that estimates really wait for later readings when ``lag`` is given [min].
+
+        The room layer thinks again of a reading 10 and 20 minutes later, in whole readings, so it uses the
+        longest of 0, 10 and 20 minutes that the lag covers. The paper's layers use all of it; with
+        ``mode="hindsight"`` they wait for the end of the day, and this is None.
+
+        Examples
+        --------
+        >>> import occupair as oc
+        >>> model = OccupancyEstimator(random_state=0).fit(oc.simulate_office(days=2, seed=1))
+        >>> model.lag_used(60), model.lag_used(5)
+        (20.0, 0.0)
+        """
+        check_is_fitted(self, "most_people_")
+        self._check_question(mode, lag, None)
+        if not hasattr(self, "room_"):
+            return None if mode == "hindsight" else float(lag)
+        wait = self._wait(lag, mode)
+        return float(self.interval_ * max(one.lag for one in self.room_.refinements if one.lag <= wait))
+
+    def _wait(self, lag: float, mode: Mode) -> int:
+        """Count the readings that the room layer waits for."""
+        wait = LAGS[-1] if mode == "hindsight" else min(lag, LAGS[-1])
+        return int(wait / self.interval_ + 1e-6)
 
     def _estimate_room(self, readings: pd.DataFrame, wait: int, interval: float) -> pd.DataFrame:
         days = [
@@ -340,6 +388,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def live(self, *, interval: float = 0.9, tolerance: float = TOLERANCE) -> LiveRoom:
         """Start a room that takes one reading at a time; the paper's by Eq. (26).
+
+        Give it times in the time zone of training: a day begins at the midnight of the times it is given.
 
         Parameters
         ----------
@@ -458,14 +508,47 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         columns = ("co2", "ventilation") if self.uses_ventilation_ else ("co2",)
-        if isinstance(readings, pd.DataFrame):
+        if isinstance(readings, pd.DataFrame) and isinstance(readings.index, pd.DatetimeIndex):
+            readings = in_zone(readings, self.timezone_)
             readings = readings.drop(columns=list(set(COLUMNS) - set(columns)), errors="ignore")
+        self._check_answerable(readings)
         readings = check_readings(readings, needed=columns)
-        interval = interval_of(readings)
-        if abs(interval - self.interval_) > 1e-6:
-            ours, theirs = f"{self.interval_:g} min", f"{interval:g} min"
-            raise InputError(f"readings come every {theirs}, but the model was trained on one every {ours}")
+        if self.uses_ventilation_:
+            check_scale(readings, self._ventilation_scale())
+        self._check_interval(interval_of(readings))
         return readings
+
+    def _check_answerable(self, readings: pd.DataFrame) -> None:
+        """Refuse columns that are there twice, and ventilation that is not there."""
+        _check_columns(readings)
+        if not isinstance(readings, pd.DataFrame) or "co2" not in readings.columns:
+            return  # said by ``check_readings``
+        if self.uses_ventilation_ and "ventilation" not in readings.columns:
+            advice = "this model was trained with it, train one without ventilation"
+            raise InputError(f"readings: {missing_column('ventilation', readings)}; {advice}")
+
+    def _ventilation_scale(self) -> Scale | None:
+        if self.ventilation_full_ is None or self.ventilation_unit_ is None:
+            return None
+        return Scale(self.ventilation_full_, self.ventilation_unit_)
+
+    def _check_interval(self, interval: float) -> None:
+        if abs(interval - self.interval_) <= 1e-6:
+            return
+        ours, theirs = f"{self.interval_:g} min", f"{interval:g} min"
+        grid = f"give it one every {ours} (in Python, read_readings(path, interval={self.interval_:g})), or "
+        advice = f"{grid if interval < self.interval_ else ''}train it on readings every {theirs}"
+        raise InputError(
+            f"readings come every {theirs}, but the model was trained on one every {ours}: {advice}"
+        )
+
+
+def _check_columns(readings: object) -> None:
+    if not isinstance(readings, pd.DataFrame):
+        return  # said by ``check_readings``
+    twice = [name for name in COLUMNS if (readings.columns == name).sum() > 1]
+    if twice:
+        raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
 
 
 def training_rows(readings: pd.DataFrame, layer: Layer, smoothing: float) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from occupair.conventions import is_zone
 from occupair.elm import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
@@ -73,6 +74,8 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
         "most_people": estimator.most_people_,
         "uses_ventilation": estimator.uses_ventilation_,
         "ventilation_full": estimator.ventilation_full_,
+        "ventilation_unit": estimator.ventilation_unit_,
+        "timezone": estimator.timezone_,
         "training_error": estimator.training_error_,
     }
     model |= _room_values(estimator) if hasattr(estimator, "room_") else _paper_values(estimator)
@@ -134,6 +137,10 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.uses_ventilation_ = bool(model["uses_ventilation"])
     full = model["ventilation_full"]
     estimator.ventilation_full_ = None if full is None else _positive(model, "ventilation_full")
+    estimator.ventilation_unit_ = _text(model, "ventilation_unit")
+    estimator.timezone_ = _text(model, "timezone")
+    if estimator.timezone_ is not None and not is_zone(estimator.timezone_):
+        raise ValueError(f"timezone must be one that is known here, got {estimator.timezone_!r}")
     if "room" in model:
         estimator.room_ = _build_room(estimator, model["room"])
         comparison = model["comparison"]
@@ -191,6 +198,14 @@ def _vector(model: dict[str, Any], name: str) -> NDArray[np.float64]:
     if vector.ndim != 1 or not np.isfinite(vector).all():
         raise ValueError(f"{name} must be a list of finite numbers")
     return vector
+
+
+def _text(model: dict[str, Any], name: str) -> str | None:
+    """Give a text that older files do not have."""
+    text = model.get(name)
+    if not (text is None or isinstance(text, str)):
+        raise ValueError(f"{name} must be a text, got {text!r}")
+    return text
 
 
 def _positive(model: dict[str, Any], name: str, *, or_zero: bool = False) -> float:

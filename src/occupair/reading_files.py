@@ -28,6 +28,7 @@ def read_readings(
     columns: Mapping[str, str] | None = None,
     dayfirst: bool | None = None,
     ventilation_full: float | None = None,
+    ventilation_unit: str | None = None,
     interval: float | None = None,
     longest_gap: float = 10.0,
     lenient: bool = False,
@@ -55,6 +56,9 @@ def read_readings(
         What is fully on, in the unit of the file; more counts as fully on. None takes 100 of a
         percentage, 50 or 60 of a frequency [Hz], the largest value of a flow, and so on; see
         ``occupair.ventilation_units``. Give a later file the scale that the first one was read with.
+    ventilation_unit : str, optional
+        The unit that ``ventilation_full`` is in, as ``attrs`` of the first file has it: a file in another
+        unit is refused, or converted where that is beyond doubt (% and 0..1).
     interval : float, optional
         Interval of the grid [min]. None takes the usual one of the file.
     longest_gap : float
@@ -93,14 +97,20 @@ def read_readings(
     {'co2': [412.5, 413.0], 'ventilation': [0.8, 0.4]}
     """
     given, zone = check_given(columns), zone_of(timezone)
-    check_full(ventilation_full)
+    check_full(ventilation_full, ventilation_unit)
     check_grid_options(interval, longest_gap)
     wanted = {"co2": True, "ventilation": ventilation, "occupancy": occupancy}
     table = read_raw(Path(path), given)
     if lenient:
         table = replace(table, source=Lenient(table.source.name, table.source.first_row))
     records = read_records(
-        table, wanted, given=given, zone=zone, dayfirst=dayfirst, ventilation_full=ventilation_full
+        table,
+        wanted,
+        given=given,
+        zone=zone,
+        dayfirst=dayfirst,
+        ventilation_full=ventilation_full,
+        ventilation_unit=ventilation_unit,
     )
     readings = put_on_grid(
         records, interval=interval, longest_gap=longest_gap, whole=not lenient, source=table.source

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from occupair.cells import as_text, decimal_mark, is_missing, numbers
 from occupair.co2_units import to_ppm
-from occupair.columns import ambiguous, choose, is_utc, time_kind
+from occupair.columns import ambiguous, choose, column_option, is_utc, time_kind
+from occupair.conventions import Scale, other_scale, unit_advice
 from occupair.raw_tables import RawTable
 from occupair.readings import Source, missing_column, named
 from occupair.stamps import is_date, kind_of, split_stamp
 from occupair.timestamps import localised, newest_first, read_times
-from occupair.ventilation_units import Scale, scale_of, scaled, words_to_numbers
+from occupair.ventilation_units import later_scale, scale_of, scaled, stated_unit, words_to_numbers
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -35,6 +36,7 @@ def read_records(
     zone: ZoneInfo | None = None,
     dayfirst: bool | None = None,
     ventilation_full: float | None = None,
+    ventilation_unit: str | None = None,
 ) -> pd.DataFrame:
     """Read the columns we use, oldest first.
 
@@ -46,7 +48,7 @@ def read_records(
         Which of our columns are needed (True), taken if they are there (None) or left (False).
     given : mapping
         Ours to theirs, what the caller says about columns.
-    zone, dayfirst, ventilation_full :
+    zone, dayfirst, ventilation_full, ventilation_unit :
         As for ``read_readings``.
 
     Returns
@@ -58,7 +60,7 @@ def read_records(
     chosen = _chosen(table, wanted, given, time)
     utc = is_utc(str(time.name))
     index = read_times(time, zone=zone, utc=utc, dayfirst=dayfirst, source=table.source, rows=table.rows)
-    values, attrs = _values(table, chosen, ventilation_full)
+    values, attrs = _values(table, chosen, ventilation_full, ventilation_unit)
     order = np.flatnonzero(index.notna())  # all of them, unless the source is lenient
     turn = order[:: -1 if newest_first(index[order]) else 1]
     rows = table.rows[turn]
@@ -143,14 +145,13 @@ def _no_times(names: list[str]) -> str:
 
 
 def _missing(role: str, names: list[str]) -> str:
-    hint = (
-        "" if role == "occupancy" else f"; if it has another name, give it with the columns option, {role}="
-    )
-    return missing_column(role, pd.DataFrame(columns=names)) + hint
+    name = f"; if it has another name, give it with {column_option(role, '...')}"
+    hints = {"occupancy": "", "ventilation": f"{name}; if there is none, train a model without ventilation"}
+    return missing_column(role, pd.DataFrame(columns=names)) + hints.get(role, name)
 
 
 def _values(
-    table: RawTable, chosen: Mapping[str, int], full: float | None
+    table: RawTable, chosen: Mapping[str, int], full: float | None, unit: str | None
 ) -> tuple[dict[str, Values], dict[str, float | str]]:
     cells = {role: table.column(position) for role, position in chosen.items()}
     words = False
@@ -174,21 +175,41 @@ def _values(
         _check(values, cells, table)
         values["co2"] = answered
     if "ventilation" in values:
-        unit = table.units[chosen["ventilation"]]
-        name = str(cells["ventilation"].name)
-        values["ventilation"], scale = _scaled(values["ventilation"], name, unit, words, full, table)
+        air, own_unit = cells["ventilation"], table.units[chosen["ventilation"]]
+        scale = _scale(values["ventilation"], air, own_unit, words, full, unit, table)
+        values["ventilation"] = scaled(
+            values["ventilation"],
+            scale,
+            given=full == scale.full,
+            column=str(air.name),
+            source=table.source,
+            rows=table.rows,
+        )
         attrs |= {"ventilation_full": scale.full, "ventilation_unit": scale.unit}
     return values, attrs
 
 
-def _scaled(
-    values: Values, name: str, unit: str, words: bool, full: float | None, table: RawTable
-) -> tuple[Values, Scale]:
-    scale = scale_of(values, name=name, unit=unit, words=words)
-    if full is not None and not words:
-        scale = Scale(full, scale.unit)
-    shares = scaled(values, scale, given=full is not None, column=name, source=table.source, rows=table.rows)
-    return shares, scale
+def _scale(
+    values: Values,
+    cells: pd.Series,
+    unit: str,
+    words: bool,
+    trained_full: float | None,
+    trained_unit: str | None,
+    table: RawTable,
+) -> Scale:
+    """Find the scale of ventilation: that of the training, or the file's own."""
+    column = str(cells.name)
+    own = scale_of(values, name=column, unit=unit, words=words)
+    if trained_full is None or (words and trained_unit is None):
+        return own
+    trained = Scale(trained_full, trained_unit or own.unit)
+    stated = words or stated_unit(column, unit) is not None
+    scale = later_scale(values, own, trained, stated=stated)
+    if scale is None:
+        rule = f"{other_scale(own, trained)}: {unit_advice(own, trained)}"
+        raise table.source.error(rule, column=column)
+    return scale
 
 
 def _check(values: Mapping[str, Values], cells: Mapping[str, pd.Series], table: RawTable) -> None:
@@ -211,7 +232,7 @@ def _check(values: Mapping[str, Values], cells: Mapping[str, pd.Series], table: 
 def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> pd.DataFrame:
     """Make one record of those with the same time, unless they say different things."""
     index = pd.DatetimeIndex(records.index)
-    hint = "" if index.tz is not None else " (a change of the clock? then give the time zone)"
+    hint = "" if index.tz is not None else " (a change of the clock? then give the time zone, --timezone)"
     back = np.r_[False, np.diff(index.asi8) < 0]
     source.refuse(
         back,

@@ -18,6 +18,7 @@ from occupair.stamps import Order, date_order, is_date, parse_clock, parse_date,
 Rows = NDArray[np.int64]
 _EPOCHS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 _DAY_NUMBER = " (a spreadsheet's number of a day? there, format the column as date and time)"
+_GIVE_ZONE = "where the clock changes, give the room's time zone"
 _RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
 
 
@@ -105,7 +106,8 @@ def _written(
     clock_codes, clocks = pd.factorize(np.array([clock for _, clock in parts], dtype=object))
     first = _first_part([str(date) for date in dates], dayfirst)
     if first is None:
-        rule = f"{dates[0]} may have the day or the month first: say which with the dayfirst option"
+        how = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
+        rule = f"{dates[0]} may have the day or the month first: say which with {how}"
         raise source.error(rule, row=int(rows[0]), column=str(cells.name))
     days = [parse_date(str(date), first) for date in dates]
     times = [parse_clock(str(clock)) for clock in clocks]
@@ -141,7 +143,8 @@ def _with_offsets(
     none = np.isnan(ahead)
     different = read & (ahead != ahead[first]) & ~(none & none[first])
     if different.any() and (zone is None or none[read].any()):
-        rule = "times with different UTC offsets: give every time one, and the room's time zone"
+        missing = "give every time one, and the room's time zone" if none[read].any() else _GIVE_ZONE
+        rule = f"times with different UTC offsets: {missing}, --timezone Europe/Copenhagen for example"
         raise source.error(rule, row=int(rows[int(np.argmax(different))]), column=str(cells.name))
     if none[first]:
         return pd.DatetimeIndex(local)

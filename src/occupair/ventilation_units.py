@@ -7,7 +7,6 @@ model's, not by its own largest value.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from occupair.cells import as_text, is_missing
 from occupair.columns import fold, squeeze
+from occupair.conventions import Scale, same_share
 from occupair.errors import InputError
 from occupair.readings import Source, shown
 
@@ -36,17 +36,12 @@ _UNITS = {
     "cfm": r"\bcfm\b",
     "rpm": r"\brpm\b|u/min",
     "V": r"\bv(olts?)?\b",
+    "0..1": r"\b0\s*(\.\.|-|to|bis)\s*1\b",
 }
+MOST_STEPS = 10
+"""Whole numbers up to this are taken for the steps of a fan."""
 _FLOW = "flow|strom|maengde|menge|debit|caudal|debiet"
 _SPEED = "speed|frequen|drehzahl|hastighed|vitesse"
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What means fully on, in the unit of the file, and that unit."""
-
-    full: float
-    unit: str
 
 
 def words_to_numbers(cells: pd.Series, *, source: Source, rows: NDArray[np.int64]) -> tuple[pd.Series, bool]:
@@ -128,6 +123,49 @@ def stated_unit(name: str, unit: str = "") -> str | None:
     return next((known for known, pattern in _UNITS.items() if re.search(pattern, text)), None)
 
 
+def later_scale(values: NDArray[np.float64], own: Scale, trained: Scale, *, stated: bool) -> Scale | None:
+    """Find the scale of a file that is read for a model trained on another file.
+
+    Parameters
+    ----------
+    values : 1-D array
+        Ventilation in the unit of the file, NaN where it is missing.
+    own, trained : Scale
+        What ``scale_of`` finds for this file, and what it was in training.
+    stated : bool
+        Whether the file says its unit. If not, that is a guess from values: of a quiet day 30 Hz look like
+        30 %, and stages 0 and 1 of three like on and off. So the training's counts if they may be in it.
+
+    Returns
+    -------
+    Scale or None
+        The training's, or the file's own where both mean the same by 0..1; None where they do not.
+
+    Examples
+    --------
+    >>> hertz, percent = Scale(50.0, "Hz"), Scale(100.0, "%")
+    >>> later_scale(np.array([0.0, 30.0]), percent, hertz, stated=False)
+    Scale(full=50.0, unit='Hz')
+    >>> later_scale(np.array([0.0, 0.3]), Scale(1.0, "0..1"), percent, stated=False)
+    Scale(full=1.0, unit='0..1')
+    >>> later_scale(np.array([0.0, 30.0]), percent, hertz, stated=True) is None
+    True
+    """
+    known = values[np.isfinite(values)]
+    if own.unit == trained.unit or not known.any() or (not stated and _may_be(known, trained)):
+        return trained
+    return own if same_share(own, trained) else None
+
+
+def _may_be(known: NDArray[np.float64], scale: Scale) -> bool:
+    """Whether values may be on a scale: no more than it has, and not all of them next to nothing on it."""
+    most = float(known.max(initial=0.0))
+    if scale.unit == "steps":
+        return most <= MOST_STEPS and bool(np.all(known == np.rint(known)))
+    top = {"0..1": 1.0, "on/off": 1.0, "%": 100.0, "V": 10.0, "Hz": 60.0}.get(scale.unit, np.inf)
+    return (1.0 if scale.full > 10 else 0.0) < most <= 1.1 * top
+
+
 def scaled(
     values: NDArray[np.float64],
     scale: Scale,
@@ -153,8 +191,10 @@ def scaled(
     return np.where(wrong, shares, np.clip(shares, 0.0, 1.0))
 
 
-def check_full(full: float | None) -> None:
-    """Check what the caller says is fully on."""
+def check_full(full: float | None, unit: str | None = None) -> None:
+    """Check what the caller says is fully on, and in which unit."""
+    if unit is not None and full is None:
+        raise InputError(f"ventilation_unit must come with ventilation_full, got {unit!r} alone")
     if full is not None and not (isinstance(full, int | float) and 0 < full < np.inf):
         raise InputError(f"ventilation_full must be a number above 0, in the file's unit, got {full!r}")
 
@@ -166,7 +206,7 @@ def _likely_unit(known: NDArray[np.float64], most: float, name: str) -> str:
         return "unknown"
     if re.search(_SPEED, name) and 45 <= most <= 61:
         return "Hz"
-    if most <= 10 and np.all(known == np.rint(known)):
+    if most <= MOST_STEPS and np.all(known == np.rint(known)):
         return "steps"
     return "%"
 

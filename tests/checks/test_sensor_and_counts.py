@@ -240,3 +240,48 @@ def test_runs_and_spans():
         (FIRST, FIRST + 2 * day),
         (FIRST + 3 * day, FIRST + 4 * day),
     ]
+
+
+def test_counts_of_office_hours_are_enough(planted):
+    hours = planted.index.hour
+    planted.loc[(hours < 8) | (hours >= 18), "occupancy"] = np.nan
+    assert "few_days" not in kinds(planted)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.iloc[:1440], "Somebody is counted on only 1 day: too few to trust an estimator. Count"),
+        (
+            lambda t: t.assign(occupancy=t["occupancy"].where(t.index < FIRST + pd.Timedelta(days=2), 0)),
+            "Somebody is counted on only 2 of 15 days with an hour of counts or more: too few",
+        ),
+        (lambda t: t.assign(occupancy=0.0), "Nobody is counted on any of 15 days with an hour of counts"),
+        (
+            lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour * 60 + t.index.minute == 720)),
+            "No day has an hour of head counts, so there is next to nothing to train on",
+        ),
+    ],
+)
+def test_too_few_days_in_words(planted, the_fault, change, words):
+    fault = the_fault(change(planted), "few_days")
+    assert words in fault.words
+    assert fault.words.endswith("or start from models of rooms like it: occupair fit --like.")
+
+
+def test_no_check_names_an_option_that_is_not_there(planted):
+    days = (planted.index - FIRST) / pd.Timedelta(days=1)
+    for spoilt in (planted["co2"] - 120, planted["co2"] + 15 * days, planted["co2"] + 60 * (days // 1 % 2)):
+        found = find_faults(planted.assign(co2=spoilt))
+        assert {"low_baseline", "drift", "moving_baseline"} & {fault.kind for fault in found}
+        assert not any("above its baseline" in fault.words for fault in found)
+
+
+def test_times_in_utc_are_noted(planted):
+    assert "utc_times" in kinds(planted.tz_localize("UTC"))
+    assert "utc_times" not in kinds(planted.tz_localize("Europe/Copenhagen")) | kinds(planted)
+
+
+def test_a_column_that_is_there_twice_is_refused(planted):
+    with pytest.raises(InputError, match="readings: has two columns 'co2': rename or delete one"):
+        find_faults(pd.concat([planted, planted[["co2"]]], axis=1))

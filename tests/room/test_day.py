@@ -42,6 +42,7 @@ def test_live_is_replay(trained_room, slow_office, interval):
     ids=["no ventilation", "a single day", "nobody", "CO2 that never moves"],
 )
 @pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:nobody was ever in")
 def test_live_is_replay_in_odd_rooms(slow_office, last_day, change):
     model = oc.OccupancyEstimator(n_hidden=10, random_state=0).fit(change(slow_office))
     assert_live_is_replay(model, last_day if model.uses_ventilation_ else last_day[["co2"]])

@@ -140,7 +140,7 @@ def test_the_network_has_half_of_the_say_from_six_days_on(days, share):
     assert small(n_hidden=2).fit(readings).room_.network_share == pytest.approx(share)
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:nobody was ever in")
 def test_a_room_that_nobody_ever_entered(slow_office, last_day):
     model = small().fit(slow_office.assign(occupancy=0))
     for lag in (0, 10, 20):

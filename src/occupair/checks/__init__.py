@@ -120,9 +120,25 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     ['no_counts', 'no_ventilation']
     """
     table = cleaned(readings)
-    found = [*_read_over(readings), *(fault for check in CHECKS for fault in check(table))]
+    found = [
+        *_read_over(readings),
+        *_in_utc(readings),
+        *(fault for check in CHECKS for fault in check(table)),
+    ]
     kinds = {fault.kind for fault in found}
     return worst_first([fault for fault in found if EXPLAINED_BY.get(fault.kind) not in kinds])
+
+
+def _in_utc(readings: pd.DataFrame) -> list[Fault]:
+    """Note times in UTC, which few rooms live by."""
+    zone = pd.DatetimeIndex(readings.index).tz
+    if zone is None or str(zone) not in ("UTC", "Etc/UTC"):
+        return []
+    words = (
+        "All times are in UTC, so midnight and the time of day are taken at UTC. "
+        "Where the room's are not, give its time zone: --timezone (in Python, timezone=)."
+    )
+    return [Fault("utc_times", "note", words)]
 
 
 def _read_over(readings: pd.DataFrame) -> list[Fault]:

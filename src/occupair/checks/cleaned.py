@@ -32,6 +32,9 @@ def cleaned(readings: pd.DataFrame) -> pd.DataFrame:
     if "co2" not in readings.columns:
         raise InputError(f"readings has no column 'co2', only {', '.join(map(repr, readings.columns))}")
     kept = [name for name in COLUMNS if name in readings.columns]
+    twice = [name for name in kept if (readings.columns == name).sum() > 1]
+    if twice:
+        raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
     numbers = {
         name: pd.to_numeric(readings[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         for name in kept

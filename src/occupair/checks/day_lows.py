@@ -39,7 +39,7 @@ def check_low_baseline(readings: pd.DataFrame) -> list[Fault]:
     lowest = float(plausible_co2(readings).min())
     words = (
         f"CO2 falls to {lowest:.0f} ppm, less than the 400 ppm of outdoor air: the sensor is not "
-        "calibrated. That does no harm while it stays the same; let the estimator use CO2 above its baseline."
+        "calibrated. That does no harm while it stays the same: the estimator learns the level of the room."
     )
     return [Fault("low_baseline", "doubtful", words, details={"lowest": lowest})]
 
@@ -91,8 +91,8 @@ def _drift(lows: pd.Series[float]) -> list[Fault]:
         return []
     words = (
         f"CO2 drifts: the lows of the days {'fall' if change < 0 else 'rise'} by {abs(change):.0f} ppm "
-        f"over {days[-1] + 1:.0f} days ({slope:+.1f} ppm a day). Calibrate the sensor, or let the "
-        "estimator use CO2 above its baseline."
+        f"over {days[-1] + 1:.0f} days ({slope:+.1f} ppm a day). The estimator follows it "
+        "only in part: calibrate the sensor, and train again from time to time."
     )
     start, end = lows.index[0], lows.index[-1] + DAY
     return [Fault("drift", "doubtful", words, start, end, {"change": change, "a_day": slope})]
@@ -106,7 +106,7 @@ def _spread(lows: pd.Series[float]) -> list[Fault]:
     words = (
         f"The lows of the days move between {lows.min():.0f} and {lows.max():.0f} ppm "
         f"(over {counted(len(lows), 'day')}): a sensor that adjusts itself, or a room that does not air out "
-        "overnight. Let the estimator use CO2 above its baseline."
+        "overnight. The estimator follows the low of the day as far as that helped on the training days."
     )
     details = {"spread": high - low, "lowest": float(lows.min()), "highest": float(lows.max())}
     return [Fault("moving_baseline", "doubtful" if certain else "note", words, details=details)]

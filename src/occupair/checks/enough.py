@@ -10,7 +10,7 @@ from occupair.checks.fault import Fault, Severity
 
 FEWEST_DAYS = 3  # occupied days; with fewer, nothing is left to check an estimator on
 GOOD_DAYS = 7  # occupied days; a week has seen each weekday
-LABELLED = 0.5  # of a day's readings have a count
+LABELLED = 60.0  # min of a day that have a count: an hour to train on
 HOLES_NOTED = 0.01  # of the readings that a day should have
 HOLES_DOUBTFUL = 0.2
 STEADY = 1e-6  # of its range; ventilation that moves less never moves
@@ -23,15 +23,16 @@ def check_labels(readings: pd.DataFrame) -> list[Fault]:
         words = "There are no head counts, so nothing can be trained. Count people for a week or two."
         return [Fault("no_counts", "wrong", words, details={"days": 0})]
     days = days_of(readings)
-    labelled = counts.notna().groupby(days).mean() >= LABELLED
+    labelled = counts.notna().groupby(days).sum() * interval_minutes(readings) >= LABELLED
     occupied = int((labelled & (counts.groupby(days).max() > 0)).sum())
     found = _presence_only(counts)
     if occupied >= GOOD_DAYS:
         return found
     severity: Severity = "wrong" if occupied < FEWEST_DAYS else "doubtful"
     words = (
-        f"Somebody is counted on only {counted(occupied, 'day')} of {int(labelled.sum())} with counts: "
-        f"too few to trust an estimator. Count people for a week or two ({GOOD_DAYS} occupied days or more)."
+        f"{_few(occupied, int(labelled.sum()))}. "
+        f"Count people for a week or two ({GOOD_DAYS} occupied days or more), "
+        "or start from models of rooms like it: occupair fit --like."
     )
     return [Fault("few_days", severity, words, details={"days": occupied}), *found]
 
@@ -73,6 +74,16 @@ def check_holes(readings: pd.DataFrame) -> list[Fault]:
     )
     severity: Severity = "doubtful" if share >= HOLES_DOUBTFUL else "note"
     return [Fault("holes", severity, words, details={"share": share, "longest": longest})]
+
+
+def _few(occupied: int, labelled: int) -> str:
+    if labelled == 0:
+        return "No day has an hour of head counts, so there is next to nothing to train on"
+    days = f"{counted(labelled, 'day')} with an hour of counts or more"
+    if occupied == 0:
+        return f"Nobody is counted on any of {days}: an estimator would only learn an empty room"
+    on = counted(occupied, "day") if occupied == labelled else f"{occupied} of {days}"
+    return f"Somebody is counted on only {on}: too few to trust an estimator"
 
 
 def _presence_only(counts: pd.Series[float]) -> list[Fault]:

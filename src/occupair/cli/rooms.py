@@ -21,7 +21,9 @@ from occupair.cli.shared import (
     Seed,
     Timezone,
     bar,
+    keep_inputs,
     naming,
+    note,
     number,
     out,
     print_json,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator
 
 
+_GIVE_ZONE = "give the room's time zone with --timezone"
 _SCORE_WORDS = {
     "rmse": "root mean squared error [people]",
     "fdr": "share of readings where empty and occupied are mixed up",
@@ -52,6 +55,7 @@ def simulate(
 
     Example: occupair simulate office.csv --days 30 --seed 1
     """
+    from occupair.checks.cleaned import counted
     from occupair.reading_files import write_readings
     from occupair.simulation import simulate_office
 
@@ -59,7 +63,8 @@ def simulate(
     write_readings(office, path)
     most = office["occupancy"].max()
     out.print(
-        f"{path}: {len(office)} readings, {days} weekdays, up to {most} people. The data are simulated."
+        f"{path}: {len(office)} readings, {counted(days, 'weekday')}, up to {most} people. "
+        "The data are simulated."
     )
 
 
@@ -94,6 +99,7 @@ def fit(
     from occupair.estimator import OccupancyEstimator
     from occupair.files import check_writable
 
+    keep_inputs(model, readings, *(like or []))
     check_writable(model)
     office = read(readings, timezone, column, dayfirst, occupancy=True)
     given: dict[str, Any] = {
@@ -123,7 +129,11 @@ def fit(
 
 
 def _how_good(estimator: OccupancyEstimator) -> str:
+    from occupair.estimator import NOBODY
+
     error = f"{estimator.training_error_:.2f} people"
+    if estimator.most_people_ == 0:
+        return f"{NOBODY[0].upper()}{NOBODY[1:]}."
     if estimator.layer != "room":
         return (
             f"Training error {error}, one step ahead of the true past; how good it is on its own, "
@@ -156,7 +166,8 @@ def estimate(
     from occupair.metrics import whole_people
     from occupair.reading_files import write_readings
 
-    _, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, interval=interval)
+    keep_inputs(path, model, readings)
+    _, _, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, interval=interval)
     people = table["people"]
     table.insert(1, "people_whole", whole_people(people).astype(int))
     if path is None:
@@ -182,19 +193,29 @@ def evaluate(
     """
     from occupair import metrics
 
-    office, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, occupancy=True)
+    estimator, office, table = _estimate(
+        model, readings, mode, lag, timezone, column, dayfirst, occupancy=True
+    )
+    used = estimator.lag_used(lag, mode)  # type: ignore[arg-type]
     people = table["people"]
     truth, whole = office["occupancy"], metrics.whole_people(people)
     scores: dict[str, Any] = metrics.scores(truth, people)
     scores |= {f"within_{x}": metrics.tolerance_accuracy(truth, whole, tolerance=x) for x in range(5)}
     if as_json:
-        print_json({"readings": len(office), "mode": mode, "lag": lag} | scores)
+        print_json({"readings": len(office), "mode": mode, "lag": lag, "lag_used": used} | scores)
         return
     lines = Table("score", "value", "what it is", box=None, padding=(0, 2))
     for name, words in _SCORE_WORDS.items():
         lines.add_row(name, number(scores[name]), words)
     out.print(lines)
     out.print(ROUNDING)
+    if mode == "live" and used != lag:
+        out.print(_lag_words(lag, used or 0.0), soft_wrap=True)
+
+
+def _lag_words(lag: float, used: float) -> str:
+    how = "our estimator thinks again of a reading 10 and 20 min later, in whole readings"
+    return f"Lag used: {used:g} min of the {lag:g} given; {how}."
 
 
 def check(
@@ -210,9 +231,12 @@ def check(
     """
     from occupair.checks import find_faults, fit_to_train, format_faults
 
+    keep_inputs(path, readings)
     office = read(readings, timezone, column, dayfirst, lenient=True)
     with naming(readings):
         faults = find_faults(office)
+    if timezone is not None:
+        faults = [fault for fault in faults if fault.kind != "utc_times"]  # as asked for
     out.print(format_faults(faults), soft_wrap=True)
     if path is not None:
         from occupair.report.check_page import write_check_page
@@ -227,23 +251,57 @@ def _estimate(
     readings: Path,
     mode: Any,
     lag: float,
+    timezone: str | None,
     *options: Any,
     interval: float | None = None,
     occupancy: bool = False,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[OccupancyEstimator, pd.DataFrame, pd.DataFrame]:
     """Read readings as the model needs them, and estimate: a table of people, and low and high if asked."""
     from occupair.estimator import OccupancyEstimator
 
     estimator = OccupancyEstimator.load(model)
-    uses, full = estimator.uses_ventilation_, estimator.ventilation_full_
-    office = read(readings, *options, ventilation=uses, ventilation_full=full, occupancy=occupancy)
+    office = read(
+        readings,
+        timezone,
+        *options,
+        ventilation=estimator.uses_ventilation_,
+        ventilation_full=estimator.ventilation_full_,
+        ventilation_unit=estimator.ventilation_unit_,
+        occupancy=occupancy,
+    )
     with naming(readings), bar():
         if interval is None:
-            return office, estimator.estimate(office, mode, lag=lag).to_frame()
-        return office, estimator.estimate(office, mode, lag=lag, interval=interval)
+            table = estimator.estimate(office, mode, lag=lag).to_frame()
+        else:
+            table = estimator.estimate(office, mode, lag=lag, interval=interval)
+    for words in _differences(office, estimator, zone_given=timezone is not None):
+        note(f"{readings}: {words}")
+    return estimator, office, table
+
+
+def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_given: bool) -> list[str]:
+    """Say how readings are written otherwise than those of training, and what is made of it."""
+    from occupair.conventions import zone_name
+
+    here, trained = zone_name(office.index), estimator.timezone_  # type: ignore[arg-type]
+    words = []
+    if here is None and trained is not None:
+        words.append(f"has local times, and the model was trained in {trained}: {_GIVE_ZONE}")
+    elif here is not None and trained is None and not zone_given:
+        words.append(f"has times in {here}, and the model was trained on local times: {_GIVE_ZONE}")
+    elif here != trained and trained is not None and trained.startswith("UTC"):
+        words.append(f"times are taken at {trained}, as in training: {_GIVE_ZONE} to fit, too")
+    unit = office.attrs.get("ventilation_unit")
+    if unit is not None and estimator.ventilation_unit_ not in (None, unit):
+        words.append(
+            f"ventilation is taken as {unit}, and the model was trained in {estimator.ventilation_unit_}"
+        )
+    return words
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
+    from occupair.checks.cleaned import counted
     from occupair.readings import date_slices
 
-    return f"{len(date_slices(office))} days ({len(office)} readings, one every {estimator.interval_:g} min)"
+    days = counted(len(date_slices(office)), "day")
+    return f"{days} ({len(office)} readings, one every {estimator.interval_:g} min)"

@@ -55,6 +55,18 @@ def read(
     return read_readings(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
 
 
+def keep_inputs(written: Path | None, *read_from: Path) -> None:
+    """Refuse to write over a file that is read."""
+    for path in read_from:
+        if written is not None and written.is_file() and path.exists() and written.samefile(path):
+            raise InputError(f"--out {written} would overwrite {path}, which is read: give another name")
+
+
+def note(words: str) -> None:
+    """Say one line on standard error that is no error."""
+    err.print(f"occupair: {words}", markup=False, soft_wrap=True)
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Put the name of the file before errors about its readings that do not know it."""

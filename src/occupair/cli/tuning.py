@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +17,13 @@ from occupair.cli.shared import (
     Seed,
     Timezone,
     bar,
+    keep_inputs,
     naming,
     out,
     print_json,
     read,
 )
+from occupair.errors import InputError
 
 if TYPE_CHECKING:
     from occupair.tuning import Tuning
@@ -64,13 +67,17 @@ def tune(
     from occupair.files import check_writable
     from occupair.tuning import tune as run
 
+    keep_inputs(model, readings)
     if model is not None:
         check_writable(model)
     office = read(readings, timezone, column, dayfirst, occupancy=True)
+    if not office["occupancy"].any():
+        raise InputError(f"{readings}: nobody was ever in: there is nothing to tune on")
     start = OccupancyEstimator.paper(
         horizon=horizon, stride=stride, n_hidden=hidden, n_draws=draws, random_state=seed
     )
-    with naming(readings), bar():
+    with naming(readings), bar(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of days left out on which nobody was in
         found = run(office, start, folds=folds, mode=mode, rounds=rounds)  # type: ignore[arg-type]
         if model is not None:
             found.estimator.fit(office).save(model)
