@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint rooms prove reproduce seeds picture clean help
+.PHONY: demo test lint rooms prove bench peers reproduce seeds picture clean help
 .DEFAULT_GOAL := help
 
 help:                    ## what there is to make
@@ -32,6 +32,16 @@ rooms: $(INSTALLED)      ## every method in every public room: docs/benchmark.md
 
 prove: $(INSTALLED)      ## how often ranges hold, how few labelled days do: docs/proofs.md (two to three minutes)
 	@$(BIN)/occupair prove $(ROOMS)
+
+bench: $(INSTALLED)      ## how fast it is, beside BLAS, the equations and other packages: docs/speed.md (some six minutes)
+	@$(BIN)/python -m tools.speed
+
+# What is installed stays as it is. scikit-elm does not say that it needs Dask; pyrcn brings torch.
+peers: $(INSTALLED)      ## the other packages that make bench compares with, those that install (gigabytes)
+	@$(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable > $(VENV)/kept.txt
+	@for peer in hpelm 'scikit-elm dask[array] distributed pyarrow' pyoselm pyrcn; do \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/kept.txt $$peer || \
+	  echo "$$peer: cannot be installed beside what is here"; done
 
 seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (some six minutes)
 	@$(BIN)/python tools/seeds.py 10

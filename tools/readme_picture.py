@@ -31,7 +31,6 @@ FLAGS = [
     "--blink-settings=preferredColorScheme=1",  # light
     "--virtual-time-budget=10000",
     f"--force-device-scale-factor={SCALE}",
-    f"--window-size={WIDTH},{HEIGHT}",
 ]
 
 
@@ -46,29 +45,35 @@ def main(arguments: list[str]) -> str | None:
     if not report.is_file():
         return f"readme_picture: there is no report {report}; make one with: occupair reproduce"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    return take_picture(chromium, report, picture)
+    wrong = take_picture(chromium, report, picture)
+    return f"readme_picture: {wrong}" if wrong else None
 
 
 def take_picture(chromium: str, report: Path, picture: Path) -> str | None:
-    """Open a copy of the report that shows nothing but the test days, and photograph it."""
+    """Photograph a copy of the report that shows nothing but the test days."""
+    page = report.read_text(encoding="utf-8").replace("</head>", ONLY_THE_DAYS, 1)
+    return photograph(chromium, page, picture, height=HEIGHT)
+
+
+def photograph(chromium: str, page: str, picture: Path, *, height: int) -> str | None:
+    """Open a page of HTML, ``height`` [px] tall, and write what it looks like as a PNG."""
     with tempfile.TemporaryDirectory() as folder:
-        page, shot = Path(folder, "days.html"), Path(folder, "days.png")
-        page.write_text(
-            report.read_text(encoding="utf-8").replace("</head>", ONLY_THE_DAYS, 1), encoding="utf-8"
-        )
+        file, shot = Path(folder, "page.html"), Path(folder, "page.png")
+        file.write_text(page, encoding="utf-8")
         command = [
             chromium,
             *FLAGS,
+            f"--window-size={WIDTH},{height}",
             f"--user-data-dir={folder}/profile",
             f"--screenshot={shot}",
-            page.as_uri(),
+            file.as_uri(),
         ]
         try:
             ended = subprocess.run(command, capture_output=True, timeout=120, check=False)
         except subprocess.TimeoutExpired:
-            return "readme_picture: chromium did not finish within two minutes"
+            return "chromium did not finish within two minutes"
         if not shot.is_file():
-            return f"readme_picture: chromium made no picture (exit {ended.returncode})"
+            return f"chromium made no picture (exit {ended.returncode})"
         shutil.copyfile(shot, picture)
     return None
 

@@ -1,0 +1,170 @@
+"""Many rooms at once: how long one reading of all of them takes, and how many a minute is enough for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from occupair import OccupancyEstimator, simulate_office
+from occupair.many_live import ManyPaperRooms
+from occupair.room.many import ManyRooms
+from tools.speed.measuring import in_own_process, seconds, with_peak_memory
+from tools.speed.sizes import Sizes
+from tools.speed.words import Headline, Section, Table, memory_of, ratio, time
+
+Array = NDArray[np.float64]
+
+MINUTE = 60.0  # [s], between two readings
+DAYS = 3  # to train a room on; the one after is run
+TRAINED = 5  # rooms that differ; more are the same once more, each with numbers of its own in memory
+FIRST = 8 * 60  # minute of the day at which the rooms begin
+READINGS = 8  # that are timed, of which the best counts
+TOLERANCE, STILL = 1e-3, 1e-4  # [people], [ppm]: Eq. (26) right to about as much, alone and together
+
+
+class Stepper(Protocol):
+    """What takes a reading of every room."""
+
+    def update(self, time: pd.Timestamp, co2: Array, ventilation: Array, /) -> object:
+        """Take one [ppm], [0..1]."""
+
+
+class OneByOne:
+    """Rooms by Eq. (26), each on its own."""
+
+    def __init__(self, estimators: list[OccupancyEstimator]) -> None:
+        self._rooms = [estimator.live(tolerance=TOLERANCE) for estimator in estimators]
+
+    def update(self, time: pd.Timestamp, co2: Array, ventilation: Array, /) -> None:
+        for room, reading, flow in zip(self._rooms, co2.tolist(), ventilation.tolist(), strict=True):
+            room.update(time, reading, flow)
+
+
+class Kind(NamedTuple):
+    """A way to step many rooms."""
+
+    is_paper: bool
+    start: Callable[[list[OccupancyEstimator]], Stepper]
+    before: int  # readings until it takes as long as it takes from then on
+
+
+KINDS = {
+    "default estimator, together": Kind(False, lambda rooms: ManyRooms([one.room_ for one in rooms]), 1),
+    "Eq. (26), one by one": Kind(True, OneByOne, 160),
+    "Eq. (26), together": Kind(True, lambda rooms: ManyPaperRooms(rooms, still=STILL), 160),
+}
+
+
+class Trained(NamedTuple):
+    """Some rooms, and what is read in them from now on: one row a minute, one column a room."""
+
+    rooms: list[OccupancyEstimator]
+    times: pd.DatetimeIndex
+    co2: Array
+    ventilation: Array
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """So many rooms, stepped."""
+
+    rooms: int
+    seconds: float  # for one reading of each
+    memory: float  # of rooms and step together [MB]
+
+    @property
+    def most_rooms(self) -> float:
+        """Rooms that one reading a minute could be taken of, if it went on like this."""
+        return self.rooms * MINUTE / self.seconds
+
+
+def train(is_paper: bool, sizes: Sizes) -> Trained:
+    """Train the paper's or the default estimator in some offices."""
+    settings = {"n_draws": 1, "random_state": 0, "verbose": False}
+    paper = OccupancyEstimator.paper(n_hidden=sizes.n_hidden)
+    untrained = (paper if is_paper else OccupancyEstimator(**sizes.default)).set_params(**settings)
+    rooms, days = [], []
+    for office in (simulate_office(days=DAYS + 1, seed=seed) for seed in range(min(TRAINED, sizes.rounds))):
+        rooms.append(clone(untrained).fit(office.iloc[: DAYS * 1440]))
+        days.append(office.iloc[DAYS * 1440 + FIRST :])
+    co2, flow = (np.column_stack([day[name] for day in days]) for name in ("co2", "ventilation"))
+    return Trained(rooms, pd.DatetimeIndex(days[0].index), co2, flow)
+
+
+def step(kind: str, n: int, trained: Trained) -> Stepped:
+    """Step ``n`` rooms through some readings."""
+    which = np.arange(n) % len(trained.rooms)
+
+    def run() -> float:
+        rooms, times = KINDS[kind].start([trained.rooms[k] for k in which]), []
+        for minute in range(KINDS[kind].before + READINGS):
+            reading = trained.times[minute], trained.co2[minute, which], trained.ventilation[minute, which]
+            times.append(seconds(lambda reading=reading: rooms.update(*reading)))  # type: ignore[misc]
+        return min(times[-READINGS:])
+
+    best, memory = with_peak_memory(run)
+    return Stepped(n, best, memory)
+
+
+def measure(sizes: Sizes) -> dict[str, list[Stepped]]:
+    """Step fewer and more rooms, each number of them in a process of its own."""
+    trained = {is_paper: in_own_process(train, is_paper, sizes) for is_paper in (False, True)}
+    return {
+        name: [
+            in_own_process(step, name, n, trained[kind.is_paper])
+            for n in (sizes.paper_rooms if kind.is_paper else sizes.rooms)
+        ]
+        for name, kind in KINDS.items()
+    }
+
+
+def rooms_section(found: dict[str, list[Stepped]]) -> Section:
+    """Write what a reading of many rooms takes."""
+    each = [f"{memory_of(_each(runs))} a room ({kind})" for kind, runs in found.items()]
+    words = [
+        "One reading of every room, a minute apart; each room has numbers of its own in memory.",
+        "Together is `ManyRooms` for the default estimator and `ManyPaperRooms` for Eq. (26), on all cores; "
+        f"one by one is `live(tolerance={TOLERANCE:g})` on one core.",
+        f"By Eq. (26) estimates are right to about {TOLERANCE:g} people, and the rooms have run for 160 "
+        "readings before; they are fewer, because that takes long.",
+        "At most is how many rooms take a minute for a reading, at the time for each room of that row, if "
+        f"memory allows: {', '.join(each)}.",
+    ]
+    heads = ["rooms", "over the first", "one reading of all", "for each room", "memory", "at most"]
+    rows = [
+        [
+            f"{one.rooms:,}, {kind}",
+            ratio(one.seconds / runs[0].seconds),
+            time(one.seconds),
+            time(one.seconds / one.rooms),
+            memory_of(one.memory),
+            f"{one.most_rooms:,.0f} rooms",
+        ]
+        for kind, runs in found.items()
+        for one in runs
+    ]
+    return Section("Many rooms", words, [Table(heads, rows)])
+
+
+def _each(runs: list[Stepped]) -> float:
+    """Memory that one more room takes [MB]."""
+    return (runs[-1].memory - runs[0].memory) / (runs[-1].rooms - runs[0].rooms)
+
+
+def rooms_headlines(found: dict[str, list[Stepped]]) -> list[Headline]:
+    """Give what matters most of it."""
+    return [
+        Headline(
+            f"one reading of {runs[-1].rooms:,} rooms ({kind}), of a minute",
+            f"1/{MINUTE / runs[-1].seconds:,.0f}",
+            f"{time(runs[-1].seconds)}, {memory_of(runs[-1].memory)}",
+            time(MINUTE),
+        )
+        for kind, runs in found.items()
+    ]
