@@ -27,8 +27,8 @@ LINEAR_RANGE = 5.0
 FINISHED = 8
 """Random layers that are trained on all rows; of more, these are the best on some of the rows."""
 
-_SCREENED_ROWS = 2000  # the fewest rows that tell a good layer
-_SCREENED_SHARE = 10  # one row of so many
+_SCREENED_ROWS = 1500  # the fewest rows that tell a good layer
+_SCREENED_SHARE = 20  # one row of so many
 
 
 class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -51,7 +51,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
     verbose : bool, optional
         Show a progress bar over the draws; None does so on a terminal, when it takes long.
     screen : bool
-        Train only the ``FINISHED`` layers on all rows that do best on one row of ten, when ``n_draws`` is
+        Train only the ``FINISHED`` layers on all rows that do best on one row of twenty, when ``n_draws`` is
         more than that and rows are many. False trains them all.
 
     Attributes
@@ -112,7 +112,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_draws)
         rows = GroupedRows(X, self._group_sizes(X.shape[1]))
         errors, best = np.full(self.n_draws, np.nan), None
-        for draw in track(self._promising(X, y, rows, seeds), "training", show=self.verbose):
+        for draw in track(self._promising(X, y, seeds), "training", show=self.verbose):
             candidate = self._train(X, y, rows, int(seeds[draw]), self.ridge)
             errors[draw] = candidate.error
             if best is None or candidate.error < best.error:
@@ -122,7 +122,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.training_errors_, self.training_error_ = errors, best.error
         return self
 
-    def _promising(self, X: Array, y: Array, rows: GroupedRows, seeds: NDArray[np.int64]) -> list[int]:
+    def _promising(self, X: Array, y: Array, seeds: NDArray[np.int64]) -> list[int]:
         """Choose the draws to train on all rows, in order: the best ones on evenly spaced rows.
 
         The ridge is smaller there in proportion to the rows, so that it weighs as much as on all of them.
@@ -131,6 +131,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         if not self.screen or len(seeds) <= FINISHED or step < 2:
             return list(range(len(seeds)))
         some, people = np.ascontiguousarray(X[::step]), y[::step]
+        rows = GroupedRows(some, self._group_sizes(X.shape[1]))
         errors = [
             self._train(some, people, rows, seed, self.ridge * len(people) / len(y)).error
             for seed in track(seeds.tolist(), "screening", show=self.verbose)

@@ -21,6 +21,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _ROWS_PER_BLOCK = 4096
+_FEW_ROWS = 256  # not worth a second core
 _VALUES_PER_BLOCK = 4_000_000  # of H, 32 MB for each core
 _OFF = 700.0  # a neuron with less than minus this is off: exp(-700) is the last power that is a usual number
 
@@ -58,11 +59,7 @@ class GroupedRows:
     def __init__(self, x: Array, sizes: Sequence[int]) -> None:
         self._edges = np.cumsum(sizes)[:-1]
         self._groups = np.split(x, self._edges, axis=1)
-        self._means = [group.mean(axis=1) for group in self._groups]
-        self._deviations = [
-            np.linalg.norm(group - mean[:, np.newaxis], axis=1)
-            for group, mean in zip(self._groups, self._means, strict=True)
-        ]
+        self._measured = each_on_a_core(_mean_and_deviation, self._groups)
 
     def scales(self, weights: Array, z_max: Array) -> Array:
         """Scale every group by the three steps of Section III-D: z_max over its largest |z| unscaled.
@@ -70,7 +67,9 @@ class GroupedRows:
         A group whose columns are all zero has nothing to scale: its alpha is 0.
         """
         parts = np.split(weights, self._edges, axis=1)
-        unscaled = np.array([self.largest_input(k, part) for k, part in enumerate(parts)])
+        unscaled = np.array(
+            each_on_a_core(lambda group: self.largest_input(group, parts[group]), range(len(parts)))
+        )
         silent = unscaled < np.finfo(float).tiny
         return np.where(silent, 0.0, z_max / np.where(silent, 1.0, unscaled))
 
@@ -89,7 +88,8 @@ class GroupedRows:
         3.5
         """
         x, most, longest = self._groups[group], np.abs(r.sum(axis=1)).max(), np.linalg.norm(r, axis=1).max()
-        bound = np.abs(self._means[group]) * most + self._deviations[group] * longest
+        mean, deviation = self._measured[group]
+        bound = np.abs(mean) * most + deviation * longest
         first = min(64, bound.size)
         rows, largest = np.argpartition(bound, bound.size - first)[-first:], 0.0
         while rows.size:
@@ -97,6 +97,12 @@ class GroupedRows:
             bound[rows[:_ROWS_PER_BLOCK]] = 0.0
             rows = np.flatnonzero(bound > largest * (1 + 1e-9))
         return largest
+
+
+def _mean_and_deviation(rows: Array) -> tuple[Array, Array]:
+    """Give the mean of each row, and the length of what deviates from it."""
+    mean = rows.mean(axis=1)
+    return mean, np.linalg.norm(rows - mean[:, np.newaxis], axis=1)
 
 
 def normal_equations(X: Array, y: Array, input_weights: Array, bias: Array) -> tuple[Array, Array]:
@@ -154,6 +160,8 @@ def _is_moderate(x: Array, transposed: Array) -> bool:
 
 def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: int) -> list[T]:
     """Deal equal blocks of rows to the cores that the BLAS may use, and let each do its work on its own."""
+    if n_rows <= _FEW_ROWS:
+        return [work([slice(0, n_rows)])]
     cores = _cores()
     most = min(_ROWS_PER_BLOCK, max(_VALUES_PER_BLOCK // n_hidden, 1))
     rounds = max(math.ceil(n_rows / (cores * most)), 1)
@@ -165,7 +173,7 @@ def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: i
 
 def each_on_a_core(work: Callable[[S], T], items: Sequence[S]) -> list[T]:
     """Do the work on every item, as many at a time as the BLAS may use cores, each on one of them."""
-    cores = min(_cores(), len(items))
+    cores = min(_cores(), len(items)) if len(items) > 1 else 1
     if cores < 2:
         return [work(item) for item in items]
     with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
