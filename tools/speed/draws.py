@@ -71,7 +71,7 @@ def draws_section(found: Draws) -> Section:
     ]
     words = [
         "The paper trains 100 random layers and keeps the best in training.",
-        "Ours trains all of them on one row of ten first, and only the best 8 of those on all rows.",
+        "Ours trains all of them on one row of twenty first, and only the best 8 of those on all rows.",
         f"Whether that misses the best is shown with {found.small_hidden} neurons, where training every one "
         "does not take minutes: the last column is the training RMSE of the layer that was kept [people].",
     ]
