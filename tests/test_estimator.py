@@ -49,7 +49,7 @@ def test_the_paper_with_nothing_fed_back_is_still_the_equations(slow_office, las
     model = oc.OccupancyEstimator.paper(
         n_hidden=40, n_draws=1, random_state=0, horizon=60, smoothing=10, z_max=(1, 1, 1, 0, 0.1)
     ).fit(slow_office.iloc[: 3 * 288])
-    assert not model.network().feedback_weights.any()
+    assert not model.network().feeds_back
     written = getattr(Written(model), mode)(*arrays(last_day))
     np.testing.assert_allclose(model.estimate(last_day, mode=mode), written, atol=1e-8)
     assert written.max() > 1

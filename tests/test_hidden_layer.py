@@ -1,5 +1,8 @@
 """The hidden layer in blocks, on several cores, against the equations written out on the whole of it."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import occupair.elm as elm
 from occupair.elm import ELMRegressor, FSELMRegressor
-from occupair.hidden_layer import GroupedRows, normal_equations, random_layer, read_out
+from occupair.hidden_layer import GroupedRows, normal_equations, random_layer, read_out, shared_layer
 
 
 def hidden(X, weights, bias):
@@ -126,3 +129,17 @@ def test_the_training_error_is_that_of_the_predictions(many_rows):
     model = FSELMRegressor(n_hidden=40, random_state=0).fit(*many_rows)
     error = np.sqrt(np.mean((model.predict(many_rows[0]) - many_rows[1]) ** 2))
     assert model.training_error_ == pytest.approx(error, rel=1e-9)
+
+
+def test_a_random_layer_is_held_once_and_no_longer_than_needed():
+    first, again = shared_layer(7, 5, 3), shared_layer(7, 5, 3)
+    assert first is again
+    weights, bias = random_layer(7, 5, 3)
+    assert (first.weights == weights.T).all()
+    assert (first.bias == bias).all()
+    with pytest.raises(ValueError, match="read-only"):
+        first.weights[0] = 1.0
+    held = weakref.ref(first)
+    del first, again
+    gc.collect()
+    assert held() is None

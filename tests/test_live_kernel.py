@@ -236,7 +236,8 @@ def test_compiles_without_a_place_to_keep_it(monkeypatch):
         return lambda function: (function, options)
 
     monkeypatch.setattr(live_kernel, "njit", njit)
-    assert live_kernel._compiled(len) == (len, {"error_model": "numpy", "fastmath": {"reassoc", "contract"}})
+    options = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}, "nogil": True}
+    assert live_kernel._compiled(len) == (len, options)
 
 
 def test_no_reading_waits_for_the_compiler(estimator, last_day):
@@ -270,3 +271,23 @@ def test_what_is_no_reading_changes_nothing(estimator):
     with pytest.raises(oc.InputError, match="co2 must be a finite number of ppm, got nan"):
         day.append(float("nan"), 0.0)
     assert len(day) == 0
+
+
+def test_lean_rooms_share_their_random_layer_and_say_the_same(office):
+    model, other = (model_of(office.iloc[k * 1440 : (k + 1) * 1440], n_hidden=30) for k in (0, 1))
+    networks = [one.network(lean=True) for one in (model, other)]
+    weights = [network.live_weights for network in networks]
+    for name in ("co2", "ventilation", "feedback", "single", "bias"):
+        assert getattr(weights[0], name) is getattr(weights[1], name)
+    day = office.iloc[3 * 1440 + 480 : 3 * 1440 + 700]
+    said = []
+    for lean in (False, True):
+        room = model.live(lean=lean)
+        said.append(
+            [
+                room.update(t, c, v).people
+                for t, c, v in zip(day.index, day["co2"], day["ventilation"], strict=True)
+            ]
+        )
+    np.testing.assert_allclose(said[1], said[0], rtol=0, atol=1e-9)
+    assert max(said[0]) > 0

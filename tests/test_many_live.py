@@ -64,6 +64,21 @@ def test_some_rooms_at_a_time_with_gaps(offices, monkeypatch):
         np.testing.assert_allclose(said[room], expected, atol=1e-6)
 
 
+def test_rooms_that_are_taken_go_on_as_they_would_have(offices):
+    day, rooms = offices[0].iloc[-288:], ManyPaperRooms(trained(offices))
+    spread = np.array([0.0, 50.0, 100.0])
+    for time, row in day.iloc[:150].iterrows():
+        rooms.update(time, row["co2"] + spread, np.full(3, row["ventilation"]))
+    which = np.array([2, 0, 2])
+    taken = rooms.take(which)
+    for time, row in day.iloc[150:].iterrows():
+        expected = rooms.update(time, row["co2"] + spread, np.full(3, row["ventilation"]))
+        got = taken.update(time, row["co2"] + spread[which], np.full(3, row["ventilation"]))
+        np.testing.assert_allclose(got, expected[which], rtol=0, atol=1e-12)
+    with pytest.raises(oc.InputError, match="times must rise"):
+        taken.update(day.index[200], np.full(3, 500.0), np.ones(3))
+
+
 def test_spikes_steps_and_both_clamps_are_within_the_promise(offices):
     estimators = trained(offices)
     rng = np.random.default_rng(1)

@@ -5,6 +5,7 @@ import pytest
 
 from dense import Written
 from occupair.features import Layer
+from occupair.hidden_layer import RandomLayer
 from occupair.live_room import Network
 from occupair.stability import error_growth
 
@@ -12,14 +13,13 @@ from occupair.stability import error_growth
 def linear_network(gains, most=1e9):
     """A network that is as good as linear: tiny inputs, where the sigmoid's slope is 1/4."""
     gains = np.asarray(gains, dtype=float)
-    tiny = 1e-6
+    tiny, zeros = 1e-6, np.zeros(gains.size + 1)
     return Network(
         layer=Layer("elm", horizon=gains.size, stride=1),
         smoothing=0.0,
         most_people=most,
-        known_weights=np.zeros((2 * gains.size + 2, 1)),
-        feedback_weights=tiny * gains[:, None],
-        bias=np.zeros(1),
+        random=RandomLayer(np.concatenate([zeros, gains, zeros])[:, None], np.zeros(1)),
+        scale={"c": 1.0, "o": tiny, "v": 1.0},
         coef=np.array([4 / tiny]),
     )
 

@@ -132,6 +132,18 @@ class Layer:
         one_row = np.zeros(self.horizon + 1)
         return {name: group.shape[1] for name, group in self.groups(one_row, one_row, one_row).items()}
 
+    def places(self) -> dict[str, slice]:
+        """Tell where each group's columns stand.
+
+        Examples
+        --------
+        >>> Layer("elm", horizon=2, stride=1).places()
+        {'c': slice(0, 3, None), 'o': slice(3, 5, None), 'v': slice(5, 8, None)}
+        """
+        sizes = self.sizes()
+        ends = np.cumsum(list(sizes.values())).tolist()
+        return {name: slice(end - sizes[name], end) for name, end in zip(sizes, ends, strict=True)}
+
 
 def _windows(series: Array, width: int) -> Array:
     """Every run of ``width`` values, one per row, oldest run first."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,31 @@ def random_layer(seed: int, n_hidden: int, n_features: int) -> tuple[Array, Arra
     generator = np.random.RandomState(seed)
     weights = generator.uniform(-1.0, 1.0, size=(n_hidden, n_features))
     return weights, generator.uniform(-0.1, 0.1, size=n_hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class RandomLayer:
+    """The random weights as drawn, one row per column of the features, and the bias."""
+
+    weights: Array
+    bias: Array
+
+
+_SHARED: WeakValueDictionary[tuple[int, int, int], RandomLayer] = WeakValueDictionary()
+
+
+def shared_layer(seed: int, n_hidden: int, n_features: int) -> RandomLayer:
+    """Give ``random_layer`` to read only: while anybody holds it, all who ask for it get the same memory.
+
+    Trained rooms differ in scales and read-outs, kilobytes; of a thousand the random layer is held once.
+    """
+    key = (seed, n_hidden, n_features)
+    layer = _SHARED.get(key)
+    if layer is None:
+        weights, bias = random_layer(*key)
+        layer = _SHARED[key] = RandomLayer(np.ascontiguousarray(weights.T), bias)
+        layer.weights.flags.writeable = layer.bias.flags.writeable = False
+    return layer
 
 
 class GroupedRows:

@@ -46,21 +46,21 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
+from occupair.features import Layer
+from occupair.hidden_layer import RandomLayer
+from occupair.live_room import Network
 
 njit: Any = None  # numba's compiler; without it all is slower, and the same to rounding
 with contextlib.suppress(ImportError):
     from numba import njit
-
-if TYPE_CHECKING:
-    from occupair.live_room import Network
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -77,20 +77,34 @@ WORST = 1e12
 """Errors that grow by more than this are as bad as any."""
 
 
-class Weights(NamedTuple):
-    """A network as the kernel reads it; rows are lags, oldest first, columns are neurons."""
+class LagWeights(NamedTuple):
+    """A random layer, to be scaled, by what it multiplies; rows are lags, oldest first, columns neurons."""
 
-    co2: Array  # K, shape (l + 1, L)
+    co2: Array  # parts of K, of P, I and D: shape (3, l + 1, L)
     ventilation: Array  # V, shape (l + 1, L)
     feedback: Array  # W, shape (l, L)
     single: Single  # W once more: derivatives need not be as precise
-    along: Array  # G once the smoother has settled
     bias: Array
+    feedback_size: float  # the most that |W'u| / sqrt(L) can be for |u| = 1
+
+
+class Weights(NamedTuple):
+    """A network as the kernel reads it: large arrays are shared with all of the same random layer."""
+
+    co2: Array  # shared parts of K in a lean network, else K in one part
+    ventilation: Array
+    feedback: Array
+    single: Single
+    bias: Array
+    feedback_size: float
+    co2_scale: Array  # of each part, Eq. (12)
+    ventilation_scale: float
+    feedback_scale: float
+    along: Array  # G once the smoother has settled
     coef: Array
     settled: int  # the first minute that this G holds for
     smoothing: float
     most_people: float
-    feedback_size: float  # the most that |W'u| / sqrt(L) can be for |u| = 1
     co2_size: float  # |G|, a mean of order 10
     coef_size: float  # |beta| sqrt(L)
 
@@ -265,7 +279,7 @@ def _compiled(function: Callable[..., Any], fastmath: tuple[str, ...] = ("reasso
     """Compile for this processor, sums in any order; keep the result on disk where one can write."""
     if njit is None:
         return function
-    options = {"error_model": "numpy", "fastmath": set(fastmath)}
+    options = {"error_model": "numpy", "fastmath": set(fastmath), "nogil": True}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # numba found nowhere to keep it
@@ -308,11 +322,12 @@ def _direction(w: Weights, day: Day, k: int) -> Array:
     """Give G_k, by which z_k moves for each ppm that c_k moves."""
     if k >= w.settled:
         return w.along
-    lags = np.ones(w.co2.shape[0])
+    lags = np.ones(w.co2.shape[1])
     for j in range(lags.size - 2, -1, -1):
         lags[j] = day.carried[k - lags.size + 1 + j] * lags[j + 1]
     direction = np.zeros(w.coef.size)
-    _combine(w.co2, lags, direction)
+    for part in range(w.co2_scale.size):
+        _combine(w.co2[part], w.co2_scale[part] * lags, direction)
     return direction
 
 
@@ -321,9 +336,10 @@ def _from_all_inputs(w: Weights, day: Day, k: int, hidden: Array) -> None:
     """Write h(z_k), Eq. (16)."""
     horizon = w.feedback.shape[0]
     hidden[:] = w.bias
-    _combine(w.co2, day.co2[k - horizon : k + 1], hidden)
-    _combine(w.ventilation, day.ventilation[k - horizon : k + 1], hidden)
-    _combine(w.feedback, day.people[k - horizon : k], hidden)
+    for part in range(w.co2_scale.size):
+        _combine(w.co2[part], w.co2_scale[part] * day.co2[k - horizon : k + 1], hidden)
+    _combine(w.ventilation, w.ventilation_scale * day.ventilation[k - horizon : k + 1], hidden)
+    _combine(w.feedback, w.feedback_scale * day.people[k - horizon : k], hidden)
     hidden[:] = 1.0 / (1.0 + np.exp(-np.maximum(hidden, -700.0)))
 
 
@@ -335,7 +351,7 @@ def _in_full(w: Weights, day: Day, old: Series, k: int) -> None:
     along, rise, largest = _direction(w, day, k), day.co2[k] - old.co2[row], math.inf
     if old.minute[row] == k:
         old.steps[:] = past - old.past[row]
-        largest = _move(along, rise, w.feedback, old.steps, old.move)
+        largest = _move(along, rise, w.feedback, w.feedback_scale * old.steps, old.move)
     if largest <= MODERATE and old.hidden_minute[place] == k:
         _shift(hidden, old.move)
     else:
@@ -349,9 +365,10 @@ def _in_full(w: Weights, day: Day, old: Series, k: int) -> None:
         size = _derive(hidden, w.coef, along, old.slopes, old.bends, terms)
     _project(w.single, old.slopes, old.gradient[row])
     _project(w.single, old.bends, old.mixed[row])
+    old.gradient[row] *= w.feedback_scale
+    old.mixed[row] *= w.feedback_scale / rise
     for order in range(1, 5):
         terms[order] /= rise**order
-    old.mixed[row] /= rise
     old.tangent[row] = old.steps / rise
     old.size[row] = size / abs(rise)
     old.co2[row], old.past[row] = day.co2[k], past
@@ -384,7 +401,7 @@ def _revise(
                 day.people[before], old.past[row], rise,
                 old.tangent[row], old.gradient[row], old.mixed[row], day.growth[before],
             )  # fmt: skip
-            along, across = old.size[row] * abs(rise), w.feedback_size * math.sqrt(square)
+            along, across = old.size[row] * abs(rise), w.feedback_scale * w.feedback_size * math.sqrt(square)
             doubt = ALONG * along**5 + (MIXED * along**2 + ACROSS * across + ROUNDING) * across
             y, first, second, third, fourth = old.terms[row]
             people = y + rise * (first + rise * (second + rise * (third + rise * fourth))) + step
@@ -455,30 +472,59 @@ class Revision:
         return self._day.co2[: self._n].copy()
 
 
-def weights_of(network: Network) -> Weights:
-    """Take a network apart; it is linear up to the neurons, so unit readings tell the weights of each lag."""
-    width = network.layer.horizon + 1
-    nothing, units = np.zeros(width), np.eye(width)
-    unbiased = replace(network, bias=np.zeros(network.bias.size))
-    co2 = np.array([unbiased.known_input(one, nothing)[0] for one in units])
-    ventilation = np.array([unbiased.known_input(nothing, one)[0] for one in units])
+def live_weights(network: Network) -> Weights:
+    """Take a network apart; a lean one adds P, I and D whenever it needs K, and so has none of its own."""
+    parts = _lag_weights(network.random, network.layer)
+    co2_scale = np.array([value for name, value in network.scale.items() if name not in "ov"])
+    if not network.lean:
+        parts, co2_scale = parts._replace(co2=np.tensordot(co2_scale, parts.co2, 1)[None]), np.ones(1)
     readings, carried = _settle(network.smoothing)
-    along = carried ** np.arange(width - 1.0, -1.0, -1.0) @ co2
-    root = math.sqrt(network.coef.size)
+    width = network.layer.horizon + 1
+    fading = carried ** np.arange(width - 1.0, -1.0, -1.0)
+    along = co2_scale @ (fading @ parts.co2)
     return Weights(
-        co2=co2,
-        ventilation=ventilation,
-        feedback=np.array(network.feedback_weights, order="C"),  # compiled code tells layouts apart
-        single=network.feedback_weights.astype(np.float32),
+        *parts,
+        co2_scale=co2_scale,
+        ventilation_scale=network.scale["v"],
+        feedback_scale=network.scale["o"],
         along=along,
-        bias=np.array(network.bias),
         coef=np.array(network.coef),
         settled=readings + width,
         smoothing=float(network.smoothing),
         most_people=float(network.most_people),
-        feedback_size=float(np.linalg.norm(network.feedback_weights, 2)) / root,
         co2_size=float(np.mean(along**10) ** 0.1),
-        coef_size=float(np.linalg.norm(network.coef)) * root,
+        coef_size=float(np.linalg.norm(network.coef)) * math.sqrt(network.coef.size),
+    )
+
+
+_PARTS: WeakKeyDictionary[RandomLayer, dict[Layer, LagWeights]] = WeakKeyDictionary()
+
+
+def _lag_weights(random: RandomLayer, layer: Layer) -> LagWeights:
+    """Give the parts of a random layer, the same ones to all who share it."""
+    parts = _PARTS.setdefault(random, {})
+    if layer not in parts:
+        parts[layer] = _take_apart(random, layer)
+    return parts[layer]
+
+
+def _take_apart(random: RandomLayer, layer: Layer) -> LagWeights:
+    """Find the weights of each lag: features are linear, so readings of 1 at one lag tell them."""
+    nothing, units, places = np.zeros(layer.horizon + 1), np.eye(layer.horizon + 1), layer.places()
+    of_units = [layer.groups(unit, nothing, nothing) for unit in units]
+    co2 = [
+        np.vstack([groups[name] for groups in of_units]) @ random.weights[places[name]]
+        for name in places
+        if name not in "ov"
+    ]
+    feedback = np.array(random.weights[places["o"]])
+    return LagWeights(
+        co2=np.array(co2),
+        ventilation=np.array(random.weights[places["v"]]),
+        feedback=feedback,
+        single=feedback.astype(np.float32),
+        bias=np.array(random.bias),
+        feedback_size=float(np.linalg.norm(feedback, 2)) / math.sqrt(random.bias.size),
     )
 
 
@@ -524,20 +570,10 @@ def warm_up() -> None:
     The first day of the paper's estimator in a process calls this; compiling takes some 10 seconds once
     per installation, loading some tenths of one.
     """
-    one = np.ones((1, 1))
-    sizes = dict.fromkeys(("feedback_size", "co2_size", "coef_size"), 1.0)
-    weights = Weights(
-        co2=np.ones((2, 1)),
-        ventilation=np.ones((2, 1)),
-        feedback=one,
-        single=one.astype(np.float32),
-        along=np.ones(1),
-        bias=np.ones(1),
-        coef=np.ones(1),
-        settled=0,
-        smoothing=1.0,
-        most_people=1.0,
-        **sizes,
-    )
+    random = RandomLayer(np.ones((5, 1)), np.ones(1))
+    layer = Layer("elm", horizon=1, stride=1)
+    scale = {"c": 1.0, "o": 1.0, "v": 1.0}
+    network = Network(layer, smoothing=1.0, most_people=1.0, random=random, scale=scale, coef=np.ones(1))
+    weights = live_weights(network)
     day = Day(*np.zeros((len(Day._fields), 4)))
     _revise(weights, day, _no_series(weights), 1, 400.0, 1e-6)

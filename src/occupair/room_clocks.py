@@ -27,6 +27,12 @@ class RoomClocks:
         self._last = np.full(n_rooms, np.iinfo(np.int64).min // 2)  # [us] since 1970
         self._date = np.full(n_rooms, np.datetime64("NaT"), dtype="datetime64[D]")
 
+    def take(self, rooms: Indices) -> RoomClocks:
+        """Give the clocks of some rooms."""
+        taken = RoomClocks(rooms.size, interval=self._interval)
+        taken._last, taken._date = self._last[rooms], self._date[rooms]
+        return taken
+
     def turn(self, rooms: Indices, time: pd.Timestamp | pd.DatetimeIndex) -> tuple[pd.DatetimeIndex, Indices]:
         """Note a reading of each of some rooms.
 

@@ -28,8 +28,9 @@ def error_growth(network: Network, co2: Array, ventilation: Array, people: Array
     people : array of shape (horizon,)
         The past occupancy around which errors are looked at [people].
     """
-    z = network.known_input(co2, ventilation)[0] + people @ network.feedback_weights
+    feedback = network.weights_of("o")
+    z = network.known_input(co2, ventilation)[0] + people @ feedback
     h = sigmoid_in_place(z)
     recursion = np.eye(network.layer.horizon, k=1)
-    recursion[-1] = network.feedback_weights @ (h * (1.0 - h) * network.coef)
+    recursion[-1] = feedback @ (h * (1.0 - h) * network.coef)
     return float(np.abs(np.linalg.eigvals(recursion)).max())

@@ -190,7 +190,9 @@ def live_growth(sizes: Sizes) -> LiveGrowth:
     """Run live days of smaller and larger networks."""
 
     def day(n_hidden: int, horizon: int) -> LiveDay:
-        return measure(n_hidden, horizon, sizes.growth_training, max(sizes.samples // 3, 4), 1)
+        return measure(
+            n_hidden, horizon, sizes.growth_training, max(sizes.samples // 3, 4), min(sizes.rounds, 3)
+        )
 
     return LiveGrowth(
         [day(n_hidden, 30) for n_hidden in sizes.growth_hidden],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -12,19 +13,23 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from occupair import OccupancyEstimator, simulate_office
+from occupair.hidden_layer import each_on_a_core
 from occupair.many_live import ManyPaperRooms
 from occupair.room.many import ManyRooms
-from tools.speed.measuring import in_own_process, seconds, with_peak_memory
+from occupair.room_clocks import Indices
+from tools.speed.measuring import PATIENCE, in_own_process, seconds, with_peak_memory
 from tools.speed.sizes import Sizes
 from tools.speed.words import Headline, Section, Table, memory_of, ratio, time
 
 Array = NDArray[np.float64]
 
+CORES = os.cpu_count() or 1
 MINUTE = 60.0  # [s], between two readings
 DAYS = 3  # to train a room on; the one after is run
 TRAINED = 5  # rooms that differ; more are the same once more, each with numbers of its own in memory
 FIRST = 8 * 60  # minute of the day at which the rooms begin
-READINGS = 8  # that are timed, of which the best counts
+BEFORE = 160  # readings until Eq. (26) takes as long as it takes from then on
+READINGS = 8  # that are timed, of which the best counts; fewer if they take long
 TOLERANCE, STILL = 1e-3, 1e-4  # [people], [ppm]: Eq. (26) right to about as much, alone and together
 
 
@@ -36,29 +41,19 @@ class Stepper(Protocol):
 
 
 class OneByOne:
-    """Rooms by Eq. (26), each on its own."""
+    """Rooms by Eq. (26), each on its own, some of them on each core."""
 
     def __init__(self, estimators: list[OccupancyEstimator]) -> None:
-        self._rooms = [estimator.live(tolerance=TOLERANCE) for estimator in estimators]
+        self._rooms = [estimator.live(tolerance=TOLERANCE, lean=True) for estimator in estimators]
 
     def update(self, time: pd.Timestamp, co2: Array, ventilation: Array, /) -> None:
-        for room, reading, flow in zip(self._rooms, co2.tolist(), ventilation.tolist(), strict=True):
-            room.update(time, reading, flow)
+        readings = list(zip(self._rooms, co2.tolist(), ventilation.tolist(), strict=True))
 
+        def step(part: int) -> None:
+            for room, reading, flow in readings[part::CORES]:
+                room.update(time, reading, flow)
 
-class Kind(NamedTuple):
-    """A way to step many rooms."""
-
-    is_paper: bool
-    start: Callable[[list[OccupancyEstimator]], Stepper]
-    before: int  # readings until it takes as long as it takes from then on
-
-
-KINDS = {
-    "default estimator, together": Kind(False, lambda rooms: ManyRooms([one.room_ for one in rooms]), 1),
-    "Eq. (26), one by one": Kind(True, OneByOne, 160),
-    "Eq. (26), together": Kind(True, lambda rooms: ManyPaperRooms(rooms, still=STILL), 160),
-}
+        each_on_a_core(step, range(CORES))
 
 
 class Trained(NamedTuple):
@@ -68,6 +63,49 @@ class Trained(NamedTuple):
     times: pd.DatetimeIndex
     co2: Array
     ventilation: Array
+
+    def feed(self, rooms: Stepper, which: Indices, minutes: range) -> list[float]:
+        """Take the readings of some minutes; how long each took [s]."""
+        return [
+            seconds(lambda k=k: rooms.update(self.times[k], self.co2[k, which], self.ventilation[k, which]))  # type: ignore[misc]
+            for k in minutes
+        ]
+
+
+def default_together(trained: Trained, which: Indices) -> Stepper:
+    """Start rooms of the default estimator."""
+    rooms = ManyRooms([trained.rooms[k].room_ for k in which])
+    trained.feed(rooms, which, range(BEFORE - 1, BEFORE))
+    return rooms
+
+
+def paper_one_by_one(trained: Trained, which: Indices) -> Stepper:
+    """Start rooms by Eq. (26), each on its own, and run them until an update takes as long as any later."""
+    rooms = OneByOne([trained.rooms[k] for k in which])
+    trained.feed(rooms, which, range(BEFORE))
+    return rooms
+
+
+def paper_together(trained: Trained, which: Indices) -> Stepper:
+    """Run few rooms by Eq. (26) for as long, and start many as those are then: the same in less time."""
+    few = ManyPaperRooms(trained.rooms, still=STILL)
+    trained.feed(few, np.arange(len(trained.rooms)), range(BEFORE))
+    return few.take(which)
+
+
+class Kind(NamedTuple):
+    """A way to step many rooms."""
+
+    is_paper: bool
+    start: Callable[[Trained, Indices], Stepper]
+    rooms: Callable[[Sizes], tuple[int, ...]]
+
+
+KINDS = {
+    "default estimator, together": Kind(False, default_together, lambda sizes: sizes.rooms),
+    "Eq. (26), one by one": Kind(True, paper_one_by_one, lambda sizes: sizes.lone_rooms),
+    "Eq. (26), together": Kind(True, paper_together, lambda sizes: sizes.paper_rooms),
+}
 
 
 @dataclass(frozen=True)
@@ -102,11 +140,11 @@ def step(kind: str, n: int, trained: Trained) -> Stepped:
     which = np.arange(n) % len(trained.rooms)
 
     def run() -> float:
-        rooms, times = KINDS[kind].start([trained.rooms[k] for k in which]), []
-        for minute in range(KINDS[kind].before + READINGS):
-            reading = trained.times[minute], trained.co2[minute, which], trained.ventilation[minute, which]
-            times.append(seconds(lambda reading=reading: rooms.update(*reading)))  # type: ignore[misc]
-        return min(times[-READINGS:])
+        rooms, times = KINDS[kind].start(trained, which), [0.0]
+        while len(times) <= READINGS and sum(times) < PATIENCE:
+            minute = BEFORE + len(times) - 1
+            times += trained.feed(rooms, which, range(minute, minute + 1))
+        return min(times[1:])
 
     best, memory = with_peak_memory(run)
     return Stepped(n, best, memory)
@@ -116,10 +154,7 @@ def measure(sizes: Sizes) -> dict[str, list[Stepped]]:
     """Step fewer and more rooms, each number of them in a process of its own."""
     trained = {is_paper: in_own_process(train, is_paper, sizes) for is_paper in (False, True)}
     return {
-        name: [
-            in_own_process(step, name, n, trained[kind.is_paper])
-            for n in (sizes.paper_rooms if kind.is_paper else sizes.rooms)
-        ]
+        name: [in_own_process(step, name, n, trained[kind.is_paper]) for n in kind.rooms(sizes)]
         for name, kind in KINDS.items()
     }
 
@@ -130,9 +165,9 @@ def rooms_section(found: dict[str, list[Stepped]]) -> Section:
     words = [
         "One reading of every room, a minute apart; each room has numbers of its own in memory.",
         "Together is `ManyRooms` for the default estimator and `ManyPaperRooms` for Eq. (26), on all cores; "
-        f"one by one is `live(tolerance={TOLERANCE:g})` on one core.",
-        f"By Eq. (26) estimates are right to about {TOLERANCE:g} people, and the rooms have run for 160 "
-        "readings before; they are fewer, because that takes long.",
+        f"one by one is `live(tolerance={TOLERANCE:g}, lean=True)`, on all cores as well.",
+        f"By Eq. (26) estimates are right to about {TOLERANCE:g} people, and the rooms have run for {BEFORE} "
+        "readings before; one by one they are fewer, because each takes memory.",
         "At most is how many rooms take a minute for a reading, at the time for each room of that row, if "
         f"memory allows: {', '.join(each)}.",
     ]

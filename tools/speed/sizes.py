@@ -29,8 +29,8 @@ class Sizes:
         Training days where the cost of a live day is followed.
     samples : int
         Readings of a day at which Eq. (26) is written out.
-    rooms, paper_rooms : tuple of int
-        Rooms that are stepped, by the default estimator and by Eq. (26).
+    rooms, lone_rooms, paper_rooms : tuple of int
+        Rooms that are stepped: by the default estimator, by Eq. (26) one by one, and by it together.
     default : dict
         What of the default estimator is changed: nothing, but to try the script out.
     """
@@ -46,6 +46,7 @@ class Sizes:
     growth_training: int
     samples: int
     rooms: tuple[int, ...]
+    lone_rooms: tuple[int, ...]
     paper_rooms: tuple[int, ...]
     default: Mapping[str, Any] = field(default_factory=dict)
 
@@ -62,7 +63,8 @@ FULL = Sizes(
     growth_training=10,
     samples=24,
     rooms=(1_000, 10_000, 50_000),
-    paper_rooms=(128, 512),
+    lone_rooms=(128, 2_000),
+    paper_rooms=(512, 5_000, 50_000),
 )
 
 QUICK = Sizes(
@@ -77,6 +79,7 @@ QUICK = Sizes(
     growth_training=2,
     samples=4,
     rooms=(10, 20),
+    lone_rooms=(2, 4),
     paper_rooms=(2, 4),
     default={"n_hidden": 20, "ridge": 1.0},
 )

@@ -265,12 +265,15 @@ class TrainingGrowth:
 
 def training_growth(file: str, sizes: Sizes) -> TrainingGrowth:
     """Train on fewer days, and with fewer or more neurons."""
-    rounds = min(sizes.rounds, 3)
-    with processes_of([BLAS, OURS]) as processes:
-        return TrainingGrowth(
-            [compare(processes, rounds, file, days, sizes.n_hidden, 0) for days in sizes.growth_days],
-            [compare(processes, rounds, file, sizes.days, n_hidden, 0) for n_hidden in sizes.growth_hidden],
-        )
+
+    def of_size(days: int, n_hidden: int) -> Training:
+        with processes_of([BLAS, OURS]) as processes:  # new ones: memory once freed is not asked for again
+            return compare(processes, min(sizes.rounds, 5), file, days, n_hidden, 0)
+
+    return TrainingGrowth(
+        [of_size(days, sizes.n_hidden) for days in sizes.growth_days],
+        [of_size(sizes.days, n_hidden) for n_hidden in sizes.growth_hidden],
+    )
 
 
 def training_growth_tables(found: TrainingGrowth) -> list[Table]:
