@@ -46,6 +46,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
+from copy import copy
 from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -419,6 +420,15 @@ def _revise(
     return max(n + 1 - start, 0), in_full, growth
 
 
+@_compiled
+def _run(w: Weights, day: Day, n: int, hidden: Array) -> None:
+    """Estimate the first n minutes, one after the other, from their CO2 as it is smoothed now."""
+    for k in range(w.feedback.shape[0], n):
+        _from_all_inputs(w, day, k, hidden)
+        day.people[k] = min(max(np.dot(w.coef, hidden), 0.0), w.most_people)
+        day.used[k] = day.co2[k]
+
+
 class Revision:
     """One day of one room by Eq. (26): every reading revises what is thought of those before.
 
@@ -457,6 +467,23 @@ class Revision:
         )
         self._growth = max(growth, FORGET * self._growth)
         self._n += 1
+
+    def resume(self, co2: Array, ventilation: Array) -> None:
+        """Become the day that took these readings: Eq. (26) after the last of them is one run over all."""
+        n = co2.size
+        self._day = Day(*np.zeros((len(Day._fields), max(1024, 2 * n))))
+        self._day.ventilation[:n] = ventilation
+        for k, reading in enumerate(co2.tolist()):
+            _smooth_again(self._day, self._weights.smoothing, k, reading)
+        _run(self._weights, self._day, n, np.zeros(self._weights.coef.size))
+        self._n = n
+
+    def copy(self) -> Revision:
+        """Give the day as it is now, to go on with on its own."""
+        other = copy(self)
+        other._day = Day(*(values.copy() for values in self._day))
+        other._old = Series._make(values.copy() for values in self._old)
+        return other
 
     def __len__(self) -> int:
         return self._n
@@ -577,3 +604,5 @@ def warm_up() -> None:
     weights = live_weights(network)
     day = Day(*np.zeros((len(Day._fields), 4)))
     _revise(weights, day, _no_series(weights), 1, 400.0, 1e-6)
+    _smooth_again(day, 1.0, 2, 400.0)
+    _run(weights, day, 3, np.zeros(1))

@@ -9,6 +9,7 @@ result keeps its accuracy however strong the smoothing is.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,30 +80,41 @@ class LocalSmoother:
 
     def __init__(self, smoothing: float = 50.0) -> None:
         self.smoothing = check_smoothing(smoothing)
-        self._q: list[float] = []
-        self._swept: list[float] = []  # right-hand side after the forward elimination
+        self._q = 0.0  # of the last reading
+        self._swept = 0.0  # right-hand side after the forward elimination, of the last reading
+        self._known: list[float] = []  # what the readings up to each say of it, once the next has come
+        self._carried: list[float] = []  # and what part of the value after it is added
         self._values: list[float] = []
 
     def append(self, co2_ppm: float) -> int:
         """Take one more reading [ppm]; return the index of the first value that changed."""
+        self._eliminate(co2_ppm)
+        return self._substitute_back()
+
+    def extend(self, co2_ppm: Iterable[float]) -> None:
+        """Take more readings [ppm] at once: the same as to append each."""
+        for reading in co2_ppm:
+            self._eliminate(reading)
+        for i in range(len(self._values) - 2, -1, -1):
+            self._values[i] = self._known[i] + self._carried[i] * self._values[i + 1]
+
+    def _eliminate(self, co2_ppm: float) -> None:
         if not math.isfinite(co2_ppm):
             raise InputError(f"co2 must be a finite number of ppm, got {co2_ppm}")
         co2_ppm = float(co2_ppm)
-        if self._q:
-            carried = self.smoothing / (self.smoothing + self._q[-1])
-            self._q.append(1.0 + carried * self._q[-1])
-            self._swept.append(co2_ppm + carried * self._swept[-1])
-        else:
-            self._q.append(1.0)
-            self._swept.append(co2_ppm)
-        self._values.append(self._swept[-1] / self._q[-1])
-        return self._substitute_back()
+        carried = self._carried[-1] if self._carried else 0.0
+        self._q = 1.0 + carried * self._q
+        self._swept = co2_ppm + carried * self._swept
+        self._known.append(self._swept / (self.smoothing + self._q))
+        self._carried.append(self.smoothing / (self.smoothing + self._q))
+        self._values.append(self._swept / self._q)
 
     def _substitute_back(self) -> int:
-        q, swept, values, weight = self._q, self._swept, self._values, self.smoothing
+        known, carried, values = self._known, self._carried, self._values
         changed = len(values) - 1
+        value = values[changed]
         for i in range(changed - 1, -1, -1):
-            value = swept[i] / (weight + q[i]) + weight / (weight + q[i]) * values[i + 1]
+            value = known[i] + carried[i] * value
             if value == values[i]:
                 break
             values[i] = value
@@ -154,7 +166,7 @@ def local_windows(co2: ArrayLike, width: int, *, smoothing: float) -> Array:
     for reading, carried in zip(co2[1:].tolist(), (weight / (weight + q[:-1])).tolist(), strict=True):
         swept.append(reading + carried * swept[-1])
     known, carried = np.array(swept) / (weight + q), weight / (weight + q)
-    windows = np.empty((co2.size, width))
+    windows = np.empty((width, co2.size)).T  # a column after the other in memory: it is read by columns
     windows[:, 0] = np.array(swept) / q
     for j in range(1, width):
         windows[:j, j] = windows[:j, j - 1]

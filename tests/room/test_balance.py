@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occupair.room import balance as module
-from occupair.room.balance import BaseLevel, balance_terms, fit_balance, least_squares
+from occupair.room.balance import (
+    Balance,
+    BaseLevel,
+    Choice,
+    DayTerms,
+    Heard,
+    balance_terms,
+    fit_balance,
+    least_squares,
+)
 from occupair.room.rows import Clock, Rows, rows_of
 
 BASE = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
@@ -52,14 +61,37 @@ COEF = np.array([0.5, 0.3, 1.2, 2.0, -0.7, 0.4])
 def test_terms_are_the_ones_written_out(share, behind):
     (rows,) = random_days(1)
     np.testing.assert_allclose(
-        balance_terms(rows, BASE, share, behind), written_terms(rows, share, behind), atol=1e-12
+        balance_terms(rows, BASE, share, behind).T, written_terms(rows, share, behind), atol=1e-12
     )
+
+
+def test_several_looks_at_once_are_each_alone():
+    (rows,) = random_days(1)
+    shares, behind = [1.0, 0.0, 0.5], [4, 0, 2]
+    terms = balance_terms(rows, BASE, np.array(shares)[:, np.newaxis], np.array(behind))
+    assert terms.shape == (6, 3, 288)
+    for k in range(3):
+        np.testing.assert_allclose(terms[:, k].T, written_terms(rows, shares[k], behind[k]), atol=1e-12)
+
+
+def test_balances_heard_together_say_what_is_written_out():
+    rng, (rows,) = np.random.default_rng(6), random_days(1)
+    warmer = BaseLevel(lowest=390.0, highest=430.0, usual=410.0)
+    looks = [(1.0, 0, 0.3), (0.5, 2, 0.0), (0.0, 2, 0.7)]
+    choices = [Choice(share, 0.0, behind, rng.normal(size=6), weight) for share, behind, weight in looks]
+    balances = [Balance(BASE, tuple(choices)), Balance(BASE, (choices[2],)), Balance(warmer, (choices[2],))]
+    own = [written_terms(rows, one.share, one.behind) @ one.coef for one in choices]
+    warm = balance_terms(rows, warmer, 0.0, 2).T @ choices[2].coef
+    expected = [0.3 * own[0] + 0.7 * own[2], 0.7 * own[2], 0.7 * warm]
+    np.testing.assert_allclose(Heard(balances).people(rows), expected, atol=1e-10)
+    for one, people in zip(balances, expected, strict=True):
+        np.testing.assert_allclose(one.people(rows), people, atol=1e-10)
 
 
 def test_a_known_balance_comes_back():
     days = random_days(8)
     people = [written_terms(rows, 0.0, 0) @ COEF for rows in days]
-    balance = fit_balance(days, people, BASE, lag=0)
+    balance = fit_balance(DayTerms(days, BASE), people, lag=0)
     assert (balance.best.share, balance.best.delay) == (0.0, 0.0)
     np.testing.assert_allclose(balance.best.coef, COEF, rtol=0.05)  # a ridge of 1 beside 2304 rows
     spread = np.std(people)
@@ -70,7 +102,7 @@ def test_a_known_balance_comes_back():
 def test_weights_are_by_the_error_of_fits_without_each_day(lag):
     rng, days = np.random.default_rng(1), random_days(4, seed=1)
     people = [written_terms(rows, 0.5, 0) @ COEF + rng.normal(0, 2, 288) for rows in days]
-    balance = fit_balance(days, people, BASE, lag=lag)
+    balance = fit_balance(DayTerms(days, BASE), people, lag=lag)
     errors = []
     for choice in balance.choices:
         terms = [written_terms(rows, choice.share, choice.behind) for rows in days]
@@ -91,7 +123,7 @@ def test_weights_are_by_the_error_of_fits_without_each_day(lag):
 def test_the_fit_to_all_days_is_ridged_least_squares():
     rng, days = np.random.default_rng(2), random_days(3, seed=2)
     people = [rng.normal(5, 2, 288) for _ in days]
-    balance = fit_balance(days, people, BASE, lag=4)
+    balance = fit_balance(DayTerms(days, BASE), people, lag=4)
     for choice in balance.choices:
         terms = np.vstack([written_terms(rows, choice.share, choice.behind) for rows in days])
         expected = ridge_fit(terms, np.concatenate(people), least_ridge(terms))
@@ -118,7 +150,7 @@ def test_co2_that_answers_ten_minutes_late_is_found_out(lag):
     rooms = [late_room(seed, late=2) for seed in range(6)]
     days = [rows_of(co2, np.zeros(288), DAY, interval=5.0, smoothing=0.0) for _, co2 in rooms]
     people = [count[np.maximum(np.arange(288) - lag, 0)] for count, _ in rooms]
-    balance = fit_balance(days, people, BASE, lag=lag)
+    balance = fit_balance(DayTerms(days, BASE), people, lag=lag)
     weights = dict.fromkeys((0.0, 5.0, 10.0, 15.0, 20.0), 0.0)
     for choice in balance.choices:
         assert choice.behind == lag - choice.delay / 5
@@ -182,12 +214,12 @@ def test_without_ventilation_its_terms_are_not_used():
     days = [
         rows_of(rng.uniform(390, 900, 288), np.zeros(288), DAY, interval=5.0, smoothing=0.4) for _ in range(3)
     ]
-    balance = fit_balance(days, [rng.uniform(0, 9, 288) for _ in days], BASE, lag=0)
+    balance = fit_balance(DayTerms(days, BASE), [rng.uniform(0, 9, 288) for _ in days], lag=0)
     assert all((choice.coef[3:5] == 0).all() for choice in balance.choices)
 
 
 def test_co2_that_never_moves_is_not_read_for_its_rounding():
     days = [rows_of(np.full(288, 412.3), np.ones(288), DAY, interval=5.0, smoothing=0.4)] * 3
     people = [np.repeat([0.0, 8.0, 0.0], 96)] * 3
-    balance = fit_balance(days, people, BaseLevel.learn([412.3] * 3), lag=0)
+    balance = fit_balance(DayTerms(days, BaseLevel.learn([412.3] * 3)), people, lag=0)
     assert all(np.abs(choice.coef[:5]).max() < 1e-6 for choice in balance.choices)

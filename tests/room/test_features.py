@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from occupair.room.balance import Balance, BaseLevel, Choice
-from occupair.room.features import GROUPS, Moment, moment_of, room_columns
+from occupair.room.features import GROUPS, Moment, Moments, moment_of, room_columns
 from occupair.room.rows import Clock, Rows
 
 # One reading every 10 min, newest first. Base: half the low of 430, which is held at 420, half the usual 410.
@@ -18,7 +18,7 @@ TWENTY_MINUTES_AGO = Moment(lag=2, behind=1, share=0.5)
 def columns_at(weekend, moment=TWENTY_MINUTES_AGO):
     clock = Clock(np.array([560.0]), np.array([weekend]))  # 9:20, so 9:00 two readings ago: 135 degrees
     rows = Rows(np.array([CO2]), np.array([FLOW]), np.array([430.0]), clock, 10.0)
-    columns = room_columns(rows, Balance(LEVEL, ()), moment, np.array([[3.0, 4.0, 5.0]]))
+    columns = room_columns(rows, LEVEL, moment, np.array([[3.0], [4.0], [5.0]]))
     return dict(zip(GROUPS, np.split(columns[0], np.cumsum(list(GROUPS.values()))[:-1]), strict=True))
 
 
@@ -62,3 +62,13 @@ def test_the_network_looks_where_the_best_balance_looks():
         for share, delay, behind, weight in [(1.0, 0.0, 4, 0.2), (0.5, 10.0, 2, 0.7), (0.0, 20.0, 0, 0.1)]
     )
     assert moment_of(Balance(LEVEL, choices), lag=4) == Moment(4, 2, 0.5)
+
+
+def test_several_moments_at_once_are_each_alone():
+    rng, clock = np.random.default_rng(0), Clock(np.array([560.0, 570.0, 580.0]), np.array([0.0, 0.0, 1.0]))
+    rows = Rows(rng.uniform(400, 900, (3, 9)), rng.uniform(0, 1, (3, 9)), np.full(3, 415.0), clock, 10.0)
+    moments, said = [Moment(0, 0, 1.0), Moment(2, 1, 0.5)], rng.uniform(0, 9, (3, 3))
+    columns = room_columns(rows, LEVEL, Moments.of(moments), said)
+    assert columns.shape == (3, 2, 27)
+    for k, moment in enumerate(moments):
+        np.testing.assert_allclose(columns[:, k], room_columns(rows, LEVEL, moment, said), rtol=1e-12)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from occupair.room.rows import Rows
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 SLOPES = (10.0, 20.0)  # over which the rise of CO2 is taken [min]
 DELAYS = (0.0, 5.0, 10.0, 15.0, 20.0)  # how late CO2 may answer [min]
@@ -39,7 +40,8 @@ class BaseLevel:
     Parameters
     ----------
     lowest, highest : float or array
-        Limits of the low of a day, from training days [ppm]; an array has one for each row.
+        Limits of the low of a day, from training days [ppm]; an array of shape (N,) has one for each row,
+        of shape (K, 1) one for each of K looks at all rows.
     usual : float or array
         Its median [ppm].
     """
@@ -61,8 +63,12 @@ class BaseLevel:
         return cls(float(min(lows)) - margin, float(max(lows)) + margin, float(np.median(lows)))
 
     def at(self, rows: Rows, share: float | Array) -> Array:
-        """Give the base level at every row: ``share`` of it follows the low of the day so far [ppm]."""
-        return share * np.clip(rows.low, self.lowest, self.highest) + (1 - share) * self.usual
+        """Give the base level at every row: ``share`` of it follows the low of the day so far [ppm].
+
+        Several shares, as an array of shape (K, 1), give an array of shape (K, N).
+        """
+        low = np.minimum(np.maximum(rows.low, self.lowest), self.highest)
+        return share * low + (1 - share) * self.usual
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,7 @@ class Balance:
 
     def people(self, rows: Rows) -> Array:
         """Estimate at every row [people]; not clamped."""
-        people = np.zeros(len(rows))
-        for choice in self.choices:
-            if choice.weight:
-                terms = balance_terms(rows, self.base, choice.share, choice.behind)
-                people += choice.weight * (terms @ choice.coef)
-        return people
+        return np.asarray(Heard([self]).people(rows)[0])
 
     @property
     def best(self) -> Choice:
@@ -112,21 +113,96 @@ class Balance:
         return max(self.choices, key=lambda choice: choice.weight)
 
 
-def balance_terms(rows: Rows, base: BaseLevel, share: float, behind: int) -> Array:
+class Heard:
+    """What several mass balances say at once: what any of them looks at is computed once.
+
+    Parameters
+    ----------
+    balances : sequence of Balance
+        R balances of one room.
+    """
+
+    def __init__(self, balances: Sequence[Balance]) -> None:
+        heard = [(r, one.base, choice) for r, one in enumerate(balances) for choice in one.choices]
+        heard = [(r, base, choice) for r, base, choice in heard if choice.weight]
+        looks = list(dict.fromkeys((base, choice.share, choice.behind) for _, base, choice in heard))
+        coef = np.zeros((len(balances), 6, len(looks)))
+        for r, base, choice in heard:
+            coef[r, :, looks.index((base, choice.share, choice.behind))] += choice.weight * choice.coef
+        self._coef = coef.reshape(len(balances), -1)
+        self._base = together([base for base, _, _ in looks])
+        self._share = np.array([[share] for _, share, _ in looks])
+        self._behind = np.array([behind for _, _, behind in looks])
+
+    def people(self, rows: Rows) -> Array:
+        """Give what each says of every row, shape (R, N) [people]; not clamped."""
+        terms = balance_terms(rows, self._base, self._share, self._behind)
+        return np.asarray(self._coef @ terms.reshape(-1, len(rows)))
+
+
+def together(bases: Sequence[BaseLevel]) -> BaseLevel:
+    """Give the base levels of K looks as one, with columns of K numbers."""
+    levels = np.array([(base.lowest, base.highest, base.usual) for base in bases])
+    return BaseLevel(*levels.T[:, :, np.newaxis])
+
+
+def balance_terms(rows: Rows, base: BaseLevel, share: float | Array, behind: int | Indices) -> Array:
     """Terms of the mass balance ``behind`` readings before the newest of every row.
+
+    Parameters
+    ----------
+    rows : Rows
+        What is known.
+    base : BaseLevel
+        The base level.
+    share : float or array of shape (K, 1)
+        Part of the low of the day in it.
+    behind : int or array of shape (K,)
+        Where to look; K looks are taken at once.
 
     Returns
     -------
-    array of shape (N, 6)
+    array of shape (6, N) or (6, K, N)
         Rises of CO2 [ppm/min]; CO2 above base, alone, times v and times v squared [100 ppm]; 1.
     """
-    co2, flow = rows.co2[:, behind], rows.ventilation[:, behind]
-    slopes = [
-        (co2 - rows.co2[:, behind + rows.steps(minutes)]) / (rows.steps(minutes) * rows.interval)
-        for minutes in SLOPES
-    ]
-    above = (co2 - base.at(rows, share)) / 100
-    return np.column_stack([*slopes, above, flow * above, flow**2 * above, np.ones(len(rows))])
+    co2, flow = rows.co2.T, rows.ventilation.T[behind]
+    then = co2[behind]
+    terms = np.empty((6, *then.shape))
+    for k, minutes in enumerate(SLOPES):
+        steps = rows.steps(minutes)
+        terms[k] = (then - co2[behind + steps]) / (steps * rows.interval)
+    terms[2] = (then - base.at(rows, share)) / 100
+    terms[3] = flow * terms[2]
+    terms[4] = flow * terms[3]
+    terms[5] = 1.0
+    return terms
+
+
+class DayTerms:
+    """Terms of the mass balance on training days; what was asked for once is kept.
+
+    Parameters
+    ----------
+    days : sequence of Rows
+        What was known, a day each.
+    base : BaseLevel
+        The base level.
+    """
+
+    def __init__(self, days: Sequence[Rows], base: BaseLevel) -> None:
+        self.base = base
+        self.interval = days[0].interval
+        self.lengths = [len(day) for day in days]
+        self._days = days
+        self._kept: dict[tuple[float, int], tuple[Array, Array]] = {}
+
+    def at(self, share: float, behind: int) -> tuple[Array, Array]:
+        """Give the terms of all days in one, shape (N, 6), and H'H of each day, shape (days, 6, 6)."""
+        if (share, behind) not in self._kept:
+            days = [balance_terms(day, self.base, share, behind) for day in self._days]
+            grams = np.array([terms @ terms.T for terms in days])
+            self._kept[share, behind] = np.concatenate(days, axis=1).T, grams
+        return self._kept[share, behind]
 
 
 def least_squares(share: float, delay: float, terms: Array, people: Array) -> tuple[Array, Array]:
@@ -137,35 +213,29 @@ def least_squares(share: float, delay: float, terms: Array, people: Array) -> tu
 
 
 def fit_balance(
-    days: Sequence[Rows],
-    people: Sequence[Array],
-    base: BaseLevel,
-    *,
-    lag: int,
-    penalty: Penalty = least_squares,
+    days: DayTerms, people: Sequence[Array], *, lag: int, penalty: Penalty = least_squares
 ) -> Balance:
     """Learn the mass balance of a room from its training days.
 
     Parameters
     ----------
-    days : sequence of Rows
-        What was known, a day each.
+    days : DayTerms
+        The training days.
     people : sequence of array
-        How many were in ``lag`` readings before the newest of each row [people].
-    base : BaseLevel
-        The base level.
+        How many were in ``lag`` readings before the newest of each row, a day each [people].
     lag : int
         Readings that came after the one to estimate.
     penalty : callable
         What is held against a coefficient.
     """
+    counts = np.concatenate(people)
     tried = [
-        _fit_choice(Choice(share, delay, behind, np.zeros(6)), days, people, base, penalty)
-        for share, (delay, behind) in product(SHARES, _delays(days[0].interval, lag))
+        _fit_choice(Choice(share, delay, behind, np.zeros(6)), days, counts, penalty)
+        for share, (delay, behind) in product(SHARES, _delays(days.interval, lag))
     ]
     weights = _weights(np.array([error for _, error in tried]))
     choices = [replace(choice, weight=float(w)) for (choice, _), w in zip(tried, weights, strict=True)]
-    return Balance(base, tuple(choices))
+    return Balance(days.base, tuple(choices))
 
 
 def _delays(interval: float, lag: int) -> list[tuple[float, int]]:
@@ -185,18 +255,15 @@ def _weights(errors: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _fit_choice(
-    choice: Choice, days: Sequence[Rows], people: Sequence[Array], base: BaseLevel, penalty: Penalty
-) -> tuple[Choice, float]:
+def _fit_choice(choice: Choice, days: DayTerms, people: Array, penalty: Penalty) -> tuple[Choice, float]:
     """Fit one balance to all days; also its squared error on each when fitted to all others."""
-    terms = [balance_terms(day, base, choice.share, choice.behind) for day in days]
-    matrix, start = penalty(choice.share, choice.delay, np.vstack(terms), np.concatenate(people))
-    rest = [count - day @ start for day, count in zip(terms, people, strict=True)]
-    grams = np.array([day.T @ day for day in terms])
-    moments = np.array([day.T @ off for day, off in zip(terms, rest, strict=True)])
+    terms, grams = days.at(choice.share, choice.behind)
+    matrix, start = penalty(choice.share, choice.delay, terms, people)
+    rest = people - terms @ start
+    starts = np.cumsum([0, *days.lengths[:-1]])
+    moments = np.add.reduceat(terms.T * rest, starts, axis=1).T
     gram, moment = grams.sum(axis=0) + matrix, moments.sum(axis=0)
-    error = sum(
-        float(np.sum((day @ np.linalg.solve(gram - own_gram, moment - own_moment) - off) ** 2))
-        for day, off, own_gram, own_moment in zip(terms, rest, grams, moments, strict=True)
-    )
+    without = np.linalg.solve(gram - grams, (moment - moments)[:, :, np.newaxis])[:, :, 0]
+    left_out = np.einsum("ij,ji->i", terms, np.repeat(without.T, days.lengths, axis=1))
+    error = float(np.sum((left_out - rest) ** 2))
     return replace(choice, coef=start + np.linalg.solve(gram, moment)), error

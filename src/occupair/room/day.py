@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
+from copy import copy, deepcopy
+from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.room.hours import START
 from occupair.room.model import RoomModel
-from occupair.room.rows import Clock, Rows, width_at
+from occupair.room.rows import Clock, Rows, rows_of, width_at
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]
@@ -32,7 +36,7 @@ class RoomDay:
         self._smoother = LocalSmoother(model.smoothing)
         self._ventilation: list[float] = []
         self._low = np.inf
-        self._people: list[float] = []
+        self._people = np.zeros(1024)  # room for more than is seen yet
         self.range: tuple[float, float] | None = None
 
     def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
@@ -40,24 +44,54 @@ class RoomDay:
         self._smoother.append(co2)
         self._ventilation.append(ventilation)
         row = self._row(time)
-        self._people.append(0.0)
-        last = len(self._people) - 1
-        for one, people in zip(self._model.refinements, self._model.people(row), strict=True):
+        last, found = len(self) - 1, self._model.people(row)
+        if last == self._people.size:
+            self._people = np.append(self._people, np.zeros(last))
+        for one, people in zip(self._model.refinements, found, strict=True):
             if one.lag <= last:
-                self._people[last - one.lag] = float(people[0])
-            if one.lag == 0:
-                low, high = one.ranges.around(people, self._interval)
-                self.range = float(low[0]), float(high[0])
+                self._people[last - one.lag] = people[0]
+        low, high = self._model.refinements[0].ranges.between(found[0], *self._errors)  # its lag is 0
+        self.range = float(low[0]), float(high[0])
 
     def _row(self, time: dt.datetime) -> Rows:
         """Give what is known now; before the first reading the first is repeated."""
         width = width_at(self._model.interval)
-        back = np.maximum(np.arange(width)[::-1] + len(self) - width, 0)
-        first = int(back[-1])
-        co2 = self._smoother.since(first)[back - first]
-        self._low = min(self._low, float(co2[0]))
-        flow = np.array(self._ventilation[first:])[back - first]
-        return Rows(co2[None], flow[None], np.array([self._low]), Clock.at(time), self._model.interval)
+        first = max(len(self) - width, 0)
+        co2 = _newest_first(self._smoother.since(first), width)
+        self._low = min(self._low, float(co2[0, 0]))
+        flow = _newest_first(np.array(self._ventilation[first:]), width)
+        return Rows(co2, flow, np.array([self._low]), Clock.at(time), self._model.interval)
+
+    @cached_property
+    def _errors(self) -> tuple[Array, Array]:
+        """Errors between which the estimate of now lies as often as asked [people]."""
+        return self._model.refinements[0].ranges.errors_at(self._interval)
+
+    def resume(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
+        """Take the first readings of the day all at once."""
+        clock = Clock.of(pd.DatetimeIndex(list(times[:-1])))
+        if len(clock.minute):
+            rows = rows_of(
+                co2[:-1],
+                ventilation[:-1],
+                clock,
+                interval=self._model.interval,
+                smoothing=self._model.smoothing,
+            )
+            self._people = np.zeros(max(1024, 2 * co2.size))
+            for one, people in zip(self._model.refinements, self._model.people(rows), strict=True):
+                self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
+            self._low = float(rows.low[-1])
+            self._smoother.extend(co2[:-1].tolist())
+            self._ventilation = ventilation[:-1].tolist()
+        self.append(float(co2[-1]), float(ventilation[-1]), times[-1])
+
+    def copy(self) -> RoomDay:
+        """Give the day as it is now, to go on with on its own; what was trained is shared."""
+        other = copy(self)
+        other._smoother = deepcopy(self._smoother)
+        other._ventilation, other._people = self._ventilation.copy(), self._people.copy()
+        return other
 
     def __len__(self) -> int:
         return len(self._ventilation)
@@ -69,10 +103,17 @@ class RoomDay:
 
     @property
     def people(self) -> Array:
-        """What is now thought of every reading of the day [people]."""
-        return np.array(self._people)
+        """What is now thought of every reading of the day [people]. Read, do not write."""
+        return self._people[: len(self)]
 
     @property
     def co2_smoothed(self) -> Array:
         """The locally smoothed CO2 of the day [ppm]: Eq. (25)."""
         return self._smoother.values
+
+
+def _newest_first(values: Array, width: int) -> Array:
+    """Turn values around, and repeat the first of them until they are ``width``; as one row."""
+    if values.size < width:
+        values = np.concatenate([np.full(width - values.size, values[0]), values])
+    return values[np.newaxis, ::-1]

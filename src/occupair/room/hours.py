@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,19 +54,23 @@ class OpenHours:
         >>> np.flatnonzero(hours.is_open[0])[[0, -1]].tolist()
         [660, 780]
         """
-        weekend = [bool(clock.weekend[0]) for clock in clocks]
         minutes = [_near(clock, count) for clock, count in zip(clocks, people, strict=True)]
-        any_day = np.any(minutes, axis=0)
+        return cls.near(np.array(minutes), np.array([bool(clock.weekend[0]) for clock in clocks]))
+
+    @classmethod
+    def near(cls, minutes: NDArray[np.bool_], weekend: NDArray[np.bool_]) -> OpenHours:
+        """Open what was near people on any of these days, each kind of day for itself."""
         kinds = [
-            np.any([day for day, kind in zip(minutes, weekend, strict=True) if kind == wanted], axis=0)
-            if wanted in weekend
-            else any_day
+            minutes[weekend == wanted].any(axis=0) if wanted in weekend else minutes.any(axis=0)
             for wanted in (False, True)
         ]
         return cls(np.array(kinds) & cls.always().is_open)
 
-    def at(self, clock: Clock, before: float = 0.0) -> NDArray[np.bool_]:
-        """Tell whether the room may be in use so many minutes before each time [min]."""
+    def at(self, clock: Clock, before: float | NDArray[np.floating[Any]] = 0.0) -> NDArray[np.bool_]:
+        """Tell whether the room may be in use so many minutes before each time [min].
+
+        Several, as an array of shape (K, 1), give an array of shape (K, N).
+        """
         minute = np.floor(clock.minute - before).astype(int) % 1440
         return np.asarray(self.is_open[clock.weekend.astype(int), minute])
 
@@ -81,22 +86,20 @@ def learn_hours(clocks: Sequence[Clock], people: Sequence[Array]) -> tuple[OpenH
     hours, left_out
         Learned from all days, and from all but each.
     """
-    days = range(len(clocks))
-    left_out = [
-        OpenHours.learn([clocks[i] for i in days if i != k], [people[i] for i in days if i != k])
-        if len(clocks) > 1
-        else OpenHours.always()
-        for k in days
-    ]
+    always = OpenHours.always(), [OpenHours.always() for _ in clocks]
+    if len(clocks) < 2:
+        return always
+    minutes = np.array([_near(clock, count) for clock, count in zip(clocks, people, strict=True)])
+    weekend, days = np.array([bool(clock.weekend[0]) for clock in clocks]), np.arange(len(clocks))
+    left_out = [OpenHours.near(minutes[days != k], weekend[days != k]) for k in days]
     outside = sum(float(people[k][~hours.at(clocks[k])].sum()) for k, hours in enumerate(left_out))
-    if len(clocks) < 2 or outside > MOST_OUTSIDE * sum(float(day.sum()) for day in people):
-        return OpenHours.always(), [OpenHours.always() for _ in days]
-    return OpenHours.learn(clocks, people), left_out
+    if outside > MOST_OUTSIDE * sum(float(day.sum()) for day in people):
+        return always
+    return OpenHours.near(minutes, weekend), left_out
 
 
 def _near(clock: Clock, people: Array) -> NDArray[np.bool_]:
     """Minutes of the day that are near one with people."""
-    near = np.zeros(1440, dtype=bool)
-    for minute in np.unique(np.floor(clock.minute[people > 0]).astype(int)):
-        near[max(minute - MARGIN, 0) : minute + MARGIN + 1] = True
-    return near
+    seen = np.zeros(1440)
+    seen[np.floor(clock.minute[people > 0]).astype(int)] = 1.0
+    return np.asarray(np.convolve(seen, np.ones(2 * MARGIN + 1), mode="same") > 0)

@@ -2,8 +2,8 @@
 
 The hidden layer is that of Jiang et al. 2016, Eqs. (9)-(14), with outputs counted from 1/2. Beside it the
 columns themselves, each of mean 0 and variance 1, and a constant are read out by the same ridge solve,
-Eq. (15). Neurons and links have a ridge each. The solve needs only H'H and H'o, so that to try other ridges
-costs no more than a few small solves.
+Eq. (15). Neurons and links have a ridge each. The solve needs only H'H and H'o, which rows add to in blocks
+that fit a cache; to try other ridges costs no more than a few small solves.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from occupair.errors import InputError
-from occupair.hidden_layer import GroupedRows, random_layer, sigmoid_in_place
+from occupair.hidden_layer import random_layer, sigmoid_in_place
 
 Array = NDArray[np.float64]
 
 RIDGES = (0.01, 0.1, 1.0, 10.0, 100.0)  # of the neurons, to choose from
 LINK_RIDGES = (1.0, 100.0)  # of the links
+_ROWS_PER_BLOCK = 1024  # of 300 neurons some 2.5 MB: a cache holds them
 _FREE = 1e-6  # of the constant: none that matters
 _NOISE = 1e-9  # columns, in units near 1, that never come further from 0 are 0 but for rounding
 
@@ -55,15 +56,29 @@ class LinkedLayer:
     def __post_init__(self) -> None:
         weights, bias = random_layer(self.seed, self.n_hidden, sum(self.sizes))
         scaled = weights * np.repeat(self.alphas, self.sizes)
-        object.__setattr__(self, "_weights", np.ascontiguousarray(scaled.T))
-        object.__setattr__(self, "_bias", bias)
+        object.__setattr__(self, "_weights", scaled)
+        object.__setattr__(self, "_bias", bias[:, np.newaxis])
 
-    def columns(self, x: Array) -> Array:
-        """Give what is read out: hidden outputs less 1/2, the scaled columns, and 1."""
-        z = x @ self._weights  # type: ignore[attr-defined]
-        z += self._bias  # type: ignore[attr-defined]
-        hidden = sigmoid_in_place(z) - 0.5
-        return np.column_stack([hidden, (x - self.mean) * self.scale, np.ones(len(x))])
+    @property
+    def n_columns(self) -> int:
+        """Columns that are read out, n."""
+        return self.n_hidden + self.mean.size + 1
+
+    def columns(self, x: Array, out: Array | None = None) -> Array:
+        """Give what is read out: hidden outputs less 1/2, the scaled columns, and 1.
+
+        Memory to write it to, ``out`` of shape (n, N), may be given: a column lies after the other.
+        """
+        out = np.empty((self.n_columns, len(x))) if out is None else out
+        hidden, links = out[: self.n_hidden], out[self.n_hidden : -1]
+        np.matmul(self._weights, x.T, out=hidden)  # type: ignore[attr-defined]
+        hidden += self._bias  # type: ignore[attr-defined]
+        sigmoid_in_place(hidden)
+        hidden -= 0.5
+        np.subtract(x.T, self.mean[:, np.newaxis], out=links)
+        links *= self.scale[:, np.newaxis]
+        out[-1] = 1.0
+        return out.T
 
     def penalty(self, ridge: float, link_ridge: float) -> Array:
         """Ridge of every column that is read out."""
@@ -75,16 +90,40 @@ def make_layer(
 ) -> LinkedLayer:
     """Draw a layer and scale it to the columns ``x``, by the three steps of Section III-D."""
     weights, _ = random_layer(seed, n_hidden, x.shape[1])
-    spread, loud = x.std(axis=0), np.where(np.abs(x).max(axis=0, initial=0.0) > _NOISE, x, 0.0)
-    moves = spread > 1e-12 * (1 + np.abs(x).max(axis=0, initial=0.0))
+    spread, largest = x.std(axis=0), np.abs(x).max(axis=0, initial=0.0)
+    loud, moves = np.where(largest > _NOISE, x, 0.0), spread > 1e-12 * (1 + largest)
     return LinkedLayer(
         seed=seed,
         n_hidden=n_hidden,
         sizes=tuple(sizes),
-        alphas=GroupedRows(loud, sizes).scales(weights, np.asarray(z_max, dtype=float)),
+        alphas=_alphas(loud, sizes, z_max, weights),
         mean=x.mean(axis=0),
         scale=np.where(moves, 1 / np.where(moves, spread, 1.0), 0.0),
     )
+
+
+def _alphas(x: Array, sizes: Sequence[int], z_max: Sequence[float], weights: Array) -> Array:
+    """Scale every group: z_max over its largest |z| unscaled, or 0 when all its columns are."""
+    edges = np.cumsum(sizes)[:-1]
+    groups = zip(np.split(x, edges, axis=1), np.split(weights, edges, axis=1), strict=True)
+    largest = np.array([_largest_input(group, part) for group, part in groups])
+    silent = largest < np.finfo(float).tiny
+    return np.where(silent, 0.0, np.asarray(z_max, dtype=float) / np.where(silent, 1.0, largest))
+
+
+def _largest_input(x: Array, weights: Array) -> float:
+    """Largest |R y| over all rows and neurons: z'_max of Section III-D, step 1.
+
+    No |weight| is above 1, so no row can cause more than the sum of its |y|: only those are looked at for
+    which that is more than what the first of them does cause.
+    """
+    bound = np.abs(x).sum(axis=1)
+    largest = float(np.abs(weights @ x[bound.argmax()]).max())
+    far = x[bound > largest]
+    for start in range(0, len(far), _ROWS_PER_BLOCK):
+        z = weights @ far[start : start + _ROWS_PER_BLOCK].T
+        largest = max(largest, float(z.max()), -float(z.min()))
+    return largest
 
 
 def ridge_pairs(ridges: Sequence[float] = RIDGES) -> list[tuple[float, float]]:
@@ -93,16 +132,16 @@ def ridge_pairs(ridges: Sequence[float] = RIDGES) -> list[tuple[float, float]]:
 
 
 def read_outs(
-    layer: LinkedLayer, columns: Array, targets: Array, pairs: Sequence[tuple[float, float]]
+    layer: LinkedLayer, x: Array, targets: Array, pairs: Sequence[tuple[float, float]]
 ) -> list[Array]:
     """Solve for the read-outs of several targets, with every pair of ridges.
 
     Parameters
     ----------
     layer : LinkedLayer
-        Made the columns.
-    columns : array of shape (N, n)
-        What is read out.
+        Gives n columns to read out.
+    x : array of shape (N, n_features)
+        The columns it gives them from.
     targets : array of shape (N, m)
         What it should say.
     pairs : sequence of pairs of float
@@ -113,15 +152,29 @@ def read_outs(
     list of array of shape (n, m)
         beta of Eq. (15), one column for each target, for every pair.
     """
-    gram, moment = columns.T @ columns, columns.T @ targets
+    gram, moment = _normal_equations(layer, x, targets)
     return [_solve(gram, moment, layer.penalty(*pair)) for pair in pairs]
+
+
+def _normal_equations(layer: LinkedLayer, x: Array, targets: Array) -> tuple[Array, Array]:
+    """Give H'H and H'o of Eq. (15), a block of rows at a time in the same memory."""
+    n = layer.n_columns
+    gram, moment = np.zeros((n, n)), np.zeros((n, targets.shape[1]))
+    memory, product = np.empty(n * min(_ROWS_PER_BLOCK, len(x))), np.empty((n, n))
+    for start in range(0, len(x), _ROWS_PER_BLOCK):
+        rows = slice(start, min(start + _ROWS_PER_BLOCK, len(x)))
+        size = rows.stop - rows.start
+        h = layer.columns(x[rows], out=memory[: n * size].reshape(n, size))
+        gram += np.matmul(h.T, h, out=product)  # numpy takes this for a syrk
+        moment += h.T @ targets[rows]
+    return gram, moment
 
 
 def _solve(gram: Array, moment: Array, penalty: Array) -> Array:
     """Solve (Gamma + H'H) beta = H'o, Eq. (15)."""
-    ridged = gram.copy()
-    ridged[np.diag_indices_from(ridged)] += penalty
-    try:
-        return np.asarray(cho_solve(cho_factor(ridged, lower=True, overwrite_a=True), moment))
-    except LinAlgError:
-        raise InputError(f"ridge={penalty[0]:g} is too small for these data, raise it") from None
+    ridged = gram.copy(order="F")
+    np.fill_diagonal(ridged, gram.diagonal() + penalty)
+    _, beta, info = dposv(ridged, moment, lower=True, overwrite_a=True)  # by Cholesky
+    if info:
+        raise InputError(f"ridge={penalty[0]:g} is too small for these data, raise it")
+    return np.asarray(beta)

@@ -73,8 +73,8 @@ class ManyRooms:
     def __init__(self, models: Sequence[RoomModel], *, interval: float = 0.9) -> None:
         self._model = _Stacked(models, interval)
         n, width = len(models), width_at(models[0].interval)
-        self._swept, self._pivots = np.zeros((n, width)), np.ones((n, width))  # newest first
-        self._ventilation = np.zeros((n, width))
+        self._swept, self._pivots = np.zeros((width, n)), np.ones((width, n))  # newest first
+        self._ventilation = np.zeros((width, n))
         self._low = np.full(n, np.inf)
         self._seen = np.zeros(n, dtype=np.int64)  # readings since the day began, or a gap
         self._clocks = RoomClocks(n, interval=models[0].interval)
@@ -118,30 +118,31 @@ class ManyRooms:
 
     def _append(self, rooms: Indices, co2: Array, flow: Array) -> None:
         """Take a reading of each room: the forward elimination of Eq. (25), and the ventilation."""
-        first = self._seen[rooms] == 0
-        weight, pivot = self._model.smoothing, self._pivots[rooms, 0]
+        first, own = self._seen[rooms] == 0, _without_copy(rooms)
+        weight, pivot = self._model.smoothing, self._pivots[0, rooms]
         carried = np.where(first, 0.0, weight / (weight + pivot))
         for history, newest in (
-            (self._swept, co2 + carried * self._swept[rooms, 0]),
+            (self._swept, co2 + carried * self._swept[0, rooms]),
             (self._pivots, 1.0 + carried * pivot),
             (self._ventilation, flow),
         ):
-            history[rooms, 1:] = history[rooms, :-1]
-            history[rooms, 0] = newest
-            history[rooms[first]] = history[rooms[first], :1]
+            history[1:, own] = history[:-1, own]
+            history[0, own] = newest
+            history[:, rooms[first]] = newest[first]
         self._seen[rooms] += 1
 
     def _rows(self, rooms: Indices, clock: Clock, part: slice) -> Rows:
         """Give what is known in each room now: the back substitution of Eq. (25)."""
-        swept, pivots, weight = self._swept[rooms], self._pivots[rooms], self._model.smoothing
-        co2 = np.empty_like(swept)
-        co2[:, 0] = swept[:, 0] / pivots[:, 0]
-        for j in range(1, co2.shape[1]):
-            known = (swept[:, j] + weight * co2[:, j - 1]) / (weight + pivots[:, j])
-            co2[:, j] = np.where(self._seen[rooms] > j, known, co2[:, j - 1])
-        self._low[rooms] = np.minimum(self._low[rooms], co2[:, 0])
+        own = _without_copy(rooms)
+        swept, pivots, seen = self._swept[:, own], self._pivots[:, own], self._seen[own]
+        weight, co2 = self._model.smoothing, np.empty_like(swept)
+        co2[0] = swept[0] / pivots[0]
+        for j in range(1, len(co2)):
+            known = (swept[j] + weight * co2[j - 1]) / (weight + pivots[j])
+            co2[j] = np.where(seen > j, known, co2[j - 1])
+        self._low[rooms] = np.minimum(self._low[rooms], co2[0])
         clock = Clock(clock.minute[part], clock.weekend[part])
-        return Rows(co2, self._ventilation[rooms], self._low[rooms], clock, self._model.interval)
+        return Rows(co2.T, self._ventilation[:, own].T, self._low[rooms], clock, self._model.interval)
 
 
 class _Stacked:
@@ -165,7 +166,7 @@ class _Stacked:
         """Estimate a row of each room."""
         most, share = self._most[rooms], self._share[rooms]
         balances = {one.lag: one.balance(rows, rooms) for one in self._refinements}
-        said = np.column_stack([balances[lag].people.clip(0.0, most) for lag in lags_at(self.interval)])
+        said = np.array([balances[lag].people.clip(0.0, most) for lag in lags_at(self.interval)])
         refined = {}
         for one in self._refinements:
             network, presence = one.network(rows, rooms, balances[one.lag], said)
@@ -184,7 +185,7 @@ class _Stacked:
 @dataclass(frozen=True)
 class _Balanced:
     people: Array
-    terms: Array  # of the best choice, group M
+    terms: Array  # of the best choice, group M, a column first
     share: Array  # of the best choice
 
 
@@ -215,32 +216,33 @@ class _StackedRefinement:
         """Average the mass balances of each room."""
         base = BaseLevel(*(level[rooms] for level in self._base))
         people, best = np.zeros(rooms.size), self._best[rooms]
-        best_terms, best_share = np.zeros((rooms.size, GROUPS["M"])), np.zeros(rooms.size)
+        best_terms, best_share = np.zeros((GROUPS["M"], rooms.size)), np.zeros(rooms.size)
         for k, (share, behind) in enumerate(self._choices):
             weight = self._choice_weight[rooms, k]
             if not weight.any():
                 continue
             terms = balance_terms(rows, base, share, behind)
-            people += weight * np.einsum("ij,ij->i", terms, self._choice_coef[rooms, k])
-            best_terms[best == k], best_share[best == k] = terms[best == k, :-1], share
+            people += weight * np.einsum("ji,ij->i", terms, self._choice_coef[rooms, k])
+            best_terms[:, best == k], best_share[best == k] = terms[:-1, best == k], share
         return _Balanced(people, best_terms, best_share)
 
     def network(self, rows: Rows, rooms: Indices, balanced: _Balanced, said: Array) -> tuple[Array, Array]:
         """Give what the network of each room says of people and of presence."""
-        x = self._columns(rows, rooms, balanced, said)
-        z = (x * self._alphas[rooms]) @ self._weights
-        z += self._bias
-        hidden = sigmoid_in_place(z) - 0.5
-        links = (x - self._mean[rooms]) * self._scale[rooms]
-        read = [_read_out(hidden, links, coef[rooms]) for coef in (self._coef, self._presence)]
+        x, own = self._columns(rows, rooms, balanced, said), _without_copy(rooms)
+        hidden = (x * self._alphas[own]) @ self._weights
+        hidden += self._bias
+        sigmoid_in_place(hidden)
+        hidden -= 0.5
+        links = (x - self._mean[own]) * self._scale[own]
+        read = [_read_out(hidden, links, coef[own]) for coef in (self._coef, self._presence)]
         return read[0], read[1]
 
     def _columns(self, rows: Rows, rooms: Indices, balanced: _Balanced, said: Array) -> Array:
         base = BaseLevel(*(level[rooms] for level in self._base))
         behind = np.array([behind for _, behind in self._choices])[self._best[rooms]]
-        flow = np.empty((rooms.size, GROUPS["V"]))
+        flow = np.empty((GROUPS["V"], rooms.size))
         for place in np.unique(behind):
-            flow[behind == place] = flows(rows.take(np.flatnonzero(behind == place)), int(place))
+            flow[:, behind == place] = flows(rows.take(np.flatnonzero(behind == place)), int(place))
         groups = (
             balanced.terms,
             levels_and_rises(rows, base.at(rows, balanced.share)),
@@ -248,12 +250,19 @@ class _StackedRefinement:
             times(rows, self.lag),
             said,
         )
-        return np.column_stack(groups)
+        return np.ascontiguousarray(np.concatenate(groups).T)
 
     def around(self, people: Array, rooms: Indices) -> tuple[Array, Array]:
         """Give the range of each room."""
         which = (self._edges[rooms] <= people[:, np.newaxis]).sum(axis=1) - 1
         return with_errors(people, self._low_errors[rooms, which], self._high_errors[rooms, which])
+
+
+def _without_copy(rooms: Indices) -> slice | Indices:
+    """Give rooms that follow each other as a slice, which copies nothing of what it takes."""
+    first = int(rooms[0])
+    follow = np.array_equal(rooms, np.arange(first, first + rooms.size))
+    return slice(first, first + rooms.size) if follow else rooms
 
 
 def _read_out(hidden: Array, links: Array, coef: Array) -> Array:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.balance import Balance
-from occupair.room.features import Moment, room_columns
+from occupair.room.balance import Balance, BaseLevel, Heard, together
+from occupair.room.features import Moment, Moments, room_columns
 from occupair.room.hours import OpenHours
 from occupair.room.linked_elm import LinkedLayer
 from occupair.room.ranges import Ranges
@@ -58,6 +60,21 @@ class Refinement:
         """Readings that have come since."""
         return self.moment.lag
 
+    @cached_property
+    def read_outs(self) -> Array:
+        """Read-outs of people and of presence beside each other."""
+        return np.column_stack([self.coef, self.presence])
+
+
+class _Together(NamedTuple):
+    """What the R refinements of a room need of a row, put together."""
+
+    heard: Heard  # the balances of LAGS
+    own: list[int]  # which of LAGS each refinement is for
+    base: BaseLevel
+    moments: Moments
+    thresholds: Array  # of shape (R, 1)
+
 
 @dataclass(frozen=True)
 class RoomModel:
@@ -86,11 +103,22 @@ class RoomModel:
     hours: OpenHours
     refinements: tuple[Refinement, ...]
 
-    def people(self, rows: Rows) -> list[Array]:
-        """Estimate, at every row, the people in at the reading that each refinement is for [people]."""
-        balances = {one.lag: self._clamped(one.balance.people(rows)) for one in self.refinements}
-        said = np.column_stack([balances[lag] for lag in lags_at(self.interval)])
-        return [self._people(rows, one, balances[one.lag], said) for one in self.refinements]
+    def people(self, rows: Rows) -> Array:
+        """Estimate, at every row, the people in at the reading that each refinement is for [people].
+
+        Returns
+        -------
+        array of shape (R, N)
+            A row for each refinement.
+        """
+        parts = self._together
+        said = self._clamped(parts.heard.people(rows))
+        columns = room_columns(rows, parts.base, parts.moments, said)
+        network, presence = self._read(columns)
+        people = averaged(self._clamped(network), said[parts.own], self.network_share)
+        present = is_present(people, presence, parts.thresholds, self.most_people)
+        is_open = self.hours.at(rows.clock, rows.interval * parts.moments.lag)
+        return np.where(present & is_open, people, 0.0)
 
     def of_day(self, rows: Rows, wait: int, interval: float = 0.9) -> tuple[Array, Array, Array]:
         """Estimate every reading of an episode by what is known ``wait`` readings after it.
@@ -116,14 +144,26 @@ class RoomModel:
                 found[:, : then.size] = then, *one.ranges.around(then, interval)
         return found[0], found[1], found[2]
 
-    def _people(self, rows: Rows, one: Refinement, balance: Array, said: Array) -> Array:
-        columns = one.layer.columns(room_columns(rows, one.balance, one.moment, said))
-        people = averaged(self._clamped(columns @ one.coef), balance, self.network_share)
-        present = is_present(people, columns @ one.presence, one.threshold, self.most_people)
-        return np.where(present & self.hours.at(rows.clock, rows.interval * one.lag), people, 0.0)
+    def _read(self, columns: Array) -> tuple[Array, Array]:
+        """Give what the network of each refinement says of people and of presence."""
+        said = np.empty((2, len(self.refinements), len(columns)))
+        for k, one in enumerate(self.refinements):
+            said[:, k] = (one.layer.columns(columns[:, k]) @ one.read_outs).T
+        return said[0], said[1]
 
     def _clamped(self, people: Array) -> Array:
-        return people.clip(0.0, self.most_people)
+        return np.minimum(np.maximum(people, 0.0), self.most_people)
+
+    @cached_property
+    def _together(self) -> _Together:
+        lags, balances = lags_at(self.interval), {one.lag: one.balance for one in self.refinements}
+        return _Together(
+            heard=Heard([balances[lag] for lag in lags]),
+            own=[lags.index(one.lag) for one in self.refinements],
+            base=together([one.balance.base for one in self.refinements]),
+            moments=Moments.of([one.moment for one in self.refinements]),
+            thresholds=np.array([[one.threshold] for one in self.refinements]),
+        )
 
 
 def averaged(network: Array, balance: Array, share: float | Array) -> Array:

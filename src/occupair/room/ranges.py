@@ -65,8 +65,11 @@ class Ranges:
 
     def around(self, people: Array, interval: float) -> tuple[Array, Array]:
         """Give the range that holds the true count with probability ``interval`` [people]."""
-        which = np.searchsorted(self.edges, people, side="right") - 1
-        low, high = self.errors_at(interval)
+        return self.between(people, *self.errors_at(interval))
+
+    def between(self, people: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """Give the range between two errors of each bin: those of ``errors_at`` [people]."""
+        which = self.edges.searchsorted(people, side="right") - 1
         return with_errors(people, low[which], high[which])
 
     def errors_at(self, interval: float) -> tuple[Array, Array]:
@@ -80,4 +83,4 @@ class Ranges:
 
 def with_errors(people: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """Give the range from so many less to so many more, not below nobody, and with the estimate in it."""
-    return np.clip(people + low, 0.0, people), np.maximum(people + high, people)
+    return np.minimum(np.maximum(people + low, 0.0), people), np.maximum(people + high, people)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +81,13 @@ class Rows:
         """Count the readings in so many minutes, at least one."""
         return max(round(minutes / self.interval), 1)
 
+    @cached_property
+    def flow_sums(self) -> Array:
+        """Ventilation of no reading, the newest, the newest two and so on, added up: shape (W + 1, N)."""
+        sums = np.zeros((self.ventilation.shape[1] + 1, len(self)))
+        np.cumsum(self.ventilation.T, axis=0, out=sums[1:])
+        return sums
+
     def take(self, which: slice | NDArray[np.int64]) -> Rows:
         """Give some of the rows."""
         clock = Clock(self.clock.minute[which], self.clock.weekend[which])
@@ -121,8 +129,8 @@ def rows_of(co2: Array, ventilation: Array, clock: Clock, *, interval: float, sm
 def stacked(parts: Sequence[Rows]) -> Rows:
     """Put rows below each other."""
     return Rows(
-        np.concatenate([rows.co2 for rows in parts]),
-        np.concatenate([rows.ventilation for rows in parts]),
+        np.concatenate([rows.co2.T for rows in parts], axis=1).T,  # by columns in memory, as they are read
+        np.concatenate([rows.ventilation.T for rows in parts], axis=1).T,
         np.concatenate([rows.low for rows in parts]),
         Clock(*(np.concatenate(column) for column in zip(*(rows.clock for rows in parts), strict=True))),
         parts[0].interval,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from occupair.hidden_layer import each_on_a_core
 from occupair.metrics import rmse
 from occupair.progress import track
-from occupair.room.balance import Balance, BaseLevel, fit_balance, least_squares
+from occupair.room.balance import Balance, BaseLevel, DayTerms, Heard, fit_balance, least_squares
 from occupair.room.features import GROUPS, moment_of, room_columns
 from occupair.room.hours import OpenHours, learn_hours
 from occupair.room.linked_elm import LinkedLayer, make_layer, read_outs, ridge_pairs
@@ -102,10 +102,10 @@ class TrainingDays:
     def __len__(self) -> int:
         return len(self.days)
 
-    @cached_property
-    def rows(self) -> Rows:
-        """All days in one."""
-        return stacked(self.days)
+    @property
+    def interval(self) -> float:
+        """Time between readings [min]."""
+        return self.days[0].interval
 
     @cached_property
     def most(self) -> float:
@@ -180,10 +180,15 @@ def fit_room(
     learned, folds = _learn(training, others), _folds(training, others)
     share = 0.5 * min(1.0, len(training) / ENOUGH_DAYS)
     hours, hours_left_out = learn_hours(training.clocks, training.people[0])
-    trained = [
-        _refine(learned, folds, lag, share, hours_left_out, settings)
+    proofs = {
+        lag: _best_proof(folds, training, lag, settings)
         for lag in track(list(training.people), "training", show=settings.verbose)
-    ]
+    }
+
+    def refine(lag: int) -> tuple[Refinement, Array]:
+        return _refine(learned, folds, lag, proofs[lag], share, hours_left_out, settings)
+
+    trained = each_on_a_core(refine, list(proofs))
     refinements = tuple(refinement for refinement, _ in trained)
     model = RoomModel(settings.interval, settings.smoothing, training.most, share, hours, refinements)
     return model, LeftOut(training.clocks, training.people[0], training.split(trained[0][1]))
@@ -192,8 +197,11 @@ def fit_room(
 def prepare(dates: Sequence[Sequence[Episode]], settings: Settings) -> TrainingDays:
     """Look at every day as the estimator will, and thin it out."""
     every = max(round(EVERY / settings.interval), 1)
-    whole = [[_rows(episode, settings) for episode in date] for date in dates]
-    lows = [min(float(rows.low[-1]) for rows in date) for date in whole]
+    days, lows = [], []
+    for date in dates:
+        whole = [_rows(episode, settings) for episode in date]
+        days.append(stacked([rows.take(slice(None, None, every)) for rows in whole]))
+        lows.append(min(float(rows.low[-1]) for rows in whole))
     people = {
         lag: [
             np.concatenate([_people_before(episode.people, lag)[::every] for episode in date])
@@ -201,7 +209,6 @@ def prepare(dates: Sequence[Sequence[Episode]], settings: Settings) -> TrainingD
         ]
         for lag in lags_at(settings.interval)
     }
-    days = [stacked([rows.take(slice(None, None, every)) for rows in date]) for date in whole]
     return TrainingDays(days, people, lows)
 
 
@@ -221,21 +228,41 @@ def _people_before(people: Array, lag: int) -> Array:
 
 
 @dataclass(frozen=True)
+class _Judged:
+    """Some days, and what the mass balances say of each: arrays of shape (3, N), a row for each lag."""
+
+    days: Sequence[Rows]
+    said: Sequence[Array]
+
+
+@dataclass(frozen=True)
 class _Learned:
-    """The mass balances of some days, by lag [readings]."""
+    """The mass balances of some days, by lag [readings], and what they say of these days."""
 
     training: TrainingDays
     balances: dict[int, Balance]
 
-    def columns(self, rows: Rows, lag: int) -> Array:
-        """Give the columns of these or of other days."""
-        said = np.column_stack([self.people(rows, each) for each in lags_at(rows.interval)])
-        balance = self.balances[lag]
-        return room_columns(rows, balance, moment_of(balance, lag), said)
+    @cached_property
+    def own(self) -> _Judged:
+        """The days they were learned from."""
+        return self.judge(self.training.days)
 
-    def people(self, rows: Rows, lag: int) -> Array:
-        """Give what the mass balance says [people]."""
-        return self.training.clamped(self.balances[lag].people(rows))
+    def judge(self, days: Sequence[Rows]) -> _Judged:
+        """Give what they say of these or of other days."""
+        heard = Heard([self.balances[lag] for lag in lags_at(self.training.interval)])
+        return _Judged(days, [self.training.clamped(heard.people(day)) for day in days])
+
+    def columns(self, judged: _Judged, lag: int) -> Array:
+        """Give the columns of days, all days in one."""
+        balance = self.balances[lag]
+        moment = moment_of(balance, lag)
+        days = zip(judged.days, judged.said, strict=True)
+        return np.concatenate([room_columns(day, balance.base, moment, said) for day, said in days])
+
+    def people(self, judged: _Judged, lag: int) -> Array:
+        """Give what the mass balance says, all days in one [people]."""
+        place = lags_at(self.training.interval).index(lag)
+        return np.concatenate([said[place] for said in judged.said])
 
 
 @dataclass(frozen=True)
@@ -243,15 +270,15 @@ class _Fold:
     """What was learned without some days, those days, and their place among all rows."""
 
     learned: _Learned
-    rows: Rows
+    left_out: _Judged
     place: NDArray[np.int64]
 
 
 def _learn(training: TrainingDays, others: OtherRooms | None) -> _Learned:
-    base, balances = BaseLevel.learn(training.lows), {}
-    for lag, minutes in zip(lags_at(training.rows.interval), LAGS, strict=True):
+    days, balances = DayTerms(training.days, BaseLevel.learn(training.lows)), {}
+    for lag, minutes in zip(lags_at(training.interval), LAGS, strict=True):
         penalty = least_squares if others is None else others.penalty(minutes, len(training))
-        balances[lag] = fit_balance(training.days, training.people[lag], base, lag=lag, penalty=penalty)
+        balances[lag] = fit_balance(days, training.people[lag], lag=lag, penalty=penalty)
     return _Learned(training, balances)
 
 
@@ -265,31 +292,29 @@ def _folds(training: TrainingDays, others: OtherRooms | None) -> list[_Fold]:
 
     def fold(part: int) -> _Fold:
         learned = _learn(training.only(days[days % parts != part].tolist()), others)
-        left_out = training.only(days[days % parts == part].tolist())
-        return _Fold(learned, left_out.rows, np.flatnonzero(of_row % parts == part))
+        left_out = learned.judge(training.days[part::parts])
+        return _Fold(learned, left_out, np.flatnonzero(of_row % parts == part))
 
-    return each_on_a_core(fold, range(parts))
+    return [fold(part) for part in range(parts)]  # many small steps: threads would wait for each other
 
 
 def _refine(
     learned: _Learned,
     folds: Sequence[_Fold],
     lag: int,
+    proof: _Proof,
     share: float,
     hours: Sequence[OpenHours],
     settings: Settings,
 ) -> tuple[Refinement, Array]:
     """Train what is said of a reading some time later; also what it says of days left out [people]."""
     training, target = learned.training, learned.training.target(lag)
-    proofs = {seed: _prove(folds, lag, target, seed, settings) for seed in settings.seeds}
-    seed = min(proofs, key=lambda tried: proofs[tried].error)
-    proof = proofs[seed]
-    columns = learned.columns(training.rows, lag)
-    layer = _layer(columns, seed, settings)
-    coefs = read_outs(layer, layer.columns(columns), _targets(target), proof.pairs)
+    columns = learned.columns(learned.own, lag)
+    layer = _layer(columns, proof.seed, settings)
+    coefs = read_outs(layer, columns, _targets(target), proof.pairs)
     balance_left_out = np.zeros(target.size)
     for fold in folds:
-        balance_left_out[fold.place] = fold.learned.people(fold.rows, lag)
+        balance_left_out[fold.place] = fold.learned.people(fold.left_out, lag)
     estimated = averaged(proof.people, balance_left_out, share)
     threshold = _threshold(estimated, proof.presence, target, training.most)
     present = is_present(estimated, proof.presence, threshold, training.most)
@@ -314,33 +339,45 @@ def _refine(
 class _Proof:
     """What a network says of days left out with the best ridges for people and for presence."""
 
+    seed: int
     pairs: tuple[tuple[float, float], tuple[float, float]]
     people: Array
     presence: Array
     error: float
 
 
+def _best_proof(folds: Sequence[_Fold], training: TrainingDays, lag: int, settings: Settings) -> _Proof:
+    """Try every random layer, and keep the proof of the best."""
+    target = training.target(lag)
+    proofs = [_prove(folds, lag, target, seed, settings) for seed in settings.seeds]
+    return min(proofs, key=lambda proof: proof.error)
+
+
 def _prove(folds: Sequence[_Fold], lag: int, target: Array, seed: int, settings: Settings) -> _Proof:
     """Train on the other days of every fold with all ridges, and choose those that do best."""
     pairs = ridge_pairs(settings.ridges)
     if not folds:
-        return _Proof((pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
-    said = np.empty((len(pairs), target.size, 2))
+        return _Proof(seed, (pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
+    said = np.empty((target.size, len(pairs), 2))
 
     def prove(fold: _Fold) -> None:
-        others = fold.learned.training
-        columns = fold.learned.columns(others.rows, lag)
+        learned, others = fold.learned, fold.learned.training
+        columns = learned.columns(learned.own, lag)
         layer, targets = _layer(columns, seed, settings), _targets(others.target(lag))
-        outside = layer.columns(fold.learned.columns(fold.rows, lag))
-        for k, coef in enumerate(read_outs(layer, layer.columns(columns), targets, pairs)):
-            said[k, fold.place] = outside @ coef
-        said[:, fold.place, 0] = others.clamped(said[:, fold.place, 0])
+        coefs = np.hstack(read_outs(layer, columns, targets, pairs))
+        outside = layer.columns(learned.columns(fold.left_out, lag)) @ coefs
+        said[fold.place] = outside.reshape(-1, len(pairs), 2)
+        said[fold.place, :, 0] = others.clamped(said[fold.place, :, 0])
 
     each_on_a_core(prove, folds)
-    errors = np.sum((said - _targets(target)) ** 2, axis=1)
+    errors = np.sum((said - _targets(target)[:, np.newaxis]) ** 2, axis=0)
     people, presence = (int(best) for best in errors.argmin(axis=0))
     return _Proof(
-        (pairs[people], pairs[presence]), said[people, :, 0], said[presence, :, 1], float(errors[people, 0])
+        seed,
+        (pairs[people], pairs[presence]),
+        people=said[:, people, 0].copy(),
+        presence=said[:, presence, 1].copy(),
+        error=float(errors[people, 0]),
     )
 
 
