@@ -72,6 +72,8 @@ ACROSS, MIXED, ALONG = 1 / 12, 3**0.25 / 16, 1 / 480
 """Half the largest second and third, 1/120 of the largest fifth derivative of h; W'u is taken for normal."""
 ROUNDING = 2.0**-24
 """Of a derivative in single precision; h' is 1/4 at most, which leaves room for the rounding of sums."""
+LEAN_PLACES = 16
+"""Minutes whose neurons a lean network keeps."""
 FORGET = 0.95
 """How fast a growth of errors that was once seen is forgotten, per reading."""
 WORST = 1e12
@@ -133,8 +135,8 @@ class Series(NamedTuple):
     terms: Array  # y, y_1, ..., y_4
     past: Array  # the estimates before
     tangent: Array  # t [people/ppm]
-    gradient: Array  # g
-    mixed: Array  # m
+    gradient: Single  # g
+    mixed: Single  # m
     hidden_minute: NDArray[np.int64]
     hidden: Array  # h(z_k), in fewer rows than the others: the largest by far
     move: Array  # room for a move of z
@@ -176,13 +178,13 @@ def _derive(hidden: Array, coef: Array, move: Array, slopes: Single, bends: Sing
     return float(np.mean(square**5) ** 0.1)
 
 
-def _project(rows: Single, vector: Single, out: Array) -> None:
+def _project(rows: Single, vector: Single, out: Single) -> None:
     """Write rows @ vector to ``out``."""
     out[:] = np.dot(rows, vector)
 
 
 def _follow(
-    people: Array, past: Array, rise: float, tangent: Array, gradient: Array, mixed: Array, growth: Array
+    people: Array, past: Array, rise: float, tangent: Array, gradient: Single, mixed: Single, growth: Array
 ) -> tuple[float, float, float]:
     """Give (g + r m)'u, |u|^2 and g'E, with E the errors there may be in the past estimates."""
     stray = people - past - rise * tangent
@@ -244,7 +246,7 @@ def _derive_loops(
     return float((tenth / hidden.size) ** 0.1)
 
 
-def _project_loops(rows: Single, vector: Single, out: Array) -> None:
+def _project_loops(rows: Single, vector: Single, out: Single) -> None:
     zero = np.float32(0)
     j = 0
     while j + 5 <= out.size:  # five rows at a time
@@ -265,7 +267,7 @@ def _project_loops(rows: Single, vector: Single, out: Array) -> None:
 
 
 def _follow_loops(
-    people: Array, past: Array, rise: float, tangent: Array, gradient: Array, mixed: Array, growth: Array
+    people: Array, past: Array, rise: float, tangent: Array, gradient: Single, mixed: Single, growth: Array
 ) -> tuple[float, float, float]:
     step = square = grown = 0.0
     for j in range(past.size):
@@ -409,7 +411,7 @@ def _revise(
         if w.coef_size * doubt > limit:
             _in_full(w, day, old, k)
             people = old.terms[row, 0]
-            grown = np.dot(old.gradient[row], day.growth[before])
+            grown = np.sum(old.gradient[row] * day.growth[before])
             in_full += 1
         day.people[k] = min(max(people, 0.0), w.most_people)
         day.used[k] = day.co2[k]
@@ -459,7 +461,7 @@ class Revision:
             raise InputError(f"co2 must be a finite number of ppm, got {co2}")
         n = self._n
         if n == self._day.people.size:
-            self._day = Day(*(np.append(values, np.zeros(n)) for values in self._day))
+            self._day = Day(*(np.append(values, np.zeros(512)) for values in self._day))
         self._day.ventilation[n] = ventilation
         limit = self._tolerance / (2.0 * self._growth)
         self.revised, self.in_full, growth = _revise(
@@ -471,7 +473,7 @@ class Revision:
     def resume(self, co2: Array, ventilation: Array) -> None:
         """Become the day that took these readings: Eq. (26) after the last of them is one run over all."""
         n = co2.size
-        self._day = Day(*np.zeros((len(Day._fields), max(1024, 2 * n))))
+        self._day = Day(*np.zeros((len(Day._fields), max(1024, n + 512))))
         self._day.ventilation[:n] = ventilation
         for k, reading in enumerate(co2.tolist()):
             _smooth_again(self._day, self._weights.smoothing, k, reading)
@@ -572,6 +574,7 @@ def _no_series(w: Weights) -> Series:
     horizon, n_hidden = w.feedback.shape
     fading = -math.log(_settle(w.smoothing)[1]) if w.smoothing > 0 else math.inf
     rows, places = min(math.ceil(36 / fading) + 2, 2048), min(math.ceil(5 / fading) + 2, 128)
+    places = min(places, LEAN_PLACES) if w.co2_scale.size > 1 else places
     return Series(
         minute=np.full(rows, -1),
         co2=np.zeros(rows),
@@ -579,8 +582,8 @@ def _no_series(w: Weights) -> Series:
         terms=np.zeros((rows, 5)),
         past=np.zeros((rows, horizon)),
         tangent=np.zeros((rows, horizon)),
-        gradient=np.zeros((rows, horizon)),
-        mixed=np.zeros((rows, horizon)),
+        gradient=np.zeros((rows, horizon), np.float32),
+        mixed=np.zeros((rows, horizon), np.float32),
         hidden_minute=np.full(places, -1),
         hidden=np.zeros((places, n_hidden)),
         move=np.zeros(n_hidden),
