@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint rooms prove bench peers reproduce seeds picture clean help
+.PHONY: demo serve test servers lint rooms prove bench peers load soak reproduce seeds picture screenshots clean help
 .DEFAULT_GOAL := help
 
 help:                    ## what there is to make
@@ -16,8 +16,27 @@ demo: $(INSTALLED)       ## the paper's experiment in about a minute: table, and
 reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the README's table
 	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html
 
-test: lint               ## everything that has to hold
+serve: $(INSTALLED)      ## the live service on five simulated rooms: open http://127.0.0.1:8099
+	@$(BIN)/occupair serve --demo
+
+test: lint servers       ## everything that has to hold
 	$(BIN)/python -m pytest
+
+# Debian's packages, where one may install them; else the tests say at their end what they left out.
+servers:
+	@missing=; for pair in mosquitto:mosquitto initdb:postgresql chromium:chromium openssl:openssl; do \
+	  PATH="$$PATH:/usr/sbin:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tr '\n' ':')" \
+	  command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair##*:}"; done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing for the tests:$$missing"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
+	elif [ -n "$$missing" ]; then echo "not installed, so that some tests are left out:$$missing"; fi
+
+soak: $(INSTALLED) servers  ## the service killed twenty times on each database (some five minutes)
+	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_survives.py
+
+load: $(INSTALLED) servers  ## 2,000 rooms for ten minutes, then more until it breaks: docs/load.md
+	@$(BIN)/python -m tools.load --until-it-breaks
 
 lint: $(INSTALLED)       ## ruff and mypy
 	$(BIN)/ruff check .
@@ -45,6 +64,9 @@ peers: $(INSTALLED)      ## the other packages that make bench compares with, th
 
 seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (some six minutes)
 	@$(BIN)/python tools/seeds.py 10
+
+screenshots: $(INSTALLED) servers  ## the README's pictures of the live page
+	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/test_page.py
 
 picture: $(INSTALLED)    ## the README's picture, from the report (needs Debian's chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src/occupair"
-SHELLS = {"simulation", "datasets", "baselines", "benchmark", "reproduction", "report", "cli"}
+SHELLS = {"simulation", "datasets", "baselines", "benchmark", "reproduction", "report", "live", "cli"}
 CORE = sorted(
     path
     for path in SOURCE.rglob("*.py")

@@ -2,6 +2,7 @@
 
 - `rooms`: what a building engineer runs on readings of a room
 - `tuning`: settings of its own for a room
+- `service`: the live service
 - `studies`: the paper's experiment, public data sets, the benchmark
 - `shared`: what the commands share
 
@@ -17,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli import rooms, studies, tuning
+from occupair.cli import rooms, service, studies, tuning
 from occupair.cli.shared import out
 from occupair.errors import InputError
 
@@ -36,6 +37,10 @@ for command in (
     tuning.tune,
     rooms.estimate,
     rooms.evaluate,
+    service.serve,
+    service.token,
+    service.backup,
+    service.restore,
     studies.reproduce,
     studies.benchmark,
     studies.prove,

@@ -1,0 +1,179 @@
+"""All rooms of the service: readings in, estimates and states out. It keeps nothing and knows no network."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo
+
+from occupair.errors import InputError
+from occupair.live.messages import KEPT, Estimated, Fate, Reading, RoomState
+from occupair.live.track import Model, Track
+from occupair.live_room import TOLERANCE, LiveRoom
+from occupair.model_file import parse_model
+
+AHEAD = dt.timedelta(minutes=2)
+"""How far a sensor's clock may be ahead of ours."""
+
+
+@dataclass(frozen=True)
+class RoomSetup:
+    """What the service is told of a room.
+
+    Parameters
+    ----------
+    timezone : str
+        Where midnight is.
+    stale_after : float
+        Silence after which its count is not known [min].
+    """
+
+    timezone: str
+    stale_after: float
+
+
+@dataclass
+class Step:
+    """What came of some readings.
+
+    Parameters
+    ----------
+    fates : list of Fate
+        Of each.
+    kept : list of Reading
+        Those to keep.
+    estimates : dict
+        By room and time, to keep: new ones, and old ones that are not what they were.
+    states : dict
+        By room, of those whose state may have changed.
+    """
+
+    fates: list[Fate] = field(default_factory=list)
+    kept: list[Reading] = field(default_factory=list)
+    estimates: dict[tuple[str, dt.datetime], Estimated] = field(default_factory=dict)
+    states: dict[str, RoomState] = field(default_factory=dict)
+
+    def add(self, estimates: Iterable[Estimated]) -> None:
+        """Note estimates; the last of a time counts."""
+        self.estimates.update({(one.room, one.time): one for one in estimates})
+
+
+class Engine:
+    """All rooms. One thread at a time.
+
+    Parameters
+    ----------
+    rooms : mapping
+        What is known of each, by id.
+    follows_clock : bool
+        Whether readings come as they are measured; False takes any times, for recorded days.
+    """
+
+    def __init__(self, rooms: Mapping[str, RoomSetup], *, follows_clock: bool = True) -> None:
+        self._follows_clock = follows_clock
+        self._tracks: dict[str, Track] = {}
+        self._setups: dict[str, RoomSetup] = {}
+        self._states: dict[str, RoomState] = {}
+        for room, setup in rooms.items():
+            self.add(room, setup)
+
+    def __contains__(self, room: str) -> bool:
+        return room in self._tracks
+
+    def add(self, room: str, setup: RoomSetup) -> None:
+        """Begin with a room, or go on with it as it is now set up; another time zone begins it anew."""
+        if room not in self._tracks or self._setups[room].timezone != setup.timezone:
+            self._tracks[room] = Track(room, ZoneInfo(setup.timezone))
+        self._setups[room] = setup
+
+    def remove(self, room: str) -> None:
+        """Forget a room."""
+        for of_rooms in (self._tracks, self._setups, self._states):
+            of_rooms.pop(room, None)
+
+    def window(self, room: str, newest: dt.datetime) -> dt.datetime:
+        """Give the time since when readings of a room matter, when one of this time is its newest."""
+        return self._tracks[room].window(newest)
+
+    def restore(self, room: str, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> None:
+        """Take up a room where it was: with all its kept readings since ``window``, and what it last said."""
+        self._tracks[room].restore(map(self._timed, readings), said)
+
+    def use(self, room: str, model: Model | None, now: dt.datetime) -> Step:
+        """Estimate a room with a model from now on, and anew for today."""
+        step = Step()
+        step.add(self._tracks[room].use(model))
+        step.states[room] = self._state(room, now)
+        return step
+
+    def take(self, readings: Sequence[Reading], now: dt.datetime) -> Step:
+        """Take readings of any rooms, in the order they came."""
+        step, touched = Step(), {}
+        for reading in readings:
+            fate, estimates = self._take(reading, now)
+            step.fates.append(fate)
+            step.add(estimates)
+            if fate in KEPT:
+                step.kept.append(reading)
+            if reading.room in self._tracks:
+                touched[reading.room] = True
+        step.states = {room: self._state(room, now) for room in touched}
+        return step
+
+    def look(self, now: dt.datetime) -> dict[str, RoomState]:
+        """Give the states that time alone has changed: rooms that have fallen silent."""
+        before = dict(self._states)
+        after = {room: self._state(room, now) for room in self._tracks}
+        return {room: state for room, state in after.items() if before.get(room) != state}
+
+    def states(self, now: dt.datetime) -> dict[str, RoomState]:
+        """Give the states of all rooms."""
+        return {room: self._state(room, now) for room in self._tracks}
+
+    def _take(self, reading: Reading, now: dt.datetime) -> tuple[Fate, list[Estimated]]:
+        track = self._tracks.get(reading.room)
+        if track is None:
+            return Fate.UNKNOWN_ROOM, []
+        if not is_sound(reading):
+            return Fate.NONSENSE, []
+        if self._follows_clock and reading.time > now + AHEAD:
+            if reading.co2 is not None:
+                ahead = (reading.time - now).total_seconds() / 60
+                track.clock_fault = f"the sensor's clock is {ahead:.0f} minutes ahead"
+            return Fate.FUTURE, []
+        return track.take(self._timed(reading))
+
+    def _timed(self, reading: Reading) -> Reading:
+        """Let recorded readings come in when they were measured."""
+        return reading if self._follows_clock else replace(reading, received=reading.time)
+
+    def _state(self, room: str, now: dt.datetime) -> RoomState:
+        state = self._tracks[room].state(now, self._setups[room].stale_after)
+        self._states[room] = state
+        return state
+
+
+def is_sound(reading: Reading) -> bool:
+    """Tell whether a reading has numbers that can be kept: CO2 may be wrong, but has to be a number."""
+    values = [value for value in (reading.co2, reading.ventilation) if value is not None]
+    if not values or not all(math.isfinite(value) for value in values):
+        return False
+    if reading.ventilation is not None and not 0 <= reading.ventilation <= 1:
+        return False
+    return (reading.co2 is None or abs(reading.co2) <= 1e6) and 1971 <= reading.time.year <= 9000
+
+
+def read_model(content: bytes, *, tolerance: float = TOLERANCE) -> LiveRoom:
+    """Read a model file: the room before its first reading, without what only training needs.
+
+    Raises
+    ------
+    InputError
+        When it is no model, or one that cannot be run live.
+    """
+    estimator = parse_model(content)
+    if estimator.interval_ > 60:
+        raise InputError(f"has readings every {estimator.interval_:g} min, which is too rare for a live room")
+    return estimator.live(tolerance=tolerance, lean=True)

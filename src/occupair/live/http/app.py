@@ -1,0 +1,144 @@
+"""The web application, put together."""
+
+from __future__ import annotations
+
+import logging
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Match
+
+from occupair.errors import InputError
+from occupair.live.config import ServiceConfig
+from occupair.live.http import events, health, labels, metrics, models_routes, pages, rooms, session, training
+from occupair.live.http.access import Buckets, Gate
+from occupair.live.http.answers import in_words, problem
+from occupair.live.http.bodies import REFERENCE
+from occupair.live.http.events import Streams
+from occupair.live.http.headers import SECURITY, SecurityHeaders
+from occupair.live.http.models import LabelIn, Login, Problem, ReadingIn
+from occupair.live.http.pages import Assets
+from occupair.live.http.states import StateTexts
+from occupair.live.pipeline import NotTaken, Pipeline
+from occupair.live.store import StoreError
+
+log = logging.getLogger(__name__)
+_ROUTERS = (rooms, labels, models_routes, training, events, session, health, metrics, pages)
+_BY_HAND = (ReadingIn, LabelIn, Login, Problem)  # what routes name to OpenAPI by themselves
+_ABOUT = """How many people are in the room? Ask the CO2 sensor it already has.
+
+Times are RFC 3339, in UTC. Errors are one plain line: `{"detail": "there is no room 'attic'"}`. Reading needs
+the role read, readings and labels the role write, models and training the role admin.
+"""
+
+
+def make_app(
+    pipeline: Pipeline,
+    config: ServiceConfig,
+    *,
+    durable_within: float = 10.0,
+    streams: Streams | None = None,
+) -> FastAPI:
+    """Make the web application of a service.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+    config : ServiceConfig
+        Rooms, tokens and limits follow ``pipeline.config`` when that is read again; how many requests a
+        minute stays.
+    durable_within : float
+        How long a post of readings waits until they are safe [s]; then it is answered 503.
+    streams : Streams, optional
+        Limits of event streams. ``app.state.streams.stop()`` ends them all, before the server is stopped.
+    """
+    app = FastAPI(
+        title="occupair",
+        version=version("occupair"),
+        description=_ABOUT,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # their pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.pipeline = pipeline
+    app.state.durable_within = durable_within
+    app.state.streams = streams or Streams()
+    app.state.texts = StateTexts()
+    app.state.assets = Assets()
+    app.state.registry = metrics.make_registry(pipeline, app.state.streams)
+    for part in _ROUTERS:
+        app.include_router(part.router)
+    app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
+    app.add_middleware(Gate, pipeline=pipeline, buckets=Buckets(config.limits.requests_per_minute))
+    app.add_middleware(SecurityHeaders)
+    _handle_errors(app)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _handle_errors(app: FastAPI) -> None:
+    async def refused(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_methods(request))
+        detail = {404: "there is nothing here", 405: f"this takes {headers.get('Allow')} only"}
+        plain = error.detail in ("Not Found", "Method Not Allowed")
+        return problem(error.status_code, detail[error.status_code] if plain else str(error.detail), headers)
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return problem(422, in_words(error))
+
+    async def breaks_a_rule(request: Request, error: Exception) -> JSONResponse:
+        return problem(422, str(error))
+
+    async def store_fails(request: Request, error: Exception) -> JSONResponse:
+        log.warning("a request was not answered: %s", error)
+        return problem(503, "the store cannot be used now, try again", {"Retry-After": "10"})
+
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        return problem(500, "this is a fault of the service; its log says more", SECURITY)
+
+    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(StoreError, store_fails)
+    app.add_exception_handler(NotTaken, store_fails)
+    app.add_exception_handler(InputError, breaks_a_rule)
+    app.add_exception_handler(Exception, broken)
+
+
+def _methods(request: Request) -> list[str]:
+    """List the methods that an address takes."""
+    found: set[str] = set()
+    for route in (route for part in _ROUTERS for route in part.router.routes):
+        if route.matches(request.scope)[0] != Match.NONE:
+            found |= set(getattr(route, "methods", None) or ())
+    return sorted(found) or ["GET", "HEAD"]
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Describe the service: as FastAPI does, with our errors, and the bodies that routes read."""
+    if app.openapi_schema is None:
+        described = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schemas = described["components"]["schemas"]
+        named = models_json_schema([(model, "validation") for model in _BY_HAND], ref_template=REFERENCE)
+        schemas |= named[1]["$defs"]
+        for operation in (one for path in described["paths"].values() for one in path.values()):
+            if "HTTPValidationError" in str(operation["responses"].get("422")):
+                del operation["responses"]["422"]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        app.openapi_schema = described
+    return app.openapi_schema

@@ -1,0 +1,178 @@
+"""Figures for Prometheus, made when they are asked for: nothing is counted twice, and nothing is global."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
+from itertools import accumulate, takewhile
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Depends, Request, Response
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+from starlette.concurrency import run_in_threadpool
+
+from occupair.live.http.access import needs
+from occupair.live.http.answers import may_answer
+from occupair.live.http.events import Streams
+from occupair.live.http.health import works
+from occupair.live.messages import Quality, RoomState
+
+if TYPE_CHECKING:
+    from occupair.live.pipeline import Pipeline
+
+router = APIRouter(tags=["operation"])
+KIND = "text/plain; version=0.0.4; charset=utf-8"
+
+_GAUGES: tuple[tuple[str, str, Callable[[RoomState], float | None]], ...] = (
+    ("occupair_room_people", "How many are in [people].", lambda state: state.people),
+    ("occupair_room_people_low", "Low end of its range [people].", lambda state: state.low),
+    ("occupair_room_people_high", "High end of its range [people].", lambda state: state.high),
+    ("occupair_room_occupied", "Whether anybody is in [0 or 1].", lambda state: state.occupied),
+    ("occupair_room_co2_ppm", "CO2 [ppm].", lambda state: state.co2),
+    ("occupair_room_ventilation", "Ventilation [0..1].", lambda state: state.ventilation),
+    (
+        "occupair_room_time_seconds",
+        "Of the newest estimate [s since 1970].",
+        lambda state: state.time.timestamp() if state.time else None,
+    ),
+)
+
+
+class RoomCollector(Collector):
+    """A room's figures, by room. What is not known has no series, so a graph has a gap there, not a zero."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the figures of now."""
+        states = list(self.pipeline.states().values())
+        for name, what, value_of in _GAUGES:
+            gauge = GaugeMetricFamily(name, what)
+            for state in states:
+                if (value := value_of(state)) is not None:
+                    gauge.add_sample(name, {"room": state.room}, float(value))
+            yield gauge
+        quality = GaugeMetricFamily("occupair_room_quality", "1 for what the room's count is worth now.")
+        for state in states:
+            quality.add_sample(quality.name, {"room": state.room, "quality": state.quality.value}, 1.0)
+        yield quality
+
+
+class ServiceCollector(Collector):
+    """Figures of the service as a whole."""
+
+    def __init__(self, pipeline: Pipeline, streams: Streams) -> None:
+        self.pipeline = pipeline
+        self.streams = streams
+        self.delays = DelayCounts()
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the figures of now."""
+        yield InfoMetricFamily("occupair_build", "What runs.", {"version": version("occupair")})
+        yield self._readings()
+        yield self._rooms()
+        yield GaugeMetricFamily(
+            "occupair_event_streams", "Event streams that are open.", value=self.streams.open
+        )
+        yield GaugeMetricFamily(
+            "occupair_up", "1 if all parts work.", value=float(works(self.pipeline.healthy))
+        )
+        yield CounterMetricFamily(
+            "occupair_estimates", "Estimates given.", value=self.pipeline.estimates_total
+        )
+        yield GaugeMetricFamily(
+            "occupair_store_queue", "Readings that wait to be kept.", value=self.pipeline.waiting
+        )
+        self.delays.count(self.pipeline.delays.copy())
+        yield self.delays.metric()
+
+    def _readings(self) -> Metric:
+        readings = CounterMetricFamily(
+            "occupair_readings",
+            "Readings by where they came from and what became of them.",
+            labels=("source", "outcome"),
+        )
+        for (source, fate), count in sorted(self.pipeline.counters.copy().items()):
+            readings.add_metric((source, fate.value), count)
+        return readings
+
+    def _rooms(self) -> Metric:
+        rooms = GaugeMetricFamily(
+            "occupair_rooms", "Rooms by what their count is worth.", labels=("quality",)
+        )
+        counts = Counter(state.quality for state in self.pipeline.states().values())
+        for quality in Quality:
+            rooms.add_metric((quality.value,), counts[quality])
+        return rooms
+
+
+class DelayCounts:
+    """How long estimates took, counted in bins from the list of the latest that the pipeline keeps."""
+
+    def __init__(self, bounds: Sequence[float] = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)) -> None:
+        self.bounds = tuple(map(float, bounds))  # [s]
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0  # [s]
+        self._last: float | None = None
+        self._lock = threading.Lock()
+
+    def count(self, latest: Iterable[float]) -> None:
+        """Count those that came since last time; a number is known again by being the same object."""
+        with self._lock:
+            latest = tuple(latest)
+            for delay in takewhile(lambda one: one is not self._last, reversed(latest)):
+                self.counts[bisect_left(self.bounds, delay)] += 1
+                self.total += delay
+            self._last = latest[-1] if latest else None
+
+    def metric(self) -> Metric:
+        """Give the histogram."""
+        names = (*map(repr, self.bounds), "+Inf")
+        return HistogramMetricFamily(
+            "occupair_estimate_delay_seconds",
+            "From the arrival of a reading to its estimate [s].",
+            buckets=list(zip(names, map(float, accumulate(self.counts)), strict=True)),
+            sum_value=self.total,
+        )
+
+
+def make_registry(pipeline: Pipeline, streams: Streams) -> CollectorRegistry:
+    """Make the registry of one application."""
+    registry = CollectorRegistry()
+    registry.register(ServiceCollector(pipeline, streams))
+    if pipeline.config.room_metrics:
+        registry.register(RoomCollector(pipeline))
+    ProcessCollector(registry=registry)
+    GCCollector(registry=registry)
+    return registry
+
+
+@router.get(
+    "/metrics",
+    summary="Figures for Prometheus",
+    response_class=Response,
+    dependencies=[Depends(needs("read"))],
+    responses=may_answer()
+    | {
+        200: {
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+            "description": "Text, version 0.0.4.",
+        }
+    },
+)
+async def metrics(request: Request) -> Response:
+    """Give the figures as text; those of each room only if the settings say ``room_metrics``."""
+    text = await run_in_threadpool(generate_latest, request.app.state.registry)
+    return Response(text, headers={"Content-Type": KIND})

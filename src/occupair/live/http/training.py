@@ -1,0 +1,107 @@
+"""Training a room again from its labels; a person decides whether the new model is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Protocol, cast
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+
+from occupair.errors import InputError
+from occupair.live.config import RoomConfig
+from occupair.live.http.access import needs
+from occupair.live.http.answers import may_answer
+from occupair.live.http.models import Training
+from occupair.live.http.parts import pipeline_of, room_of
+from occupair.live.http.states import plain
+
+router = APIRouter(prefix="/api/rooms/{room}/training", tags=["training"])
+
+
+class Trainer(Protocol):
+    """Trains a room again from its labels, in another process."""
+
+    async def start(self, room: str) -> Any:
+        """Begin; InputError if it cannot."""
+
+    async def status(self, room: str) -> Mapping[str, Any]:
+        """Tell how far it is."""
+
+    async def accept(self, room: str) -> Any:
+        """Count by the new model; InputError if there is none."""
+
+    async def discard(self, room: str) -> Any:
+        """Drop the new model, or stop training it."""
+
+
+@router.get(
+    "", summary="How far is it?", dependencies=[Depends(needs("read"))], responses=may_answer(404, 503)
+)
+async def status(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
+    """Tell how far a room's training is, and how the new model does on labels kept aside."""
+    return await _status(_trainer(request), room)
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Train a room again",
+    dependencies=[Depends(needs("admin"))],
+    responses=may_answer(404, 409, 413, 503),
+)
+async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
+    """Begin to train a room from its labels, in another process; 409 if it runs or there are too few."""
+    trainer = _trainer(request)
+    try:
+        await trainer.start(room.id)
+    except InputError as problem:
+        raise HTTPException(409, str(problem)) from None
+    return await _status(trainer, room)
+
+
+@router.post(
+    "/accept",
+    summary="Take the new model",
+    dependencies=[Depends(needs("admin"))],
+    responses=may_answer(404, 409, 413, 503),
+)
+async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
+    """Count by the new model from now on."""
+    trainer = _trainer(request)
+    try:
+        await trainer.accept(room.id)
+    except InputError as problem:
+        raise HTTPException(409, str(problem)) from None
+    return await _status(trainer, room)
+
+
+@router.delete(
+    "",
+    status_code=204,
+    summary="Leave the new model",
+    dependencies=[Depends(needs("admin"))],
+    responses=may_answer(404, 409, 413, 503),
+)
+async def discard(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> None:
+    """Drop the new model, or stop training it."""
+    try:
+        await _trainer(request).discard(room.id)
+    except InputError as problem:
+        raise HTTPException(409, str(problem)) from None
+
+
+def _trainer(request: Request) -> Trainer:
+    trainer = getattr(pipeline_of(request), "trainer", None)
+    if trainer is None:
+        raise HTTPException(503, "training is not set up in this service", {"Retry-After": "60"})
+    return cast(Trainer, trainer)
+
+
+async def _status(trainer: Trainer, room: RoomConfig) -> Training:
+    return Training.model_validate(_plain(await trainer.status(room.id)))
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _plain(value) if isinstance(value, Mapping) else plain(value) for name, value in values.items()
+    }

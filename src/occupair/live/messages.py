@@ -1,0 +1,148 @@
+"""What the parts of the service tell each other: readings, what became of them, estimates, states."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a sensor said, or part of it: CO2 and ventilation may come one by one.
+
+    Parameters
+    ----------
+    room : str
+        Whose it is.
+    time : datetime
+        When it was measured, in UTC.
+    co2 : float, optional
+        CO2 [ppm], as it was sent: 0 and other nonsense included.
+    ventilation : float, optional
+        Ventilation [0..1].
+    source : str
+        Where it came from: ``"mqtt"``, ``"http"``, ``"demo"``.
+    received : datetime
+        When it came in, in UTC.
+    """
+
+    room: str
+    time: dt.datetime
+    co2: float | None
+    ventilation: float | None
+    source: str
+    received: dt.datetime
+
+
+class Fate(StrEnum):
+    """What became of a reading."""
+
+    ACCEPTED = "accepted"  # kept and estimated
+    LATE = "late"  # kept; what was estimated after it today was corrected
+    TOO_LATE = "too_late"  # kept for training; its day was over, and its estimates stay
+    DUPLICATE = "duplicate"  # this room has a reading of this time, which stays
+    FUTURE = "future"  # refused: its time has not come yet, some clock is wrong
+    NONSENSE = "nonsense"  # refused: no number, or none that a time or a ventilation can have
+    UNKNOWN_ROOM = "unknown_room"  # refused: no such room
+
+
+KEPT = (Fate.ACCEPTED, Fate.LATE, Fate.TOO_LATE)
+
+
+class Quality(StrEnum):
+    """What a room's count is worth."""
+
+    OK = "ok"
+    STARTING = "starting"  # little was seen of the day, or since a gap
+    STALE = "stale"  # the sensor is silent: how many are in is not known
+    SUSPECT = "suspect"  # the sensor says what cannot be: how many are in is not known
+    UNTRAINED = "untrained"  # the room has no model yet
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """One estimate as it is kept: of one room at one grid time.
+
+    Parameters
+    ----------
+    room : str
+    time : datetime
+        Grid time, in UTC.
+    people : float, optional
+        What was said then, unrounded [people]; None: not known.
+    low, high : float, optional
+        Its range [people], where the model gives one.
+    people_20 : float, optional
+        What was said of this time twenty minutes later [people].
+    co2, co2_smoothed : float
+        CO2 at the grid time, and smoothed by what was known then [ppm].
+    ventilation : float, optional
+        [0..1]
+    quality : Quality
+    """
+
+    room: str
+    time: dt.datetime
+    people: float | None
+    low: float | None
+    high: float | None
+    people_20: float | None
+    co2: float
+    co2_smoothed: float
+    ventilation: float | None
+    quality: Quality
+
+
+@dataclass(frozen=True)
+class RoomState:
+    """What a room says now.
+
+    Parameters
+    ----------
+    room : str
+    time : datetime, optional
+        Of the newest estimate, in UTC; None before the first reading.
+    people : int, optional
+        How many are in, rounded [people]; None: not known.
+    people_exact, low, high : float, optional
+        The same unrounded, and its range [people].
+    occupied : bool, optional
+        Whether anybody is in; None: not known.
+    co2, co2_smoothed : float, optional
+        [ppm]
+    ventilation : float, optional
+        [0..1]
+    people_20 : float, optional
+        What is now thought of twenty minutes ago [people].
+    quality : Quality
+    reason : str
+        Why the count is not known, in plain words; empty when it is.
+    trend : int
+        1 when the count rises, -1 when it falls, 0 else; compared with ten minutes ago.
+    """
+
+    room: str
+    time: dt.datetime | None
+    people: int | None
+    people_exact: float | None
+    low: float | None
+    high: float | None
+    occupied: bool | None
+    co2: float | None
+    co2_smoothed: float | None
+    ventilation: float | None
+    people_20: float | None
+    quality: Quality
+    reason: str
+    trend: int = 0
+
+
+@dataclass(frozen=True)
+class Label:
+    """How many were in, as a person entered it."""
+
+    room: str
+    time: dt.datetime  # UTC
+    people: int
+    entered: dt.datetime  # UTC

@@ -1,0 +1,372 @@
+"""One room of the service: readings in whatever order, estimates of its local day.
+
+What is estimated of a day is a function of the readings that are kept of it, and of those some hours before
+midnight: not of the order in which they came, and not of restarts in between.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from array import array
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from occupair.grid import MINUTE, SECOND
+from occupair.live.faults import LOOKS_BACK, Watch, is_plausible
+from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState
+from occupair.live.slots import VENTILATION_HOLDS, Row, Slots
+from occupair.live_room import LiveRoom
+from occupair.room.model import lags_at
+
+LAGGING = 20.0
+"""How long after a time it is thought of again [min]."""
+TREND = 10.0
+"""How far back a count is compared with for its trend [min]."""
+UNTRAINED_INTERVAL = 1.0
+"""Grid of a room that has no model yet [min]."""
+
+
+class Model(NamedTuple):
+    """What a room is estimated with."""
+
+    version: int  # in the store
+    room: LiveRoom  # before its first reading
+
+
+class Track:
+    """One room.
+
+    Parameters
+    ----------
+    room : str
+        Its id.
+    zone : ZoneInfo
+        Where midnight is.
+    model : Model, optional
+        What it is estimated with.
+    """
+
+    def __init__(self, room: str, zone: ZoneInfo, model: Model | None = None) -> None:
+        self.room = room
+        self.zone = zone
+        self.received: dt.datetime | None = None  # when CO2 last came in
+        self.clock_fault = ""  # what is wrong with the time of the newest reading, in plain words
+        self._failed = -1  # time of the newest CO2 that no room can have [us]
+        self._failed_co2 = 0.0
+        self._slots = Slots(UNTRAINED_INTERVAL)
+        self._restless = False  # whether newest rows have been changed after they were estimated
+        self._live: LiveRoom | None = None
+        self._before: LiveRoom | None = None  # of a restless room, as it was before its newest row
+        self.use(model)
+
+    def use(self, model: Model | None) -> list[Estimated]:
+        """Estimate with a model from now on; what it says of today."""
+        self.model = model
+        old = self._slots
+        self._slots = Slots(UNTRAINED_INTERVAL if model is None else model.room.interval, old.phase)
+        self._slots.co2, self._slots.ventilation = old.co2, old.ventilation
+        self._watch = Watch(self._slots.co2)
+        self._wait = lags_at(self._slots.step / MINUTE)[-1]
+        self._begin_day(self._slots.tick(self._slots.co2.times[-1]) if len(self._slots.co2) else 0)
+        return self._replay(0)
+
+    def has(self, reading: Reading) -> bool:
+        """Tell whether all that a reading says of its time is known."""
+        time = microseconds(reading.time)
+        known_co2 = reading.co2 is None or time == self._failed or self._slots.co2.has(time)
+        return known_co2 and (reading.ventilation is None or self._slots.ventilation.has(time))
+
+    def take(self, reading: Reading) -> tuple[Fate, list[Estimated]]:
+        """Take a reading; what became of it, and the estimates that are new or not what they were."""
+        if self.has(reading):
+            return Fate.DUPLICATE, []
+        time = microseconds(reading.time)
+        if not len(self._slots.co2) and not len(self._slots.ventilation):
+            self._begin_day(time)
+        self._put(time, reading)
+        if self._slots.tick(time) < self._day[0]:
+            _, estimates = self._revise(self._day[0])
+            return Fate.TOO_LATE, estimates
+        return self._revise(self._slots.tick(time))
+
+    def restore(self, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> None:
+        """Become the room that took these readings.
+
+        Parameters
+        ----------
+        readings : iterable of Reading
+            All that are kept since ``window``.
+        said : iterable of Estimated
+            What was said of the last times; without it the whole day is estimated anew, which takes longer.
+        """
+        for reading in readings:
+            if not self.has(reading):
+                self._put(microseconds(reading.time), reading)
+        if len(self._slots.co2):
+            self._begin_day(self._slots.tick(self._slots.co2.times[-1]))
+            if not self._resume({one.time: one for one in said}):
+                self._replay(0)
+
+    def window(self, newest: dt.datetime) -> dt.datetime:
+        """Give the time since when readings matter, when one of this time is the newest."""
+        start, _ = self._day_of(self._slots.tick(microseconds(newest)))
+        return moment(start - _kept_before_midnight())
+
+    def state(self, now: dt.datetime, stale_after: float) -> RoomState:
+        """Say what the room says; silence of more than ``stale_after`` [min] counts as not knowing."""
+        newest = self._said[-1] if self._said else None
+        quality, reason = self._quality(newest, now, stale_after)
+        unknown = RoomState(
+            room=self.room,
+            time=None if newest is None else newest.time,
+            people=None,
+            people_exact=None,
+            low=None,
+            high=None,
+            occupied=None,
+            co2=None if newest is None else newest.co2,
+            co2_smoothed=None if newest is None else newest.co2_smoothed,
+            ventilation=None if newest is None else newest.ventilation,
+            people_20=None,
+            quality=quality,
+            reason=reason,
+        )
+        if newest is None or newest.people is None or reason:
+            return unknown
+        people = round(newest.people)
+        return replace(
+            unknown,
+            people=people,
+            people_exact=newest.people,
+            low=newest.low,
+            high=newest.high,
+            occupied=people > 0,
+            people_20=self._thought_of(self._wait),
+            trend=self._trend(newest.people),
+        )
+
+    # ---- readings ----
+
+    def _put(self, time: int, reading: Reading) -> None:
+        if reading.co2 is not None and not is_plausible(reading.co2):
+            if time > self._failed:
+                self._failed, self._failed_co2 = time, reading.co2
+        elif reading.co2 is not None and not self._slots.co2.has(time):
+            place = self._slots.co2.put(time, reading.co2)
+            if place < len(self._slots.co2) - 1:
+                self._watch.begin()
+        if reading.ventilation is not None and not self._slots.ventilation.has(time):
+            self._slots.ventilation.put(time, reading.ventilation)
+        if reading.co2 is not None and (self.received is None or reading.received >= self.received):
+            self.received, self.clock_fault = reading.received, ""
+
+    # ---- rows ----
+
+    def _revise(self, since: int) -> tuple[Fate, list[Estimated]]:
+        """Estimate anew from a grid time on, as far as that changes anything."""
+        known = self._ticks
+        begin = min(since, known[-1] + self._slots.step if known else since)
+        place = bisect_left(known, max(begin, self._day[0]))
+        rows = list(self._slots.rows(max(begin, self._day[0])))
+        same = 0
+        while place < len(known) and same < len(rows) and self._is_row(place, rows[same]):
+            place, same = place + 1, same + 1
+        rows = rows[same:]
+        if not rows:
+            return Fate.ACCEPTED, []
+        if place == len(known):
+            return Fate.ACCEPTED, self._add(rows)
+        if place == len(known) - 1 and self._before is not None:
+            self._live = self._before.copy()
+            self._drop_newest()
+            return Fate.ACCEPTED, self._add(rows)
+        self._restless |= place == len(known) - 1
+        fate = Fate.ACCEPTED if place == len(known) - 1 else Fate.LATE
+        return fate, self._replay(max(place - self._wait, 0))
+
+    def _add(self, rows: list[Row]) -> list[Estimated]:
+        estimates: dict[dt.datetime, Estimated] = {}
+        for number, row in enumerate(rows):
+            if self._restless and number == len(rows) - 1 and self._live is not None:
+                self._before = self._live.copy()
+            for one in self._step(row):
+                estimates[one.time] = one
+        return list(estimates.values())
+
+    def _replay(self, first: int) -> list[Estimated]:
+        """Estimate the whole day anew; the estimates from row ``first`` on."""
+        self._begin_day(self._day[0])
+        estimates = self._add(list(self._slots.rows(self._day[0])))
+        since = self._ticks[first] if first < len(self._ticks) else math.inf
+        return [one for one in estimates if microseconds(one.time) >= since]
+
+    def _resume(self, said: dict[dt.datetime, Estimated]) -> bool:
+        """Go on from what was said of the last rows, if that is known."""
+        rows = list(self._slots.rows(self._day[0]))
+        last = [said.get(moment(row.tick)) for row in rows[-self._wait - 2 :]]
+        known = [one for one in last if one is not None]
+        if self.model is None or self._live is None or len(known) < len(last):
+            return False
+        for row in rows:
+            self._note(row)
+        self._said.extend(known)
+        self.fault = self._watch.at(rows[-1].tick)
+        first = len(rows)  # of those without a gap until now
+        while first > 0 and self._is_usable(rows[first - 1]) and self._is_next(rows, first):
+            first -= 1
+        rows = rows[first:]
+        if rows:
+            flow = np.array([row.ventilation or 0.0 for row in rows])
+            times = [moment(row.tick).astimezone(self.zone) for row in rows]
+            self._live.resume(times, np.array([row.co2 for row in rows]), flow)
+        return True
+
+    def _is_next(self, rows: list[Row], place: int) -> bool:
+        """Tell whether nothing is missing between the row before a place and that at it."""
+        return place == len(rows) or rows[place].tick - rows[place - 1].tick == self._slots.step
+
+    def _is_usable(self, row: Row) -> bool:
+        needs_flow = self.model is not None and self.model.room.uses_ventilation
+        return row.ventilation is not None or not needs_flow
+
+    def _note(self, row: Row) -> None:
+        self._ticks.append(row.tick)
+        self._co2.append(row.co2)
+        self._ventilation.append(math.nan if row.ventilation is None else row.ventilation)
+
+    def _step(self, row: Row) -> list[Estimated]:
+        """Estimate the next row; also what is now thought of twenty minutes before."""
+        if row.tick >= self._day[1]:
+            self._begin_day(row.tick)
+        self._note(row)
+        self._said.append(self._estimate(row))
+        if self._live is None or len(self._said) <= self._wait:
+            return [self._said[-1]]
+        earlier = self._said[-1 - self._wait]
+        if len(self._live) <= self._wait or earlier.time != moment(row.tick - self._wait * self._slots.step):
+            return [self._said[-1]]
+        if earlier.people is not None:
+            earlier = replace(earlier, people_20=self._live.thought_of(self._wait))
+            self._said[-1 - self._wait] = earlier
+        return [earlier, self._said[-1]] if self._wait else [self._said[-1]]
+
+    def _estimate(self, row: Row) -> Estimated:
+        blank = Estimated(
+            room=self.room,
+            time=moment(row.tick),
+            people=None,
+            low=None,
+            high=None,
+            people_20=None,
+            co2=row.co2,
+            co2_smoothed=row.co2,
+            ventilation=row.ventilation,
+            quality=Quality.UNTRAINED,
+        )
+        self.fault = self._watch.at(row.tick)
+        if self._live is None or self.model is None:
+            return blank
+        if not self._is_usable(row):
+            self.fault = "ventilation is not known, and the model needs it"
+            return replace(blank, quality=Quality.SUSPECT)
+        found = self._live.update(moment(row.tick).astimezone(self.zone), row.co2, row.ventilation)
+        smoothed = replace(blank, co2_smoothed=float(self._live.co2_smoothed[-1]))
+        if self.fault:
+            return replace(smoothed, quality=Quality.SUSPECT)
+        quality = Quality.OK if found.quality == "ok" else Quality.STARTING
+        return replace(smoothed, people=found.people, low=found.low, high=found.high, quality=quality)
+
+    def _is_row(self, place: int, row: Row) -> bool:
+        flow = self._ventilation[place]
+        same_flow = math.isnan(flow) if row.ventilation is None else flow == row.ventilation
+        return self._ticks[place] == row.tick and self._co2[place] == row.co2 and same_flow
+
+    def _drop_newest(self) -> None:
+        for column in (self._ticks, self._co2, self._ventilation, self._said):
+            column.pop()
+
+    # ---- days ----
+
+    def _begin_day(self, time: int) -> None:
+        """Start the local day of a time; what is older than matters for it is forgotten."""
+        self._day = self._day_of(time)
+        offset = moment(self._day[0]).astimezone(self.zone).utcoffset()
+        self._slots.phase = -round((offset or dt.timedelta()).total_seconds()) * SECOND % self._slots.step
+        self._slots.co2.forget_before(self._day[0] - _kept_before_midnight())
+        self._slots.ventilation.forget_before(self._day[0] - _kept_before_midnight())
+        self._ticks, self._co2, self._ventilation = array("q"), array("d"), array("d")
+        self._said: deque[Estimated] = deque(maxlen=self._wait + 2)
+        self._watch.begin()
+        self.fault = ""
+        self._live = None if self.model is None else self.model.room.anew()
+        self._before = None
+
+    def _day_of(self, time: int) -> tuple[int, int]:
+        """Give midnight before and after a time [us]."""
+        date = moment(time).astimezone(self.zone).date()
+        days = (date, date + dt.timedelta(days=1))
+        start, stop = (microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=self.zone)) for d in days)
+        return start, stop
+
+    # ---- what it says ----
+
+    def _quality(self, newest: Estimated | None, now: dt.datetime, stale_after: float) -> tuple[Quality, str]:
+        silent = None if self.received is None else (now - self.received).total_seconds() / 60
+        if self.model is None:
+            return Quality.UNTRAINED, "the room has no model yet"
+        if silent is None or silent > stale_after:
+            return Quality.STALE, _silence(silent)
+        if self.clock_fault:
+            return Quality.SUSPECT, self.clock_fault
+        if self._failed > (self._slots.co2.times[-1] if len(self._slots.co2) else -1):
+            return Quality.SUSPECT, f"the sensor reads {self._failed_co2:g} ppm"
+        if newest is None:
+            return Quality.STALE, "no CO2 reading yet"
+        if newest.quality is Quality.SUSPECT:
+            return Quality.SUSPECT, self.fault or "the sensor says what cannot be"
+        return newest.quality, ""
+
+    def _thought_of(self, back: int) -> float | None:
+        if self._live is None or len(self._live) <= back:
+            return None
+        return self._live.thought_of(back)
+
+    def _trend(self, people: float) -> int:
+        before = self._thought_of(round(TREND * MINUTE / self._slots.step))
+        if before is None or abs(people - before) < 0.75:
+            return 0
+        return 1 if people > before else -1
+
+
+def _kept_before_midnight() -> int:
+    return round(max(LOOKS_BACK, VENTILATION_HOLDS) * MINUTE)
+
+
+def _silence(minutes: float | None) -> str:
+    if minutes is None:
+        return "no reading yet"
+    return (
+        f"no reading for {minutes:.0f} minutes"
+        if minutes < 120
+        else f"no reading for {minutes / 60:.0f} hours"
+    )
+
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def microseconds(time: dt.datetime) -> int:
+    """Count the microseconds since 1970."""
+    return (time - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def moment(time: int) -> dt.datetime:
+    """Give the UTC time of so many microseconds since 1970."""
+    return _EPOCH + dt.timedelta(microseconds=time)

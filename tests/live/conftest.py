@@ -1,0 +1,25 @@
+"""Which servers the tests could not have: said at the end, and a failure where all of them are asked for."""
+
+import os
+
+import pytest
+
+from live.mosquitto import why_no_mosquitto
+from live.postgres import why_no_postgres
+
+ALL_OF_THEM = "OCCUPAIR_ALL_SERVERS"
+
+
+def missing():
+    """Say which servers cannot be had, and why."""
+    return [why for why in (why_no_mosquitto(), why_no_postgres()) if why is not None]
+
+
+def pytest_sessionstart(session):
+    if os.environ.get(ALL_OF_THEM) and missing():
+        pytest.exit(f"{ALL_OF_THEM} is set, but: {'; '.join(missing())}", returncode=2)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for why in missing():
+        terminalreporter.write_line(f"tests were left out: {why}", yellow=True)

@@ -1,0 +1,280 @@
+"""A pipeline and a store in memory, with real messages, for tests of what stands before them."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import hashlib
+from collections import Counter, deque
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import httpx
+
+from occupair.errors import InputError
+from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
+from occupair.live.messages import Estimated, Fate, Quality, RoomState
+from occupair.live.tokens import hash_token
+
+START = dt.datetime(2026, 3, 2, 8, tzinfo=dt.UTC)  # a Monday
+MODEL = b'{"format":"occupair model","fake":true}'
+TOKENS = {role: f"occupair_{role}-{role * 5}" for role in ("read", "write", "admin")}
+
+
+def make_config(*rooms: str, tokens: bool = False, limits: Limits | None = None, **settings) -> ServiceConfig:
+    """Make settings of some rooms; with tokens or without."""
+    names = rooms or ("lab", "kitchen")
+    return ServiceConfig(
+        store="sqlite:////nowhere.db",
+        rooms={
+            name: RoomConfig(id=name, name=name.title(), floor="1", timezone="Europe/Copenhagen", capacity=8)
+            for name in names
+        },
+        tokens=tuple(TokenConfig(role, role, hash_token(token)) for role, token in TOKENS.items())
+        if tokens
+        else (),
+        limits=limits or Limits(requests_per_minute=1_000_000),
+        **settings,
+    )
+
+
+def make_state(room: str, people: int | None = 3, **changes) -> RoomState:
+    """Make a state with all fields different."""
+    state = RoomState(
+        room=room,
+        time=START,
+        people=people,
+        people_exact=None if people is None else people + 0.25,
+        low=1.5,
+        high=4.5,
+        occupied=None if people is None else people > 0,
+        co2=812.0,
+        co2_smoothed=808.5,
+        ventilation=0.5,
+        people_20=2.75,
+        quality=Quality.OK,
+        reason="",
+        trend=1,
+    )
+    return replace(state, **changes)
+
+
+def make_estimates(room: str, count: int) -> list[Estimated]:
+    """Make one estimate a minute from START on."""
+    return [
+        Estimated(
+            room,
+            START + dt.timedelta(minutes=place),
+            float(place),
+            place - 0.5,
+            place + 0.5,
+            None,
+            400.0 + place,
+            400.5 + place,
+            None,
+            Quality.OK,
+        )
+        for place in range(count)
+    ]
+
+
+@dataclass(frozen=True)
+class FakeVersion:
+    """What a store lists of a model."""
+
+    id: int
+    room: str
+    origin: str
+    note: str
+    sha256: str
+    size: int
+    created: dt.datetime
+    active: bool
+
+
+class FakeStore:
+    """What was kept, in lists."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, list[Estimated]] = {}
+        self._labels: dict[tuple[str, dt.datetime], object] = {}
+        self._models: dict[int, tuple[FakeVersion, bytes]] = {}
+        self.fails: Exception | None = None
+
+    def _check(self) -> None:
+        if self.fails is not None:
+            raise self.fails
+
+    def estimates(self, room, since, until, *, limit, after=None):
+        self._check()
+        found = [
+            one
+            for one in self.kept.get(room, [])
+            if (since is None or one.time >= since)
+            and (until is None or one.time < until)
+            and (after is None or one.time > after)
+        ]
+        return found[:limit]
+
+    def add_label(self, label):
+        self._check()
+        self._labels[label.room, label.time] = label
+
+    def labels(self, room):
+        self._check()
+        return [label for (of, _), label in sorted(self._labels.items()) if of == room]
+
+    def remove_label(self, room, time):
+        self._check()
+        return self._labels.pop((room, time), None) is not None
+
+    def add_model(self, room, data, *, origin, note=""):
+        number = len(self._models) + 1
+        about = FakeVersion(
+            number, room, origin, note, hashlib.sha256(data).hexdigest(), len(data), START, False
+        )
+        self._models[number] = (about, data)
+        return number
+
+    def activate(self, room, version):
+        for number, (about, data) in self._models.items():
+            if about.room == room:
+                self._models[number] = (replace(about, active=number == version), data)
+
+    def models(self, room):
+        self._check()
+        return [about for about, _ in self._models.values() if about.room == room]
+
+    def model(self, room, version):
+        self._check()
+        about, data = self._models.get(version, (None, None))
+        return data if about is not None and about.room == room else None
+
+
+class FakeTrainer:
+    """Trains at once, if there is a label."""
+
+    def __init__(self, store: FakeStore) -> None:
+        self.store = store
+        self.known: dict[str, str] = {}
+
+    async def start(self, room):
+        if not self.store.labels(room):
+            raise InputError(f"{room} has no labels to train from")
+        self.known[room] = "done"
+
+    async def status(self, room):
+        scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": float("nan"), "labels": 4}}
+        said = self.known.get(room, "idle")
+        return {"status": said, "progress": 1.0 if said == "done" else 0.0, "message": "", **scores}
+
+    async def accept(self, room):
+        if self.known.pop(room, None) is None:
+            raise InputError(f"{room} has no new model")
+
+    async def discard(self, room):
+        self.known.pop(room, None)
+
+
+class FakePipeline:
+    """Takes readings and keeps them in a list; `tell` changes a state."""
+
+    def __init__(self, config: ServiceConfig) -> None:
+        self.config = config
+        self.store = FakeStore()
+        self.trainer = FakeTrainer(self.store)
+        self.counters: Counter[tuple[str, Fate]] = Counter()
+        self.delays: deque[float] = deque(maxlen=100)
+        self.estimates_total = 0
+        self.waiting = 0
+        self.healthy = {"store": "ok", "mqtt": "off", "engine": "ok"}
+        self.taken: dict[tuple[str, dt.datetime], object] = {}
+        self.durable_after = 0.0  # [s]
+        self.listeners: list[SimpleNamespace] = []
+        self._states = {room: make_state(room, place) for place, room in enumerate(config.rooms)}
+
+    async def submit(self, readings):
+        await asyncio.sleep(self.durable_after)
+        return [self._take(reading) for reading in readings]
+
+    def _take(self, reading):
+        key = (reading.room, reading.time)
+        outcome = Fate.DUPLICATE if key in self.taken else Fate.ACCEPTED
+        if reading.time.year > 2100:
+            outcome = Fate.FUTURE
+        elif not 0 <= (reading.ventilation or 0) <= 1:
+            outcome = Fate.NONSENSE
+        if outcome is Fate.ACCEPTED:
+            self.taken[key] = reading
+        self.counters[reading.source, outcome] += 1
+        return outcome
+
+    def states(self):
+        return dict(self._states)
+
+    def state(self, room):
+        return self._states.get(room)
+
+    def tell(self, *states):
+        for state in states:
+            self._states[state.room] = state
+        for listener in self.listeners:
+            listener.changed |= {state.room: state for state in states}
+            listener.news.set()
+
+    @asynccontextmanager
+    async def subscribe(self):
+        listener = SimpleNamespace(changed={}, news=asyncio.Event())
+        self.listeners.append(listener)
+
+        async def changes():
+            while True:
+                await listener.news.wait()
+                listener.news.clear()
+                changed, listener.changed = listener.changed, {}
+                yield list(changed.values())
+
+        try:
+            yield changes()
+        finally:
+            self.listeners.remove(listener)
+
+    async def use_model(self, room, data, *, origin, note=""):
+        if not data.startswith(MODEL[:10]):
+            raise InputError("this is no model file of occupair")
+        number = self.store.add_model(room, data, origin=origin, note=note)
+        self.store.activate(room, number)
+        return number
+
+    async def activate(self, room, version):
+        self.store.activate(room, version)
+
+    async def forget(self, room):
+        self.store._labels = {key: one for key, one in self.store._labels.items() if key[0] != room}
+
+
+class Client:
+    """Asks an application one thing after the other, without a network; as a role, or as nobody."""
+
+    def __init__(self, app, role=None, *, base="http://localhost", address="127.0.0.1") -> None:
+        self.headers = {} if role is None else {"Authorization": f"Bearer {TOKENS[role]}"}
+        self.base = base
+        self.transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 5))
+
+    def __call__(self, method, path, *, headers=None, **what) -> httpx.Response:
+        async def ask():
+            async with httpx.AsyncClient(transport=self.transport, base_url=self.base) as client:
+                return await client.request(method, path, headers={**self.headers, **(headers or {})}, **what)
+
+        return asyncio.run(ask())
+
+
+def said(answer: httpx.Response) -> str:
+    """Give what an error says, which is one line and nothing else."""
+    assert answer.headers["content-type"] == "application/json"
+    assert list(answer.json()) == ["detail"]
+    detail = answer.json()["detail"]
+    assert isinstance(detail, str)
+    assert detail.isprintable()
+    return detail

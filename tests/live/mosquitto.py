@@ -1,0 +1,164 @@
+"""A real mosquitto for tests, in a folder and on a port of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SBIN = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
+
+
+def why_no_mosquitto() -> str | None:
+    """Say why no mosquitto can be had here; None if it can."""
+    missing = [name for name in ("mosquitto", "mosquitto_passwd", "openssl") if _program(name) is None]
+    return f"not installed: {', '.join(missing)} (Debian: apt install mosquitto openssl)" if missing else None
+
+
+def _program(name: str) -> str | None:
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *SBIN]))
+
+
+class MosquittoServer:
+    """A broker that can be stopped, killed and started again with what it kept.
+
+    It keeps sessions, queued and retained messages when it is stopped; killed, what it last wrote down, which
+    it does on every change where ``durable``.
+    """
+
+    def __init__(self, folder: Path, *, tls: bool, users: dict[str, str] | None, durable: bool, more: str):
+        self.folder, self.tls, self.users = folder, tls, users
+        self._durable, self._more = durable, more
+        self.ca_file = folder / "certificate.pem"
+        self.port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
+    def log(self) -> str:
+        path = self.folder / "log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def start(self) -> None:
+        """Start it, on the port it had before if it had one, and wait until it answers."""
+        for _ in range(5):
+            port = self.port or _free_port()
+            self._configure(port)
+            with (self.folder / "log").open("ab") as log:
+                command = [_program("mosquitto"), "-v", "-c", str(self.folder / "mosquitto.conf")]
+                self._process = subprocess.Popen(command, stdout=log, stderr=log)
+            if self._answers(port):
+                self.port = port
+                return
+            self.kill()
+        raise RuntimeError(f"mosquitto does not start: {self.log[-2000:]}")
+
+    def _configure(self, port: int) -> None:
+        lines = [f"listener {port} 127.0.0.1", f"allow_anonymous {'false' if self.users else 'true'}"]
+        lines += ["persistence true", f"persistence_location {self.folder}/", "max_queued_messages 0"]
+        lines += ["autosave_on_changes true", "autosave_interval 1"] if self._durable else []
+        if os.geteuid() == 0:
+            lines.append("user root")  # else it goes by another that may not write here
+        if self.users:
+            lines.append(f"password_file {self._make_passwords()}")
+        if self.tls:
+            self._make_certificate()
+            lines += [f"certfile {self.ca_file}", f"keyfile {self.folder / 'key.pem'}"]
+        (self.folder / "mosquitto.conf").write_text("\n".join([*lines, self._more, ""]))
+
+    def _make_passwords(self) -> Path:
+        path = self.folder / "passwords"
+        path.write_text("")
+        path.chmod(0o600)
+        for user, password in self.users.items():
+            _run([_program("mosquitto_passwd"), "-b", str(path), user, password])
+        return path
+
+    def _make_certificate(self) -> None:
+        if not self.ca_file.exists():
+            names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+            made = ["-keyout", str(self.folder / "key.pem"), "-out", str(self.ca_file)]
+            kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            about = ["-days", "2", "-subj", "/CN=localhost", "-addext", names]
+            _run([_program("openssl"), "req", *kind, *about, *made])
+
+    def _answers(self, port: int) -> bool:
+        for _ in range(200):
+            if self._process.poll() is not None:
+                return False
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return True
+        return False
+
+    def stop(self) -> None:
+        """Stop it as a system does: it writes down what it has."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+            self._process = None
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            self._process = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+
+@contextmanager
+def mosquitto_server(
+    *, tls: bool = False, users: dict[str, str] | None = None, durable: bool = False, more: str = ""
+) -> Iterator[MosquittoServer]:
+    """Run a broker.
+
+    Parameters
+    ----------
+    tls : bool
+        Whether it has a certificate, made for it, that ``ca_file`` of the server vouches for.
+    users : dict, optional
+        Passwords by user; without, anybody gets in.
+    durable : bool
+        Whether it writes every change down at once.
+    more : str
+        More lines for its configuration.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="occupair-mosquitto-"))
+    server = MosquittoServer(folder, tls=tls, users=users, durable=durable, more=more)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{command[0]}: {done.stderr.strip()}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

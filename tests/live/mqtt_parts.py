@@ -1,0 +1,246 @@
+"""What the tests of MQTT need around a link: a sink for readings, a line that can be cut, a watcher."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import socket
+import time
+from collections import Counter
+from contextlib import asynccontextmanager, suppress
+
+import aiomqtt
+
+from occupair.live.config import MqttConfig, RoomConfig, Topic
+from occupair.live.messages import Fate, Quality, RoomState
+from occupair.live.mqtt import MqttLink
+
+VERSIONS = ("5", "3.1.1")
+LAB = RoomConfig(
+    "lab",
+    name="Lab",
+    timezone="Europe/Copenhagen",
+    co2=Topic("lab/co2", shape="json", path="co2", time_path="at"),
+    ventilation=Topic("lab/fan", full=100.0),
+)
+
+
+def at(minute: float) -> dt.datetime:
+    return dt.datetime(2024, 1, 8, 7, tzinfo=dt.UTC) + dt.timedelta(minutes=minute)
+
+
+def told(minute: float, co2: float = 812) -> str:
+    """A payload for the lab that says when."""
+    return f'{{"co2": {co2}, "at": {int(at(minute).timestamp())}}}'
+
+
+def state(room: str = "lab", people: int | None = 3, **more) -> RoomState:
+    values = dict.fromkeys(
+        ("people_exact", "low", "high", "co2", "co2_smoothed", "ventilation", "people_20"), None
+    )
+    occupied = None if people is None else people > 0
+    values |= {"time": at(0), "quality": Quality.OK, "reason": "", "occupied": occupied} | more
+    return RoomState(room, people=people, **values)
+
+
+class FakePipeline:
+    """The pipeline as MQTT sees it; ``gate`` shut: the store takes nothing."""
+
+    def __init__(self, states=()):
+        self.counters: Counter[tuple[str, Fate]] = Counter()
+        self.mqtt_status = "off"
+        self.healthy = {"store": "ok"}
+        self.begun, self.kept, self.batches = [], [], []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.fault = None  # callable that may raise
+        self.pause = 0.0
+        self._states = {state.room: state for state in states}
+        self._listeners = []
+
+    async def submit(self, readings):
+        self.begun += readings
+        self.batches.append(len(readings))
+        if self.fault:
+            self.fault(readings)
+        await asyncio.sleep(self.pause)
+        await self.gate.wait()
+        self.kept += readings
+        return [Fate.ACCEPTED] * len(readings)
+
+    def minutes(self):
+        return sorted(round((reading.time - at(0)).total_seconds() / 60) for reading in self.kept)
+
+    def states(self):
+        return dict(self._states)
+
+    def say(self, state):
+        self._states[state.room] = state
+        for waiting, news in self._listeners:
+            waiting[state.room] = state
+            news.set()
+
+    @asynccontextmanager
+    async def subscribe(self):
+        waiting, news = {}, asyncio.Event()
+        self._listeners.append((waiting, news))
+
+        async def changes():
+            while await news.wait():
+                news.clear()
+                changed = list(waiting.values())
+                waiting.clear()
+                yield changed
+
+        try:
+            yield changes()
+        finally:
+            self._listeners.remove((waiting, news))
+
+
+class Line:
+    """A line to a broker that can be cut, held and mended."""
+
+    def __init__(self, port):
+        self._to, self.port, self.tries = port, 0, 0
+        self._up = True
+        self._free = asyncio.Event()
+        self._free.set()
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    async def open(self):
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self):
+        await self.cut()
+        self._server.close()
+
+    async def cut(self):
+        """Break all connections, and let none through."""
+        self._up = False
+        for writer in tuple(self._writers):
+            writer.transport.abort()
+        await asyncio.sleep(0.02)
+
+    def mend(self):
+        self._up = True
+
+    def hold(self):
+        """Let nothing through, but break nothing."""
+        self._free.clear()
+
+    def let_go(self):
+        self._free.set()
+
+    async def _serve(self, reader, writer):
+        self.tries += 1
+        self._writers.add(writer)
+        try:
+            if self._up:
+                there, back = await asyncio.open_connection("127.0.0.1", self._to)
+                self._writers.add(back)
+                try:
+                    await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
+                finally:
+                    self._writers.discard(back)
+                    back.transport.abort()
+        except OSError:
+            pass
+        finally:
+            self._writers.discard(writer)
+            writer.transport.abort()
+
+    async def _pump(self, reader, writer):
+        while data := await reader.read(65_536):
+            await self._free.wait()
+            writer.write(data)
+            await writer.drain()
+        raise ConnectionResetError
+
+
+@asynccontextmanager
+async def line_to(server):
+    line = Line(server.port)
+    await line.open()
+    try:
+        yield line
+    finally:
+        await line.close()
+
+
+def link_to(server, rooms=(LAB,), *, port=None, **settings):
+    mqtt = MqttConfig("127.0.0.1", port or server.port, **settings)
+    return MqttLink(mqtt, {room.id: room for room in rooms}, first_wait=0.05, longest_wait=0.2)
+
+
+@asynccontextmanager
+async def running(link, pipeline):
+    """Run a link, and wait until it has said that it is up."""
+    task = asyncio.create_task(link.run(pipeline))
+    try:
+        await until(lambda: pipeline.mqtt_status == "connected" or task.done())
+        yield task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(true, seconds=15.0):
+    started = time.monotonic()
+    while not true():
+        if time.monotonic() - started > seconds:
+            raise AssertionError(f"not true after {seconds:g} s")
+        await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def device(server, **settings):
+    """A client as devices have it."""
+    at_once = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+    settings = {"identifier": "device", "max_inflight_messages": 20, "socket_options": at_once} | settings
+    async with aiomqtt.Client("127.0.0.1", server.port, **settings) as client:
+        client.pending_calls_threshold = 10**6
+        yield client
+
+
+async def publish(server, *messages, qos=1, retain=False):
+    """Publish (topic, payload)s in order, and wait until the broker has them."""
+    async with device(server) as client:
+        for k in range(0, len(messages), 20):
+            some = messages[k : k + 20]
+            await asyncio.gather(*(client.publish(*message, qos=qos, retain=retain) for message in some))
+
+
+class Watcher:
+    """All that was published on some topics."""
+
+    def __init__(self):
+        self.messages: list[tuple[str, str, bool]] = []
+
+    def of(self, topic):
+        return [payload for where, payload, _ in self.messages if where == topic]
+
+    def last(self, topic):
+        return next((payload for payload in reversed(self.of(topic))), None)
+
+
+@asynccontextmanager
+async def watching(server, *topics, **settings):
+    watcher = Watcher()
+    async with device(server, identifier=f"watcher{time.monotonic_ns()}", **settings) as client:
+
+        async def watch():
+            async for message in client.messages:
+                watcher.messages.append((str(message.topic), message.payload.decode(), message.retain))
+
+        for topic in topics:
+            await client.subscribe(topic, qos=1)
+        task = asyncio.create_task(watch())
+        try:
+            yield watcher
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError, aiomqtt.MqttError):
+                await task

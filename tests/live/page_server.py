@@ -1,0 +1,275 @@
+"""A building of made-up rooms behind the service's HTTP interface, for a browser to look at.
+
+``PYTHONPATH=tests python -m live.page_server [ROOMS]`` serves it at http://127.0.0.1:8098.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import math
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import uvicorn
+from live.fake_pipeline import MODEL, FakePipeline, FakeStore, FakeTrainer, make_config
+
+from occupair import simulate_office
+from occupair.errors import InputError
+from occupair.live.config import RoomConfig
+from occupair.live.http.app import make_app
+from occupair.live.messages import Estimated, Label, Quality, RoomState
+
+ZONE = ZoneInfo("Europe/Copenhagen")
+TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
+MINUTE = dt.timedelta(minutes=1)
+START = TODAY - 24 * 60 * MINUTE  # two days are there: yesterday and today
+NOW = 24 * 60 + 14 * 60 + 32  # minutes since START: today, 14:32
+LABELS_NEEDED = 8
+
+KINDS = (
+    ("Meeting room", 10), ("Open office", 36), ("Project room", 14), ("Lab", 18), ("Reading room", 40),
+    ("Studio", 12), ("Seminar room", 28), ("Workshop", 20), ("Quiet room", 6), ("Lecture hall", 90),
+)  # fmt: skip
+FLOORS = ("Ground floor", "1st floor", "2nd floor", "3rd floor", "4th floor", "5th floor")
+
+
+@lru_cache(maxsize=8)
+def office_days(seed: int) -> dict[str, np.ndarray]:
+    """Two days of an office: what the sensor said, and what a good estimator would have."""
+    days = simulate_office(days=2, seed=seed)
+    rng = np.random.default_rng(seed)
+    co2 = days["co2"].to_numpy(float)
+    smoothed = pd.Series(co2).ewm(halflife=4).mean().to_numpy()
+    true = days["occupancy"].to_numpy(float)
+    slow = pd.Series(true).ewm(halflife=3).mean().to_numpy()
+    drift = pd.Series(rng.normal(0, 1, len(true))).rolling(25, min_periods=1).mean().to_numpy()
+    people = np.where(slow < 0.4, 0.0, np.maximum(0, slow + 2.2 * drift))
+    return {
+        "co2": co2,
+        "smoothed": smoothed,
+        "ventilation": days["ventilation"].to_numpy(float),
+        "people": people,
+    }
+
+
+@dataclass
+class FakeRoom:
+    """A room that lives through simulated days, as large and as well as it is told to be."""
+
+    config: RoomConfig
+    seed: int
+    quality: Quality = Quality.OK
+    since: int = 0  # minute from which on the quality holds
+    reason: str = ""
+    shift: int = 0  # minutes that its people come later
+    busy: float = 1.0  # nobody comes: 0
+    changed: dict[int, dict[str, Any]] = field(default_factory=dict)  # corrections by minute
+
+    def estimate(self, minute: int) -> Estimated:
+        """What is kept of one minute."""
+        days, at = office_days(self.seed), max(0, minute - self.shift)
+        size = (self.config.capacity or 24) / 26
+        people = float(days["people"][at]) * size * self.busy
+        quality = self.quality if minute >= self.since else Quality.OK
+        known = quality in (Quality.OK, Quality.STARTING)
+        spread = 0.9 + 0.16 * people if people else 0.0
+        air = (1 - 0.25 * min(1.0, size)) * (0.1 + 0.9 * self.busy)
+        row = Estimated(
+            room=self.config.id,
+            time=(START + minute * MINUTE).astimezone(dt.UTC),
+            people=people if known else None,
+            low=max(0.0, people - spread) if known else None,
+            high=people + spread + (0.6 if not people else 0) if known else None,
+            people_20=None,
+            co2=0.0 if quality is Quality.SUSPECT else float(round(420 + (days["co2"][at] - 420) * air)),
+            co2_smoothed=420 + (days["smoothed"][at] - 420) * air,
+            ventilation=float(days["ventilation"][at]),
+            quality=quality,
+        )
+        return replace(row, **self.changed.get(minute, {}))
+
+    def last(self, minute: int) -> int:
+        """The last minute of which there is a reading: a stale sensor is silent since."""
+        return min(minute, self.since) if self.quality is Quality.STALE else minute
+
+    def state(self, minute: int) -> RoomState:
+        """What the room says at a minute."""
+        last = self.last(minute)
+        now, before = self.estimate(last), self.estimate(max(0, last - 10))
+        people = None if now.people is None else round(now.people)
+        rise = 0 if now.people is None or before.people is None else now.people - before.people
+        return RoomState(
+            room=now.room,
+            time=now.time,
+            people=people,
+            people_exact=now.people,
+            low=now.low,
+            high=now.high,
+            occupied=None if people is None else people > 0,
+            co2=now.co2,
+            co2_smoothed=now.co2_smoothed,
+            ventilation=now.ventilation,
+            people_20=now.people_20,
+            quality=now.quality,
+            reason=self.reason if people is None else "",
+            trend=0 if abs(rise) < 0.7 else (1 if rise > 0 else -1),
+        )
+
+
+def make_rooms(number: int) -> list[FakeRoom]:
+    """Make rooms of all kinds, sizes and states of health."""
+    rooms = []
+    for i in range(number):
+        kind, capacity = KINDS[(i * 7) % len(KINDS)]
+        floor = (i // 8) % len(FLOORS)
+        code = f"{floor}.{1 + i % 8 + 8 * (i // (8 * len(FLOORS))):02d}"
+        about = RoomConfig(
+            id=f"room-{i}", name=f"{kind} {code}", floor=FLOORS[floor], timezone=str(ZONE), capacity=capacity
+        )
+        rooms.append(FakeRoom(about, seed=i % 5, shift=(i * 37) % 90 - 45, busy=0 if i % 6 == 4 else 1))
+    ill = {
+        3: (Quality.STALE, NOW - 41, "no reading for 41 min"),
+        10: (Quality.SUSPECT, NOW - 75, "the sensor reads 0 ppm"),
+        14: (Quality.UNTRAINED, 0, "the room has no model yet"),
+        18: (Quality.STARTING, NOW - 12, ""),
+    }
+    for i, (quality, since, reason) in ill.items():
+        for room in rooms[i::23]:
+            room.quality, room.since, room.reason = quality, since, reason
+    return rooms
+
+
+class SimulatedStore(FakeStore):
+    """Keeps labels and models; estimates are made up as they are asked for."""
+
+    def __init__(self, building: Building) -> None:
+        super().__init__()
+        self.building = building
+
+    def estimates(self, room, since, until, *, limit, after=None):
+        self._check()
+        self.building.asked_for_history += 1
+        first = max(0, 0 if since is None else math.ceil((since - START) / MINUTE))
+        if after is not None:
+            first = max(first, math.floor((after - START) / MINUTE) + 1)
+        end = self.building.rooms[room].last(self.building.minute) + 1
+        if until is not None:
+            end = min(end, math.ceil((until - START) / MINUTE))
+        return [
+            self.building.rooms[room].estimate(minute) for minute in range(first, min(end, first + limit))
+        ]
+
+
+class SlowTrainer(FakeTrainer):
+    """Is further each time that it is asked, and wants some labels."""
+
+    async def start(self, room):
+        there = len(self.store.labels(room))
+        if there < LABELS_NEEDED:
+            raise InputError(
+                f"{LABELS_NEEDED - there} more labels are needed: {there} of {LABELS_NEEDED} are there"
+            )
+        self.known[room] = 0
+
+    async def status(self, room):
+        if room not in self.known:
+            return {"status": "idle", "progress": 0.0, "message": ""}
+        self.known[room] += 1
+        if self.known[room] < 4:
+            return {"status": "running", "progress": self.known[room] / 4, "message": "fitting"}
+        scores = {"old": {"rmse": 2.314, "labels": 12}, "new": {"rmse": 1.478, "labels": 12}}
+        return {"status": "done", "progress": 1.0, "message": "", **scores}
+
+    async def accept(self, room):
+        await super().accept(room)
+        self.store.activate(room, self.store.add_model(room, MODEL, origin="trained"))
+
+
+class Building(FakePipeline):
+    """Rooms whose time is `minute`, which only `advance` moves."""
+
+    def __init__(self, rooms: Sequence[FakeRoom], *, tokens: bool = False) -> None:
+        self.rooms = {room.config.id: room for room in rooms}
+        self.minute = NOW
+        config = make_config("none", tokens=tokens, clock="readings")
+        super().__init__(replace(config, rooms={room.config.id: room.config for room in rooms}))
+        self._states = {name: room.state(NOW) for name, room in self.rooms.items()}
+        self.store = SimulatedStore(self)
+        self.trainer = SlowTrainer(self.store)
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.asked_for_history = 0
+
+    @asynccontextmanager
+    async def subscribe(self):
+        self.loop = asyncio.get_running_loop()
+        async with super().subscribe() as changes:
+            yield changes
+
+    def say(self, *states: RoomState) -> None:
+        """Tell all who listen, from any thread."""
+        if self.loop is None:
+            self.tell(*states)
+        else:
+            self.loop.call_soon_threadsafe(self.tell, *states)
+
+    def advance(self, minutes: int = 1) -> None:
+        """Let time pass for every room."""
+        for _ in range(minutes):
+            self.minute += 1
+            self.say(*(room.state(self.minute) for room in self.rooms.values()))
+
+    async def forget(self, room):
+        await super().forget(room)
+        kept = self.store._models.items()
+        self.store._models = {n: one for n, one in kept if one[0].room != room or one[0].origin == "file"}
+        for about in self.store.models(room):
+            self.store.activate(room, about.id)
+
+    def teach(self, room: str) -> None:
+        """Put a model and five labels there, as people would have."""
+        number = self.store.add_model(room, MODEL + bytes(58_000), origin="file")
+        self.store.activate(room, number)
+        for minute in (NOW - 1440 + 120, NOW - 1440, NOW - 300, NOW - 205, NOW - 75):
+            row = self.rooms[room].estimate(minute)
+            self.store.add_label(Label(room, row.time, round(row.people or 0) + minute % 3 - 1, row.time))
+
+
+@contextmanager
+def serve(building: Building, *, port: int = 0) -> Iterator[str]:
+    """Serve a building on a free port of loopback, in a thread; gives its address."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = make_app(building, building.config)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield address
+        finally:
+            app.state.streams.stop()
+            server.should_exit = True
+            thread.join(timeout=10)
+
+
+if __name__ == "__main__":
+    looked_at = Building(make_rooms(int(sys.argv[1]) if len(sys.argv) > 1 else 48))
+    looked_at.teach("room-1")
+    with serve(looked_at, port=8098):
+        while True:
+            time.sleep(1)
+            looked_at.advance()

@@ -1,0 +1,375 @@
+"""A backup is the store, from either database into either, and a broken one changes nothing."""
+
+import datetime as dt
+import hashlib
+import importlib
+import json
+import random
+import threading
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from live.postgres import empty_database
+from live.test_store import at, newer_version, thought, told
+from sqlalchemy import select, text
+
+from occupair.errors import InputError
+from occupair.live.messages import Label, Quality
+from occupair.live.store import Store, StoreError, backup, restore, schema
+
+KINDS = ["sqlite", "postgresql"]
+backup_module = importlib.import_module("occupair.live.store.backup")  # not the function of this name
+
+
+@pytest.fixture(params=KINDS)
+def source(request, tmp_path):
+    """The URL of a store that holds something of everything."""
+    (tmp_path / "source").mkdir()
+    url = empty_database(request.param, tmp_path / "source")
+    fill(url)
+    return url
+
+
+@pytest.fixture(params=KINDS)
+def target(request, tmp_path):
+    """The URL of an empty store, without tables."""
+    (tmp_path / "target").mkdir()
+    return empty_database(request.param, tmp_path / "target")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A backup of a store that holds something of everything."""
+    (tmp_path / "first").mkdir()
+    url = f"sqlite:///{tmp_path / 'first/rooms.db'}"
+    fill(url)
+    backup(url, tmp_path / "rooms.zip")
+    return tmp_path / "rooms.zip"
+
+
+def fill(url: str) -> None:
+    with closing(Store(url)) as store:
+        store.migrate()
+        store.write(
+            [
+                told(room, k / 3, co2=400 + k / 7, ventilation=k % 2 or None)
+                for room in "ab"
+                for k in range(50)
+            ]
+            + [told("büro\n½", 0, co2=float("inf")), told("c", 1)],
+            [thought("a", k, people=k / 9 if k else None, quality=Quality.STALE) for k in range(40)],
+        )
+        store.add_label(Label("a", at(0), 3, at(1)))
+        for origin in ("file", "upload", "trained"):
+            version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
+        store.activate("a", version - 1)
+        store.add_model("b", b"", origin="file")
+
+
+def contents(url: str) -> dict:
+    """Every row of every table."""
+    with closing(Store(url)) as store:
+        return contents_of(store)
+
+
+def contents_of(store: Store) -> dict:
+    with store.engine.connect() as connection:
+        return {
+            name: connection.execute(select(table).order_by(*table.primary_key.columns)).all()
+            for name, table in schema.metadata.tables.items()
+        }
+
+
+def test_a_backup_restores_the_store_in_either_database(source, target, tmp_path):
+    before = contents(source)
+    backup(source, tmp_path / "rooms.zip")
+    restore(tmp_path / "rooms.zip", target)
+    assert contents(target) == before == contents(source)
+    with closing(Store(target)) as store:
+        store.migrate()
+        assert store.active_model("a")[1] == bytes(range(256)) * 100
+        highest = max(row.id for row in before["models"])
+        assert store.add_model("a", b"new", origin="file") == highest + 1
+        store.write([told("a", 999, co2=1.0)], [])
+
+
+def test_a_file_is_readable_without_occupair(source, tmp_path):
+    backup(source, tmp_path / "rooms.zip")
+    with zipfile.ZipFile(tmp_path / "rooms.zip") as archive:
+        assert archive.testzip() is None
+        about = json.loads(archive.read("manifest.json"))
+        lines = archive.read("labels.jsonl")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0001")
+    assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
+    time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
+    assert [json.loads(line) for line in lines.splitlines()] == [["a", time, 3, time + 60_000_000]]
+    assert about["tables"]["labels"] == {
+        "columns": ["room", "time", "people", "entered"],
+        "rows": 1,
+        "sha256": hashlib.sha256(lines).hexdigest(),
+    }
+
+
+def test_a_backup_while_the_service_writes_is_one_state(target, tmp_path):
+    with closing(Store(target)) as store:
+        store.migrate()
+        started, stop, written = threading.Event(), threading.Event(), []
+
+        def write():
+            k = 0
+            while not stop.is_set():
+                store.write([told("a", k + n / 100, co2=1.0) for n in range(50)], [thought("z", k)])
+                written.append(k)
+                k += 1
+                if k == 5:
+                    started.set()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        started.wait(30)
+        try:
+            for _ in range(3):
+                before = len(written)
+                backup(target, tmp_path / "rooms.zip")
+                after = len(written) + 1
+                rows = lines_of(tmp_path / "rooms.zip")
+                assert rows["readings"] == 50 * rows["estimates"]
+                assert before <= rows["estimates"] <= after
+        finally:
+            stop.set()
+            writer.join()
+
+
+def lines_of(path: Path) -> dict[str, int]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: len(archive.read(f"{name}.jsonl").splitlines()) for name in schema.metadata.tables}
+
+
+def test_a_store_that_holds_something_is_only_replaced_when_told_to(file, target):
+    with closing(Store(target)) as store:
+        store.migrate()
+        store.add_label(Label("mine", at(0), 1, at(0)))
+    before = contents(target)
+    with pytest.raises(
+        InputError, match=r"^store \S+: holds labels already, give an empty one or say to replace"
+    ):
+        restore(file, target)
+    assert contents(target) == before
+    restore(file, target, replace=True)
+    assert contents(target) == contents(f"sqlite:///{file.parent / 'first/rooms.db'}")
+
+
+def test_an_open_store_sees_what_was_restored(file, target):
+    with closing(Store(target)) as store:
+        store.migrate()
+        for _ in range(8):  # often enough for its statements to be prepared
+            store.write([told("a", 500, co2=1.0)], [])
+            store.readings("a", None, None)
+        restore(file, target, replace=True)
+        assert len(store.readings("a", None, None)) == 50
+        store.write([told("a", 500, co2=1.0)], [])
+        assert len(store.readings("a", None, None)) == 51
+
+
+def test_an_older_backup_is_brought_up_to_date(file, target, tmp_path, monkeypatch):
+    newer_version(monkeypatch, tmp_path / "newer")
+    restore(file, target)
+    with closing(Store(target)) as store:
+        with store.engine.connect() as connection:
+            assert connection.execute(text("SELECT people, by FROM labels")).all() == [(3, "unknown")]
+        assert len(store.readings("a", None, None)) == 50
+    backup(target, tmp_path / "newer.zip")
+    monkeypatch.undo()
+    with pytest.raises(
+        InputError, match=r"newer.zip: was made by a newer version of occupair: .*revision '0002'"
+    ):
+        restore(tmp_path / "newer.zip", target, replace=True)
+
+
+def test_any_damage_is_found_and_changes_nothing(file, tmp_path):
+    target = f"sqlite:///{tmp_path / 'target.db'}"
+    whole, draw = file.read_bytes(), random.Random(8)
+    damaged = tmp_path / "damaged.zip"
+    expected = contents(f"sqlite:///{tmp_path / 'first/rooms.db'}")
+    survived = 0
+    for k in range(120):
+        data = bytearray(whole)
+        if k % 3 == 0:
+            del data[draw.randrange(len(data)) :]
+        elif k % 3 == 1:
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        else:  # where the zip file says what is in it
+            data[draw.randrange(len(data) - 400, len(data))] = draw.randrange(256)
+        damaged.write_bytes(data)
+        said = refusal(damaged, target)
+        if said is None:  # a bit that means nothing, such as the date of a member
+            survived += 1
+            assert contents(target) == expected
+            (tmp_path / "target.db").unlink()
+        else:
+            assert said.startswith(f"{damaged}: ")
+            assert "\n" not in said
+            assert not (tmp_path / "target.db").exists()
+    assert survived < 30
+
+
+def refusal(path: Path, url: str) -> str | None:
+    """Try to restore and say what was said against it."""
+    try:
+        restore(path, url)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def changed(file: Path, name: str = "labels", **changes) -> Path:
+    """Write another backup, right in itself, in which something is not as it should be."""
+    with zipfile.ZipFile(file) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    about = json.loads(members["manifest.json"])
+    if "row" in changes:
+        line = (
+            changes["row"]
+            if isinstance(changes["row"], bytes)
+            else json.dumps(changes["row"]).encode() + b"\n"
+        )
+        members[f"{name}.jsonl"] = line
+        about["tables"][name].update(rows=1, sha256=hashlib.sha256(line).hexdigest())
+    about["tables"][name].update(changes.get("told", {}))
+    for extra in changes.get("extra", []):
+        about["tables"][extra] = about["tables"]["labels"]
+        members[f"{extra}.jsonl"] = members["labels.jsonl"]
+    for gone in changes.get("gone", []):
+        del members[gone]
+    members["manifest.json"] = json.dumps({**about, **changes.get("about", {})}).encode()
+    path = file.parent / "changed.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+    return path
+
+
+MODEL = [1, "a", "file", "", "0" * 64, 1, 0, True]
+WRONG = [
+    ({"row": ["a", 1, 3]}, "is no row"),
+    ({"row": b"{\n"}, "is no row"),
+    ({"row": b"[" * 100_000}, "is no row"),
+    ({"row": ["a", "noon", 3, 0]}, "time of labels cannot be 'noon'"),
+    ({"row": ["a", 1.5, 3, 0]}, "time of labels cannot be 1.5"),
+    ({"row": ["a", 1, True, 0]}, "people of labels cannot be True"),
+    ({"row": ["a", 1, None, 0]}, "people of labels cannot be None"),
+    ({"row": [7, 1, 3, 0]}, "room of labels cannot be 7"),
+    ({"name": "models", "row": [*MODEL, "%%%"]}, "data of models cannot be '%%%'"),
+    ({"name": "models", "row": [*MODEL, 5]}, "data of models cannot be 5"),
+    ({"name": "readings", "row": ["a", 1, [400], None, "x", 0]}, r"co2 of readings cannot be \[400\]"),
+    ({"told": {"rows": 2}}, "its labels are not those that were written"),
+    ({"told": {"columns": ["room", "time", "people", "by"]}}, "its labels have other columns"),
+    ({"told": {"columns": None}}, "it has no manifest"),
+    ({"extra": ["passwords"]}, "it has the tables readings, estimates, labels, models, passwords"),
+    ({"gone": ["models.jsonl"]}, "what its manifest names is not there"),
+    ({"about": {"format": "else"}}, "what its manifest names is not there"),
+    ({"about": {"tables": []}}, "it has no manifest"),
+    ({"about": {"version": 2}}, "was made by a newer version of occupair: format 2, revision '0001'"),
+    ({"about": {"revision": "x"}}, "was made by a newer version of occupair: format 1, revision 'x'"),
+    ({"about": {"revision": ["0001"]}}, "was made by a newer version of occupair"),
+]
+
+
+def test_backups_that_somebody_changed_are_refused(file, target):
+    with closing(Store(target)) as store:
+        store.migrate()
+        store.add_label(Label("mine", at(0), 1, at(0)))
+        before = contents_of(store)
+        for changes, said in WRONG:
+            path = changed(file, **changes)
+            with pytest.raises(InputError, match=f"^{path}: .*{said}"):
+                restore(path, target, replace=True)
+            assert contents_of(store) == before
+
+
+def test_files_that_are_no_backup_are_refused(tmp_path):
+    target = f"sqlite:///{tmp_path / 'target.db'}"
+    (tmp_path / "empty.zip").write_bytes(b"")
+    (tmp_path / "notes.zip").write_text("not a zip file")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("photo.jpg", b"")
+    for name in ("empty.zip", "notes.zip", "other.zip"):
+        with pytest.raises(InputError, match=f"{name}: is no backup of occupair, or a broken one: "):
+            restore(tmp_path / name, target)
+    with pytest.raises(FileNotFoundError, match=r"none\.zip"):
+        restore(tmp_path / "none.zip", target)
+    with pytest.raises(IsADirectoryError):
+        restore(tmp_path, target)
+    assert not (tmp_path / "target.db").exists()
+
+
+def test_a_store_of_another_program_is_not_touched(file, target):
+    with closing(Store(target)) as store:
+        with store.engine.begin() as connection:
+            connection.execute(text("CREATE TABLE models (name text)"))
+            connection.execute(text("INSERT INTO models VALUES ('a car')"))
+        with pytest.raises(InputError, match=r"^store \S+: has a table models that is not occupair's"):
+            restore(file, target, replace=True)
+        with store.engine.connect() as connection:
+            assert connection.execute(text("SELECT name FROM models")).scalar() == "a car"
+        with pytest.raises(StoreError, match=r"models"):
+            store.migrate()
+
+
+def test_a_restore_that_is_interrupted_changes_nothing(file, target, monkeypatch):
+    with closing(Store(target)) as store:
+        store.migrate()
+        store.add_label(Label("mine", at(0), 1, at(0)))
+    before = contents(target)
+    fill_table, filled = backup_module._fill, []
+
+    def interrupted(connection, table, *others):
+        if len(filled) == 3:
+            raise KeyboardInterrupt
+        filled.append(table.name)
+        fill_table(connection, table, *others)
+
+    monkeypatch.setattr(backup_module, "_fill", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        restore(file, target, replace=True)
+    assert len(filled) == 3
+    assert contents(target) == before
+
+
+def test_there_must_be_something_to_back_up(target, tmp_path):
+    path = tmp_path / "rooms.zip"
+    path.write_text("the last backup")
+    said = (
+        "there is no such file"
+        if target.startswith("sqlite")
+        else "has no tables of occupair, there is nothing"
+    )
+    with pytest.raises(InputError, match=f"^store \\S+: {said}"):
+        backup(target, path)
+    with closing(Store(target)) as store:
+        assert store.ping()
+    with pytest.raises(InputError, match="has no tables of occupair, there is nothing to back up"):
+        backup(target, path)
+    assert path.read_text() == "the last backup"
+    fill(f"sqlite:///{tmp_path / 'full.db'}")
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        backup(f"sqlite:///{tmp_path / 'full.db'}", tmp_path / "no such folder/rooms.zip")
+
+
+def test_a_backup_that_fails_leaves_the_last_one(source, tmp_path, monkeypatch):
+    path = tmp_path / "rooms.zip"
+    backup(source, path)
+    last = path.read_bytes()
+
+    def full(value):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backup_module, "_to_json", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        backup(source, path)
+    assert path.read_bytes() == last
+    assert [one.name for one in tmp_path.glob("*.zip")] + [one.name for one in tmp_path.glob(".*")] == [
+        "rooms.zip"
+    ]

@@ -1,0 +1,242 @@
+"""Server-sent events, over a real server and real sockets."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+import uvicorn
+from live.fake_pipeline import TOKENS, FakePipeline, make_config, make_state
+
+from occupair.live.http.app import make_app
+from occupair.live.http.events import Streams
+
+
+class Server:
+    """The application of a fake pipeline on a free port, in a thread."""
+
+    def __init__(self, pipeline, streams):
+        self.pipeline = pipeline
+        self.streams = streams
+        self.app = make_app(pipeline, pipeline.config, streams=streams)
+        config = uvicorn.Config(
+            self.app, log_config=None, lifespan="off", ws="none", timeout_graceful_shutdown=5
+        )
+        self.server = uvicorn.Server(config)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        with asyncio.Runner() as runner:
+            self.loop = runner.get_loop()
+            runner.run(self.server.serve([self.socket]))
+
+    def tell(self, *states):
+        self.loop.call_soon_threadsafe(self.pipeline.tell, *states)
+
+    def __enter__(self):
+        self.thread.start()
+        until(lambda: self.server.started)
+        return self
+
+    def __exit__(self, *_):
+        self.loop.call_soon_threadsafe(self.streams.stop)
+        self.server.should_exit = True
+        self.thread.join(20)
+        self.socket.close()
+        assert not self.thread.is_alive()
+
+
+def until(true, seconds=10.0):
+    """Wait for something to be true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come true in time"
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def serving(*rooms, tokens=False, **limits):
+    pipeline = FakePipeline(make_config(*rooms, tokens=tokens))
+    with Server(pipeline, Streams(**limits)) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def listening(server, **headers):
+    """Open a stream; gives its blocks of lines as they come."""
+    with httpx.stream(
+        "GET", f"{server.url}/api/events", timeout=10, headers=headers, trust_env=False
+    ) as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert answer.headers["cache-control"] == "no-store"
+        assert "content-encoding" not in answer.headers
+        yield blocks(answer)
+
+
+def blocks(answer):
+    lines = []
+    for line in answer.iter_lines():
+        if line:
+            lines.append(line)
+        else:
+            yield lines
+            lines = []
+
+
+def states_of(block):
+    """Give what an event says: people by room."""
+    name, data = [line for line in block if not line.startswith("retry:")]
+    assert name == "event: state"
+    return {state["room"]: state["people"] for state in json.loads(data.removeprefix("data: "))}
+
+
+def test_all_states_come_first_then_those_that_change():
+    with serving() as server, listening(server) as events:
+        first = next(events)
+        assert first[0] == "retry: 2000"
+        assert states_of(first) == {"lab": 0, "kitchen": 1}
+        server.tell(make_state("lab", 7))
+        assert states_of(next(events)) == {"lab": 7}
+        server.tell(make_state("lab", None), make_state("kitchen", 2))
+        assert states_of(next(events)) == {"lab": None, "kitchen": 2}
+
+
+def test_an_event_says_of_a_room_what_the_room_says():
+    with serving() as server, listening(server) as events:
+        data = json.loads(next(events)[-1].removeprefix("data: "))
+        assert data == [room["state"] for room in httpx.get(f"{server.url}/api/rooms").json()["rooms"]]
+
+
+def test_while_nothing_changes_there_are_heartbeats():
+    with serving(heartbeat=0.05) as server, listening(server) as events:
+        next(events)
+        assert [next(events) for _ in range(3)] == [[": still here"]] * 3
+        server.tell(make_state("lab", 5))
+        while (block := next(events)) == [": still here"]:
+            pass
+        assert states_of(block) == {"lab": 5}, "a heartbeat loses no change"
+
+
+def test_by_default_a_heartbeat_comes_every_15_seconds():
+    assert Streams().heartbeat == 15.0
+
+
+def test_a_client_that_leaves_is_forgotten():
+    with serving() as server:
+        with listening(server) as events:
+            next(events)
+            assert (server.streams.open, len(server.pipeline.listeners)) == (1, 1)
+        until(lambda: (server.streams.open, len(server.pipeline.listeners)) == (0, 0))
+        server.tell(make_state("lab", 5))
+        with listening(server) as events:
+            assert states_of(next(events))["lab"] == 5
+
+
+def test_a_client_that_does_not_read_holds_up_nobody_and_is_dropped():
+    rooms = [f"room{place}" for place in range(300)]
+    with serving(*rooms, patience=1.0) as server, socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", server.port))
+        deaf.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: server.streams.open == 1)
+        with listening(server) as events:
+            next(events)
+            slowest = 0.0
+            for people in range(60):  # some 5 MB in all: more than any buffer on the way
+                said_at = time.monotonic()
+                server.tell(*(make_state(room, people) for room in rooms))
+                assert states_of(next(events)) == dict.fromkeys(rooms, people)
+                slowest = max(slowest, time.monotonic() - said_at)
+            assert slowest < 1.0, "nobody waits for the deaf one"
+            until(lambda: server.streams.open == 1)
+            assert len(server.pipeline.listeners) == 1
+
+
+def test_a_slow_client_misses_states_but_not_the_newest():
+    rooms = [f"room{place}" for place in range(300)]
+    with serving(*rooms, patience=30.0) as server, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        slow.connect(("127.0.0.1", server.port))
+        slow.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: server.streams.open == 1)
+        for people in range(200):
+            server.tell(*(make_state(room, people) for room in rooms))
+            time.sleep(0.005)
+        slow.settimeout(10)
+        heard = b""
+        while heard.count(b'"people":199,') < len(rooms):
+            piece = slow.recv(65_536)
+            assert piece, "it was dropped"
+            heard += piece
+        assert heard.count(b"event: state") < 150, "most states in between were left out"
+
+
+def test_so_many_streams_and_no_more():
+    with serving(most=2) as server:
+        with listening(server) as one, listening(server) as two:
+            next(one), next(two)
+            answer = httpx.get(f"{server.url}/api/events")
+            assert answer.status_code == 503
+            assert answer.json() == {"detail": "at most 2 event streams at a time"}
+            assert answer.headers["retry-after"] == "30"
+        until(lambda: server.streams.open == 0)
+        with listening(server) as events:
+            next(events)
+
+
+def test_a_stream_needs_a_token_or_the_cookie():
+    with serving(tokens=True) as server:
+        assert httpx.get(f"{server.url}/api/events").status_code == 401
+        with listening(server, Authorization=f"Bearer {TOKENS['read']}") as events:
+            next(events)
+        with listening(server, Cookie=f"occupair={TOKENS['read']}") as events:
+            next(events)
+
+
+def test_a_service_that_stops_ends_its_streams():
+    with serving() as server, listening(server) as events:
+        next(events)
+        server.loop.call_soon_threadsafe(server.streams.stop)
+        assert list(events) == []
+        until(lambda: server.streams.open == 0)
+
+
+def test_when_the_pipeline_ends_so_does_the_stream(monkeypatch):
+    pipeline = FakePipeline(make_config())
+
+    @contextlib.asynccontextmanager
+    async def ends():
+        async def changes():
+            yield [make_state("lab", 9)]
+
+        yield changes()
+
+    monkeypatch.setattr(pipeline, "subscribe", ends)
+    with Server(pipeline, Streams()) as server, listening(server) as events:
+        assert [states_of(block) for block in events] == [{"lab": 0, "kitchen": 1}, {"lab": 9}]
+
+
+def test_a_fault_in_a_stream_is_not_silent():
+    pipeline = FakePipeline(make_config())
+
+    def broken():
+        raise ZeroDivisionError("a fault")
+
+    pipeline.states = broken
+
+    async def ask():
+        transport = httpx.ASGITransport(make_app(pipeline, pipeline.config))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            await client.get("/api/events")
+
+    with pytest.raises(ZeroDivisionError, match="a fault"):
+        asyncio.run(ask())
+    assert not pipeline.listeners

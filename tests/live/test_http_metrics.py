@@ -1,0 +1,144 @@
+"""Figures for Prometheus."""
+
+import time
+from importlib.metadata import version
+
+import pytest
+from live.fake_pipeline import START, Client, FakePipeline, make_config, make_state
+from prometheus_client import REGISTRY
+from prometheus_client.parser import text_string_to_metric_families
+
+from occupair.live.http.app import make_app
+from occupair.live.http.metrics import DelayCounts
+from occupair.live.messages import Fate, Quality
+
+
+def scrape(pipeline):
+    return read(Client(make_app(pipeline, pipeline.config)))
+
+
+def read(ask):
+    """Give all samples by name and labels, as Prometheus' own parser reads them."""
+    answer = ask("GET", "/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    found = {}
+    for family in text_string_to_metric_families(answer.text):
+        assert family.documentation
+        for sample in family.samples:
+            key = (sample.name, *sorted(sample.labels.items()))
+            assert key not in found
+            found[key] = sample.value
+    return found
+
+
+@pytest.fixture
+def pipeline():
+    return FakePipeline(make_config())
+
+
+def test_figures_of_a_room(pipeline):
+    pipeline.tell(make_state("lab", 3))
+    found = scrape(pipeline)
+    lab = ("room", "lab")
+    assert {key: value for key, value in found.items() if lab in key} == {
+        ("occupair_room_people", lab): 3.0,
+        ("occupair_room_people_low", lab): 1.5,
+        ("occupair_room_people_high", lab): 4.5,
+        ("occupair_room_occupied", lab): 1.0,
+        ("occupair_room_co2_ppm", lab): 812.0,
+        ("occupair_room_ventilation", lab): 0.5,
+        ("occupair_room_time_seconds", lab): START.timestamp(),
+        ("occupair_room_quality", ("quality", "ok"), lab): 1.0,
+    }
+
+
+def test_what_is_not_known_has_no_series(pipeline):
+    unknown = {"low": None, "high": None, "co2": None, "ventilation": None, "time": None}
+    pipeline.tell(make_state("lab", None, quality=Quality.STALE, reason="silent", **unknown))
+    found = [key for key in scrape(pipeline) if ("room", "lab") in key]
+    assert found == [("occupair_room_quality", ("quality", "stale"), ("room", "lab"))]
+
+
+def test_figures_of_the_service(pipeline):
+    pipeline.counters["mqtt", Fate.ACCEPTED] = 7
+    pipeline.counters["http", Fate.NONSENSE] = 2
+    pipeline.estimates_total = 11
+    pipeline.waiting = 5
+    pipeline.tell(make_state("lab", None, quality=Quality.STALE))
+    found = scrape(pipeline)
+    assert found["occupair_readings_total", ("outcome", "accepted"), ("source", "mqtt")] == 7
+    assert found["occupair_readings_total", ("outcome", "nonsense"), ("source", "http")] == 2
+    assert found[("occupair_estimates_total",)] == 11
+    assert found[("occupair_store_queue",)] == 5
+    assert found[("occupair_up",)] == 1
+    assert found[("occupair_event_streams",)] == 0
+    assert found["occupair_build_info", ("version", version("occupair"))] == 1
+    rooms = {quality: found["occupair_rooms", ("quality", quality.value)] for quality in Quality}
+    assert rooms == dict.fromkeys(Quality, 0) | {Quality.STALE: 1, Quality.OK: 1}
+    assert found[("process_resident_memory_bytes",)] > 1e6
+    pipeline.healthy = {"store": "gone"}
+    assert scrape(pipeline)[("occupair_up",)] == 0
+
+
+def test_delays_are_counted_once_over_many_scrapes(pipeline):
+    ask = Client(make_app(pipeline, pipeline.config))
+    buckets = {"0.05": 0, "0.1": 0, "0.25": 0, "0.5": 0, "1.0": 0, "2.0": 0, "5.0": 0, "10.0": 0}
+    name = "occupair_estimate_delay_seconds"
+
+    def counted():
+        found = read(ask)
+        return [found[f"{name}_bucket", ("le", le)] for le in [*buckets, "+Inf"]] + [found[(f"{name}_sum",)]]
+
+    assert counted() == [0] * 9 + [0]
+    pipeline.delays.extend([0.03125, 0.375, 0.375])
+    assert counted() == [1, 1, 1, 3, 3, 3, 3, 3, 3, 0.78125]
+    assert counted() == [1, 1, 1, 3, 3, 3, 3, 3, 3, 0.78125]
+    pipeline.delays.extend([1.5, 100.0])
+    assert counted() == [1, 1, 1, 3, 3, 4, 4, 4, 5, 102.28125]
+
+
+def test_delays_that_fell_out_of_the_list_between_two_scrapes():
+    counts = DelayCounts([1.0])
+    counts.count([0.5])
+    counts.count([2.5, 3.5])
+    counts.count([])
+    counts.count([4.5])
+    assert (counts.counts, counts.total) == ([1, 3], 11.0)
+
+
+def test_a_delay_at_a_bound_is_within():
+    counts = DelayCounts([1.0, 2.0])
+    counts.count([1.0, 2.0, 2.000001])
+    assert counts.counts == [1, 1, 1]
+
+
+def test_series_of_rooms_can_be_switched_off():
+    pipeline = FakePipeline(make_config(room_metrics=False))
+    found = scrape(pipeline)
+    assert not [key for key in found if key[0].startswith("occupair_room_")]
+    assert found["occupair_rooms", ("quality", "ok")] == 2
+
+
+def test_nothing_is_global(pipeline):
+    names = set(REGISTRY._names_to_collectors)
+    other = FakePipeline(make_config("attic"))
+    one, two = make_app(pipeline, pipeline.config), make_app(other, other.config)
+    rooms = [
+        {dict(key[1:])["room"] for key in read(Client(app)) if key[0] == "occupair_room_people"}
+        for app in (one, two)
+    ]
+    assert rooms == [{"lab", "kitchen"}, {"attic"}]
+    assert set(REGISTRY._names_to_collectors) == names
+
+
+def test_2000_rooms_are_cheap(record_property):
+    pipeline = FakePipeline(make_config(*(f"room-{place}" for place in range(2000))))
+    ask = Client(make_app(pipeline, pipeline.config))
+    ask("GET", "/metrics")
+    began = time.perf_counter()
+    answer = ask("GET", "/metrics")
+    took = time.perf_counter() - began
+    record_property("seconds", took)
+    assert answer.text.count("occupair_room_people{") == 2000
+    assert took < 1.5, f"a scrape took {took:.2f} s"

@@ -1,0 +1,183 @@
+"""Logs: one line a record, as text or JSON, with no secret in it whatever part of the record has it."""
+
+import datetime as dt
+import io
+import json
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from occupair.live.config import MqttConfig, ServiceConfig
+from occupair.live.logs import HIDDEN, JsonLines, Redactor, TextLines, secrets_of, start_logging
+from occupair.live.tokens import make_token
+
+PASSWORD = 'pa"ss wörd\\1'
+
+
+@pytest.fixture
+def logged():
+    """Log to a text; give a function that starts it and one that tells what was written."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+
+    def start(*arguments, **options):
+        stream = io.StringIO()
+        start_logging(*arguments, stream=stream, **options)
+        return stream
+
+    yield start
+    root.handlers[:], root.level = before, level
+    root.setLevel(level)
+
+
+def test_json_lines(logged):
+    stream = logged("json")
+    logging.getLogger("occupair.live.mqtt").warning(
+        "room %s is stale", "lab", extra={"room": "lab", "min": 15.5}
+    )
+    line = json.loads(stream.getvalue())
+    time = dt.datetime.fromisoformat(line.pop("time"))
+    assert abs((dt.datetime.now(dt.UTC) - time).total_seconds()) < 60
+    assert line == {
+        "level": "warning",
+        "logger": "occupair.live.mqtt",
+        "message": "room lab is stale",
+        "room": "lab",
+        "min": 15.5,
+    }
+
+
+def test_extras_do_not_write_over_the_record(logged):
+    stream = logged("json")
+    logging.getLogger("a").info("x", extra={"level": "none", "time": 3, "error": "e"})
+    line = json.loads(stream.getvalue())
+    assert (line["level"], line["error"]) == ("info", "e")
+    assert line["time"].endswith("Z")
+
+
+def test_text_lines(logged):
+    stream = logged("text")
+    logging.getLogger("a").info("room is stale", extra={"room": "lab"})
+    time, level, rest = stream.getvalue().split(maxsplit=2)
+    assert dt.datetime.fromisoformat(time).tzinfo is not None
+    assert (level, rest) == ("info", "room is stale room=lab\n")
+
+
+@pytest.mark.parametrize("log", ["json", "text"])
+def test_nothing_that_is_logged_begins_a_line_of_its_own(logged, log):
+    stream = logged(log)
+    logging.getLogger("a").info(
+        "payload %s", "x\n2030-01-01 info all is well\x1b[2J\u2028", extra={"k": "a\nb"}
+    )
+    assert len(stream.getvalue().splitlines()) == 1
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_levels(logged):
+    stream = logged("text", "warning")
+    logging.getLogger("a").info("no")
+    logging.getLogger("a").error("yes")
+    assert "yes" in stream.getvalue()
+    assert "no" not in stream.getvalue()
+
+
+def test_started_again_it_takes_the_place_of_the_first(logged):
+    first, second = logged("text"), logged("json")
+    logging.getLogger("a").info("x")
+    assert first.getvalue() == ""
+    assert json.loads(second.getvalue())["message"] == "x"
+
+
+def test_errors_keep_their_traceback(logged):
+    stream = logged("json")
+    try:
+        raise ValueError("no such thing")
+    except ValueError:
+        logging.getLogger("a").exception("failed")
+    line = json.loads(stream.getvalue())
+    assert line["error"].startswith("Traceback")
+    assert line["error"].endswith("ValueError: no such thing")
+
+
+def test_words_and_arguments_that_do_not_fit_are_told_too():
+    record = logging.makeLogRecord({"msg": "%d rooms", "args": ("token=hush",)})
+    assert Redactor().filter(record)
+    assert record.getMessage() == "%d rooms ('token=***',)"
+
+
+@pytest.mark.parametrize("log", ["json", "text"])
+def test_no_part_of_a_record_tells_a_secret(logged, log):
+    token = make_token()
+    stream = logged(log, secrets=[PASSWORD])
+    logger = logging.getLogger("a")
+    for secret in (PASSWORD, token):
+        logger.info(f"words {secret}")
+        logger.info("argument %s", secret)
+        logger.info("table %s", {"a": [secret]})
+        logger.info("repr %r", secret)
+        logger.info("extra", extra={"a": secret, "b": {"c": [secret], secret: 1}, "d": ValueError(secret)})
+        logger.info("stack", stack_info=True, extra={"e": (secret, {secret})})
+        try:
+            raise ValueError(secret)
+        except ValueError:
+            logger.exception("failed")
+    said = stream.getvalue()
+    assert said.count("failed") == 2
+    assert HIDDEN in said
+    for form in (PASSWORD, token, json.dumps(PASSWORD)[1:-1], repr(PASSWORD)[1:-1], "wörd", token[9:]):
+        assert form not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "clean"),
+    [
+        ("postgresql+psycopg://me:hush@db:5432/x", "postgresql+psycopg://me:***@db:5432/x"),
+        ("postgresql://me:hu%40sh@db/x?sslmode=on", "postgresql://me:***@db/x?sslmode=on"),
+        ("mqtt://me:hu@sh@b and mqtt://c", "mqtt://me:***@b and mqtt://c"),
+        ("redis://:hush@b", "redis://:***@b"),
+        ("Authorization: Bearer abcdef123", "Authorization: Bearer ***"),
+        ("authorization: basic dXNlcjpwYXNz", "authorization: basic ***"),
+        ("{'Authorization': 'Bearer abcdef123'}", "{'Authorization': 'Bearer ***'}"),
+        ("GET /api/events?token=hush&room=lab", "GET /api/events?token=***&room=lab"),
+        ("password='hush' user='me'", "password='***' user='me'"),
+        ('{"mqtt_password": "hush", "port": 1}', '{"mqtt_password": "***", "port": 1}'),
+        ("MqttConfig(password=hush)", "MqttConfig(password=***)"),
+        ("x-api-key: hush", "x-api-key: ***"),
+        ("Set-Cookie: session", "Set-Cookie: ***"),
+        ("http://host:8099/page at 10:30 of a@b", "http://host:8099/page at 10:30 of a@b"),
+        ("the password is wrong, the bearer came", "the password is wrong, the bearer came"),
+    ],
+)
+def test_secrets_are_known_by_their_looks(words, clean):
+    assert Redactor().clean(words) == clean
+
+
+def test_values_of_telling_names_are_hidden():
+    cleaned = Redactor().clean(
+        {"password": "a", "x-token": b"b", "tokens": 3, "user": "c", "n": None, "t": True}
+    )
+    assert cleaned == {"password": HIDDEN, "x-token": HIDDEN, "tokens": 3, "user": "c", "n": None, "t": True}
+
+
+def test_a_secret_within_another_leaves_nothing_of_it():
+    assert Redactor(["ab", "abcd", ""]).clean("abcd ab") == "*** ***"
+
+
+def test_secrets_of_settings():
+    mqtt = MqttConfig("b", password=SecretStr("one"))
+    config = ServiceConfig("postgresql://me:tw%6F@db/x", mqtt=mqtt)
+    assert secrets_of(config) == ["one", "tw%6F", "two"]
+    assert secrets_of(ServiceConfig("sqlite:////a.db")) == []
+
+
+@given(st.text(), st.text(min_size=4))
+def test_any_record_is_one_line_without_the_secret(words, secret):
+    for formatter in (JsonLines(), TextLines()):
+        record = logging.makeLogRecord({"msg": f"{words}{secret}{words}", "levelname": "INFO", "a": secret})
+        assert Redactor([secret]).filter(record)
+        line = formatter.format(record)
+        assert "\n" not in line
+        assert secret not in record.getMessage().replace(HIDDEN, "") or secret in words * 2

@@ -1,0 +1,332 @@
+"""Estimating and writing side by side: nothing is acknowledged that is not kept, no estimate waits."""
+
+import asyncio
+import datetime as dt
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import occupair as oc
+from occupair.live import pipeline as module
+from occupair.live.config import RoomConfig, ServiceConfig
+from occupair.live.messages import Fate, Quality, Reading
+from occupair.live.pipeline import NotTaken, Pipeline
+from occupair.live.store import Store, StoreError
+from occupair.model_file import dump_model
+
+UTC = dt.UTC
+
+
+@pytest.fixture(scope="module")
+def office():
+    return oc.simulate_office(days=5, seed=3).iloc[::5].tz_localize("UTC")
+
+
+@pytest.fixture(scope="module")
+def estimator(office):
+    return oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office.iloc[: 3 * 288])
+
+
+@pytest.fixture
+def setup(tmp_path, estimator):
+    """Settings with two rooms, one of them with a model."""
+    path = tmp_path / "lab.occupair"
+    path.write_bytes(dump_model(estimator))
+    rooms = {"lab": RoomConfig("lab", model=path), "hall": RoomConfig("hall")}
+    return ServiceConfig(store=f"sqlite:///{tmp_path}/rooms.db", clock="readings", rooms=rooms)
+
+
+@pytest.fixture
+def store(setup):
+    store = Store(setup.store)
+    store.migrate()
+    yield store
+    store.close()
+
+
+def readings_of(frame, room="lab"):
+    return [
+        Reading(room, time.to_pydatetime(), co2, flow, "http", dt.datetime.now(UTC))
+        for time, co2, flow in zip(frame.index, frame["co2"], frame["ventilation"], strict=True)
+    ]
+
+
+def with_pipeline(setup, store, work):
+    """Run some work with a pipeline that is started and stopped."""
+
+    async def run():
+        pipeline = Pipeline(setup, store)
+        await pipeline.start()
+        try:
+            return await work(pipeline)
+        finally:
+            await pipeline.stop()
+
+    return asyncio.run(run())
+
+
+def kept(store, room="lab"):
+    return store.estimates(room, None, None, limit=10_000)
+
+
+def test_what_is_acknowledged_is_kept_with_its_estimates(setup, store, office, estimator):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+
+    async def work(pipeline):
+        fates = await pipeline.submit(readings_of(day))
+        return fates, store.readings("lab", None, None), kept(store), pipeline.state("lab")
+
+    fates, readings, estimates, state = with_pipeline(setup, store, work)
+    assert set(fates) == {Fate.ACCEPTED}
+    assert [one.co2 for one in readings] == day["co2"].tolist()
+    np.testing.assert_allclose([one.people for one in estimates], estimator.estimate(day), atol=1e-6)
+    assert state.people_exact == estimates[-1].people
+
+
+def test_goes_on_after_a_restart_as_if_nothing_had_happened(setup, store, office):
+    day = readings_of(office.iloc[3 * 288 + 80 : 3 * 288 + 200])
+    for part in np.array_split(np.arange(len(day)), 7):
+        with_pipeline(setup, store, lambda pipeline, part=part: pipeline.submit([day[k] for k in part]))
+    broken = kept(store)
+    other = Store(setup.store.replace("rooms.db", "other.db"))
+    other.migrate()
+    with_pipeline(setup, other, lambda pipeline: pipeline.submit(day))
+    whole = kept(other)
+    other.close()
+    assert [one.time for one in broken] == [one.time for one in whole]
+    for name in ("people", "low", "high", "people_20", "co2_smoothed"):
+        got, expected = ([getattr(one, name) for one in estimates] for estimates in (broken, whole))
+        np.testing.assert_allclose(
+            np.array(got, dtype=float), np.array(expected, dtype=float), rtol=0, atol=1e-9, err_msg=name
+        )
+
+
+class Slow(Store):
+    """A store that is stuck until it is let go, and may fail some times after that."""
+
+    def __init__(self, url):
+        super().__init__(url)
+        self.free, self.failures, self.writes = threading.Event(), 0, 0
+
+    def write(self, readings, estimates):
+        self.free.wait()
+        self.writes += 1
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("the disk is full")
+        super().write(readings, estimates)
+
+
+@pytest.fixture
+def slow(setup):
+    store = Slow(setup.store)
+    store.migrate()
+    yield store
+    store.free.set()
+    store.close()
+
+
+def test_estimates_do_not_wait_for_a_slow_store_and_acknowledgements_do(setup, slow, office):
+    day = readings_of(office.iloc[3 * 288 : 3 * 288 + 60])
+
+    async def work(pipeline):
+        async with pipeline.subscribe() as changes:
+            submits = [asyncio.create_task(pipeline.submit([one])) for one in day]
+            told = set()
+            async for states in changes:
+                told |= {state.time for state in states}
+                if day[-1].time in told:
+                    break
+            assert not any(task.done() for task in submits)
+            assert pipeline.waiting == 60
+            slow.free.set()
+            assert [await task for task in submits] == [[Fate.ACCEPTED]] * 60
+        assert pipeline.waiting == 0
+        assert slow.writes < 10  # what waited went together
+
+    with_pipeline(setup, slow, work)
+    assert len(slow.readings("lab", None, None)) == 60
+
+
+def test_a_store_that_fails_is_tried_again_until_it_takes_it(setup, slow, office, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", (0.01, 0.02))
+    slow.failures = 3
+    slow.free.set()
+    day = readings_of(office.iloc[3 * 288 : 3 * 288 + 3])
+
+    async def work(pipeline):
+        task = asyncio.create_task(pipeline.submit(day))
+        seen = set()
+        while not task.done():
+            seen.add(pipeline.healthy["store"])
+            await asyncio.sleep(0.005)
+        assert await task == [Fate.ACCEPTED] * 3
+        assert "the disk is full" in seen
+        assert pipeline.healthy["store"] == "ok"
+
+    with_pipeline(setup, slow, work)
+    assert slow.writes == 4
+
+
+def test_a_repeated_reading_is_not_acknowledged_before_the_first_is_kept(setup, slow, office):
+    day = readings_of(office.iloc[3 * 288 : 3 * 288 + 1])
+
+    async def work(pipeline):
+        first = asyncio.create_task(pipeline.submit(day))
+        again = asyncio.create_task(pipeline.submit(day))
+        done, _ = await asyncio.wait([first, again], timeout=0.2)
+        assert not done
+        slow.free.set()
+        assert (await first, await again) == ([Fate.ACCEPTED], [Fate.DUPLICATE])
+
+    with_pipeline(setup, slow, work)
+
+
+def test_no_more_is_taken_when_too_much_waits(setup, slow, office, monkeypatch):
+    monkeypatch.setattr(module, "MOST_WAITING", 5)
+    day = readings_of(office.iloc[3 * 288 : 3 * 288 + 10])
+
+    async def work(pipeline):
+        waiting = asyncio.create_task(pipeline.submit(day[:5]))
+        await asyncio.sleep(0.05)
+        with pytest.raises(NotTaken, match="5 readings wait for the store"):
+            await pipeline.submit(day[5:6])
+        slow.free.set()
+        await waiting
+        assert await pipeline.submit(day[5:6]) == [Fate.ACCEPTED]
+
+    with_pipeline(setup, slow, work)
+
+
+def test_every_reading_has_a_fate(setup, store, office):
+    now = dt.datetime.now(UTC)
+    good = readings_of(office.iloc[3 * 288 : 3 * 288 + 2])
+    wall = ServiceConfig(store=setup.store, rooms=setup.rooms)
+
+    def one(time=now, co2=500.0, ventilation=None, room="lab"):
+        return Reading(room, time, co2, ventilation, "mqtt", dt.datetime.now(UTC))
+
+    cases = [
+        (good[1], Fate.ACCEPTED),
+        (good[0], Fate.ACCEPTED),  # before it, but nothing was said yet
+        (good[1], Fate.DUPLICATE),
+        (one(room="nowhere"), Fate.UNKNOWN_ROOM),
+        (one(co2=None), Fate.NONSENSE),
+        (one(co2=float("nan")), Fate.NONSENSE),
+        (one(co2=float("inf")), Fate.NONSENSE),
+        (one(co2=1e9), Fate.NONSENSE),
+        (one(ventilation=-0.5), Fate.NONSENSE),
+        (one(ventilation=80.0), Fate.NONSENSE),
+        (one(time=now + dt.timedelta(days=300)), Fate.FUTURE),
+        (one(time=now + dt.timedelta(minutes=3)), Fate.FUTURE),
+        (one(time=now + dt.timedelta(seconds=50), room="hall"), Fate.ACCEPTED),
+        (one(co2=0.0), Fate.ACCEPTED),
+    ]
+
+    async def work(pipeline):
+        for reading, fate in cases:
+            assert await pipeline.submit([reading]) == [fate], reading
+        assert pipeline.counters["mqtt", Fate.NONSENSE] == 6
+        assert pipeline.state("lab").reason == "the sensor reads 0 ppm"
+
+    with_pipeline(wall, store, work)
+
+
+def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store):
+    wall = ServiceConfig(store=setup.store, rooms=setup.rooms)
+
+    async def work(pipeline):
+        now = dt.datetime.now(UTC)
+        ahead = now + dt.timedelta(hours=3)
+        assert await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)]) == [Fate.FUTURE]
+        await pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)])
+        assert pipeline.state("lab").reason == ""
+        await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)])
+        assert pipeline.state("lab").quality is Quality.SUSPECT
+        assert pipeline.state("lab").reason == "the sensor's clock is 180 minutes ahead"
+
+    with_pipeline(wall, store, work)
+
+
+def test_silence_is_told_without_a_reading(setup, store, office, monkeypatch):
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.02)
+    rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, stale_after=0.005)}
+    wall = ServiceConfig(store=setup.store, rooms=rooms)
+
+    async def work(pipeline):
+        now = dt.datetime.now(UTC)
+        await pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)])
+        assert pipeline.state("lab").people == 0
+        async with pipeline.subscribe() as changes:
+            async for states in changes:
+                if states[0].quality is Quality.STALE:
+                    assert states[0].people is None
+                    break
+
+    with_pipeline(wall, store, work)
+
+
+def test_models_are_swapped_and_forgotten(setup, store, office, estimator):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        await pipeline.use_model("lab", dump_model(other), origin="upload")
+        swapped = [one.people for one in kept(store)]
+        await pipeline.forget("lab")
+        with pytest.raises(oc.InputError, match="is not an occupair model"):
+            await pipeline.use_model("lab", b"nonsense", origin="upload")
+        await pipeline.use_model("hall", dump_model(other), origin="upload")
+        assert pipeline.state("hall").quality is Quality.STALE
+        return swapped, [one.people for one in kept(store)]
+
+    swapped, back = with_pipeline(setup, store, work)
+    np.testing.assert_allclose(swapped, other.estimate(day), atol=1e-6)
+    np.testing.assert_allclose(back, estimator.estimate(day), atol=1e-6)
+
+
+def test_a_file_that_changed_goes_before_what_was_uploaded(setup, store, office):
+    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
+
+    async def origin(pipeline):
+        return [one.origin for one in store.models("lab") if one.active]
+
+    async def upload(pipeline):
+        await pipeline.use_model("lab", dump_model(other), origin="upload")
+
+    assert with_pipeline(setup, store, origin) == ["file"]
+    with_pipeline(setup, store, upload)
+    assert with_pipeline(setup, store, origin) == ["upload"]
+    third = oc.OccupancyEstimator(n_hidden=15, random_state=2).fit(office.iloc[288 : 3 * 288])
+    setup.rooms["lab"].model.write_bytes(dump_model(third))
+    assert with_pipeline(setup, store, origin) == ["file"]
+
+
+def test_rooms_come_and_go(setup, store, office):
+    async def work(pipeline):
+        await pipeline.submit(readings_of(office.iloc[3 * 288 : 3 * 288 + 5]))
+        fewer = ServiceConfig(store=setup.store, clock="readings", rooms={"attic": RoomConfig("attic")})
+        await pipeline.reload(fewer)
+        assert set(pipeline.states()) == {"attic"}
+        assert await pipeline.submit(readings_of(office.iloc[:1])) == [Fate.UNKNOWN_ROOM]
+        await pipeline.reload(setup)
+        assert pipeline.state("lab").co2 == pytest.approx(office["co2"].iloc[3 * 288 + 4])
+
+    with_pipeline(setup, store, work)
+
+
+def test_a_model_that_cannot_be_read_leaves_the_room_without_one(setup, store, caplog):
+    setup.rooms["lab"].model.write_bytes(b"broken")
+
+    async def work(pipeline):
+        return pipeline.state("lab").quality
+
+    assert with_pipeline(setup, store, work) is Quality.UNTRAINED
+    assert "room lab has no model: is not an occupair model" in caplog.text
+
+
+def test_times_are_utc(office):
+    assert pd.Timestamp(readings_of(office.iloc[:1])[0].time).tz is not None

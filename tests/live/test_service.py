@@ -1,0 +1,235 @@
+"""The service as operators meet it: signals, a lost database, a full disk, the demo."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import numpy as np
+import paho.mqtt.client as mqtt
+import pandas as pd
+import pytest
+from live.mosquitto import mosquitto_server, why_no_mosquitto
+from live.postgres import postgres_to_stop, why_no_postgres
+from live.service_process import ServiceProcess, free_port
+
+import occupair as oc
+from occupair.live.store import Store
+
+ROOM = """
+[rooms.lab]
+name = "The lab"
+model = "model.occupair"
+co2 = { topic = "sensors/lab", shape = "json", path = "co2", time_path = "time" }
+ventilation = { topic = "sensors/lab", shape = "json", path = "fan", time_path = "time", full = 100 }
+"""
+
+needs_mosquitto = pytest.mark.skipif(why_no_mosquitto() is not None, reason=why_no_mosquitto() or "")
+
+
+@pytest.fixture(scope="module")
+def office():
+    office = oc.simulate_office(days=4, seed=5).iloc[::5]
+    end = pd.Timestamp.now(tz="UTC").normalize()
+    return office.set_axis(pd.date_range(end=end, periods=len(office) + 1, freq="5min")[:-1])
+
+
+@pytest.fixture(scope="module")
+def model(office):
+    return oc.OccupancyEstimator(n_hidden=40, random_state=0).fit(office.iloc[: 3 * 288])
+
+
+@pytest.fixture
+def folder(tmp_path, model):
+    model.save(tmp_path / "model.occupair")
+    return tmp_path
+
+
+@pytest.fixture
+def start():
+    """Start services that are ended with the test."""
+    services = []
+
+    def begin(service):
+        services.append(service)
+        service.start()
+        return service
+
+    yield begin
+    for service in services:
+        service.kill()
+
+
+class Listener:
+    """Somebody who hears all that a broker tells."""
+
+    def __init__(self, port):
+        self.heard = {}
+        self.client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, "listener")
+        self.client.on_message = lambda client, userdata, message: self.heard.update(
+            {message.topic: message.payload.decode()}
+        )
+        self.client.connect("127.0.0.1", port)
+        self.client.subscribe("#", 1)
+        self.client.loop_start()
+
+    def tell(self, day):
+        """Publish readings as the sensor of the lab."""
+        for at, co2, flow in zip(day.index, day["co2"], day["ventilation"], strict=True):
+            said = {"time": at.isoformat(), "co2": co2, "fan": 100 * flow}
+            self.client.publish("sensors/lab", json.dumps(said), qos=1)
+
+    def state(self):
+        return json.loads(self.heard.get("occupair/lab/state", "{}"))
+
+    def stop(self):
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+@pytest.fixture
+def broker():
+    with mosquitto_server() as server:
+        listener = Listener(server.port)
+        yield server, listener
+        listener.stop()
+
+
+def wait_for(met, patience=40.0):
+    until = time.monotonic() + patience
+    while not met():
+        assert time.monotonic() < until, "it never came"
+        time.sleep(0.05)
+
+
+def same_time(said, time_):
+    return said.get("time") is not None and pd.Timestamp(said["time"]) == time_
+
+
+@needs_mosquitto
+def test_counts_come_back_and_a_stop_is_clean(folder, office, model, broker, start):
+    server, listener = broker
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    service = start(
+        ServiceProcess(folder, store=f"sqlite:///{folder}/rooms.db", broker=server.port, rooms=ROOM)
+    )
+    wait_for(lambda: listener.heard.get("occupair/status") == "online")
+    listener.tell(day)
+    wait_for(lambda: same_time(listener.state(), day.index[-1]))
+    expected = model.estimate(day, interval=0.9).iloc[-1]
+    state = listener.state()
+    assert state["people_exact"] == pytest.approx(expected["people"], abs=1e-6)
+    assert state["people"] == round(expected["people"])
+    assert (state["low"], state["high"]) == pytest.approx((expected["low"], expected["high"]), abs=1e-6)
+    assert "homeassistant/device/occupair_lab/config" in listener.heard
+    assert service.stop() == 0
+    wait_for(lambda: listener.heard["occupair/status"] == "offline")
+    log = [json.loads(line) for line in service.log.read_text().splitlines()]
+    assert [line["message"] for line in log][-1] == "stopping"
+    assert {line["level"] for line in log} == {"info"}
+
+
+@needs_mosquitto
+def test_rooms_are_read_again_on_sighup(folder, office, broker, start):
+    server, listener = broker
+    service = start(
+        ServiceProcess(folder, store=f"sqlite:///{folder}/rooms.db", broker=server.port, rooms=ROOM)
+    )
+    wait_for(lambda: "homeassistant/device/occupair_lab/config" in listener.heard)
+    first = service.path.read_text()
+    service.path.write_text(first + "[rooms.hall]\nmodle = 5\n")
+    service.signal(signal.SIGHUP)
+    wait_for(lambda: "the settings stay as they are" in service.log.read_text())
+    assert "did you mean 'model'" in service.log.read_text()
+    service.path.write_text(first.replace("rooms.lab", "rooms.hall"))
+    service.signal(signal.SIGHUP)
+    wait_for(lambda: "homeassistant/device/occupair_hall/config" in listener.heard)
+    assert [room["room"] for room in service.get("/api/rooms")["rooms"]] == ["hall"]
+    wait_for(lambda: listener.heard["homeassistant/device/occupair_lab/config"] == "")
+    assert service.stop() == 0
+
+
+@needs_mosquitto
+@pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")
+def test_a_lost_database_delays_no_estimate_and_loses_nothing(folder, office, model, broker, start):
+    server, listener = broker
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    with postgres_to_stop() as database:
+        service = start(ServiceProcess(folder, store=database.url, broker=server.port, rooms=ROOM))
+        listener.tell(day.iloc[:50])
+        wait_for(lambda: same_time(listener.state(), day.index[49]))
+        database.stop(signal.SIGQUIT)
+        listener.tell(day.iloc[50:100])
+        wait_for(lambda: same_time(listener.state(), day.index[99]))  # told while nothing can be kept
+        wait_for(lambda: service.health() == "failing")
+        database.start()
+        listener.tell(day.iloc[100:])
+        store = Store(database.url)
+        wait_for(lambda: len(store.readings("lab", None, None)) == 150)
+        said = store.estimates("lab", None, None, limit=1000)
+        store.close()
+        np.testing.assert_allclose([one.people for one in said], model.estimate(day), atol=1e-6)
+        assert service.stop() == 0
+
+
+@needs_mosquitto
+def test_a_full_disk_delays_no_estimate_and_loses_nothing(folder, office, model, broker, start):
+    server, listener = broker
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    url = f"sqlite:///{folder}/rooms.db"
+    service = start(ServiceProcess(folder, store=url, broker=server.port, rooms=ROOM))
+    listener.tell(day.iloc[:20])
+    wait_for(lambda: same_time(listener.state(), day.index[19]))
+    resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+    listener.tell(day.iloc[20:100])
+    wait_for(lambda: same_time(listener.state(), day.index[99]))
+    wait_for(lambda: service.health() == "failing")
+    resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    listener.tell(day.iloc[100:])
+    store = Store(url)
+    wait_for(lambda: len(store.readings("lab", None, None)) == 150)
+    said = store.estimates("lab", None, None, limit=1000)
+    np.testing.assert_allclose([one.people for one in said], model.estimate(day), atol=1e-6)
+    store.close()
+    assert service.stop() == 0
+
+
+def test_an_address_that_is_taken_is_one_line(folder, start):
+    service = start(ServiceProcess(folder, store=f"sqlite:///{folder}/rooms.db", broker=None, rooms=ROOM))
+    again = subprocess.run(
+        [sys.executable, "-m", "occupair", "serve", str(service.path)], capture_output=True, text=True
+    )
+    assert again.returncode == 2
+    assert again.stderr == (
+        f"occupair: cannot listen on 127.0.0.1:{service.port}: Address already in use: set another port\n"
+    )
+    assert service.health() == "ok"
+
+
+def test_the_demo_needs_nothing(tmp_path):
+    port = free_port()
+    command = [sys.executable, "-m", "occupair", "serve", "--demo", "--port", str(port)]
+    with (tmp_path / "log").open("wb") as log:
+        demo = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+
+        def rooms():
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/rooms", timeout=5) as answer:
+                    return [room["state"] for room in json.load(answer)["rooms"]]
+            except OSError:
+                return []
+
+        wait_for(lambda: len(rooms()) == 5 and all(state["quality"] == "ok" for state in rooms()), 120)
+        first = {state["room"]: state["time"] for state in rooms()}
+        wait_for(lambda: all(state["time"] > first[state["room"]] for state in rooms()))
+        assert sum(state["people"] for state in rooms()) > 0
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(20) == 0
+    finally:
+        demo.kill()
+        demo.wait()
+    assert "Traceback" not in (tmp_path / "log").read_text()

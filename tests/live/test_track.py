@@ -1,0 +1,281 @@
+"""A room of the service, against the library on the same readings."""
+
+import datetime as dt
+import math
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import occupair as oc
+from occupair.live.engine import read_model
+from occupair.live.messages import Estimated, Fate, Quality, Reading
+from occupair.live.track import Model, Track, microseconds, moment
+from occupair.model_file import dump_model
+
+MINUTES = dt.timedelta(minutes=1)
+UTC, ZONE = dt.UTC, ZoneInfo("Europe/Copenhagen")
+
+
+@pytest.fixture(scope="module")
+def office():
+    return oc.simulate_office(days=5, seed=3).iloc[::5].tz_localize("Europe/Copenhagen")
+
+
+@pytest.fixture(scope="module", params=["default", "paper"])
+def estimator(request, office):
+    paper = oc.OccupancyEstimator.paper(n_hidden=25, n_draws=1, random_state=0)
+    kind = oc.OccupancyEstimator(n_hidden=15, random_state=0) if request.param == "default" else paper
+    return kind.fit(office.iloc[: 3 * 288])
+
+
+@pytest.fixture(scope="module")
+def model(estimator):
+    return Model(1, read_model(dump_model(estimator)))
+
+
+def reading(time, co2=None, ventilation=None, received=None):
+    time = pd.Timestamp(time).to_pydatetime().astimezone(UTC)
+    return Reading("lab", time, co2, ventilation, "http", received or time)
+
+
+def readings_of(frame):
+    return [
+        reading(time, co2, flow)
+        for time, co2, flow in zip(frame.index, frame["co2"], frame["ventilation"], strict=True)
+    ]
+
+
+class Kept:
+    """What a store would hold: the newest estimate of every time, and the readings."""
+
+    def __init__(self, track):
+        self.track, self.estimates, self.fates, self.readings = track, {}, [], []
+
+    def take(self, readings):
+        for one in readings:
+            fate, estimates = self.track.take(one)
+            self.fates.append(fate)
+            self.estimates.update({estimate.time: estimate for estimate in estimates})
+            if fate is not Fate.DUPLICATE:
+                self.readings.append(one)
+        return self
+
+    def restart(self, quickly=True):
+        """Die, and go on from what was kept."""
+        old = self.track
+        self.track = Track(old.room, old.zone, old.model)
+        if self.readings:
+            newest = max(one.time for one in self.readings)
+            since = self.track.window(newest)
+            readings = sorted((r for r in self.readings if r.time >= since), key=lambda r: r.time)
+            said = self.estimates.values() if quickly else ()
+            self.track.restore(readings, [one for one in said if one.time > newest - 40 * MINUTES])
+        return self
+
+
+def people_of(kept):
+    return {time: one.people for time, one in sorted(kept.estimates.items())}
+
+
+def assert_same(one, other):
+    assert list(one) == list(other)
+    for time, expected in other.items():
+        got = one[time]
+        for name in ("people", "low", "high", "people_20", "co2_smoothed"):
+            assert getattr(got, name) == pytest.approx(getattr(expected, name), abs=1e-6), (time, name)
+        assert (got.co2, got.ventilation, got.quality) == (
+            expected.co2,
+            expected.ventilation,
+            expected.quality,
+        )
+
+
+def test_says_what_the_library_says_and_twenty_minutes_later_too(estimator, model, office):
+    two_days = office.iloc[3 * 288 :]
+    kept = Kept(Track("lab", ZONE, model)).take(readings_of(two_days))
+    assert set(kept.fates) == {Fate.ACCEPTED}
+    expected = estimator.estimate(two_days)
+    said = [one for _, one in sorted(kept.estimates.items())]
+    np.testing.assert_allclose([one.people for one in said], expected, rtol=0, atol=1e-6)
+    later = estimator.estimate(two_days, lag=20)
+    whole = [k for k in range(len(said)) if k % 288 < 284]  # the last minutes of a day wait for no more
+    np.testing.assert_allclose([said[k].people_20 for k in whole], later.iloc[whole], rtol=0, atol=1e-6)
+    assert max(expected) > 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_order_repeats_and_restarts_leave_the_same_estimates(model, office, data):
+    day = office.iloc[3 * 288 + 80 : 3 * 288 + 200]
+    whole = readings_of(day)
+    expected = Kept(Track("lab", ZONE, model)).take(whole)
+    kept = Kept(Track("lab", ZONE, model))
+    mixed = list(whole)
+    for _ in range(data.draw(st.integers(0, 6))):  # some come late, some twice
+        place, later = data.draw(st.integers(0, len(mixed) - 2)), data.draw(st.integers(1, 40))
+        mixed.insert(min(place + later, len(mixed)), mixed[place])
+        if data.draw(st.booleans()):
+            del mixed[place]
+    kills = data.draw(st.sets(st.integers(0, len(mixed)), max_size=4))
+    for k, one in enumerate(mixed):
+        if k in kills:
+            kept.restart(quickly=data.draw(st.booleans()))
+        kept.take([one])
+    assert_same(dict(sorted(kept.estimates.items())), dict(sorted(expected.estimates.items())))
+
+
+def test_a_late_reading_corrects_what_was_said_after_it(model, office):
+    day = office.iloc[3 * 288 + 100 : 3 * 288 + 160]
+    whole = readings_of(day)
+    kept = Kept(Track("lab", ZONE, model)).take(whole[:30] + whole[31:])
+    before = people_of(kept)
+    assert moment(microseconds(whole[30].time)) in before  # bridged with the value before
+    kept.take([whole[30]])
+    assert kept.fates[-1] is Fate.LATE
+    after = people_of(kept)
+    assert list(after) == list(before)
+    changed = [time for time in after if after[time] != before[time]]
+    assert changed
+    assert min(changed) >= whole[30].time
+    assert_same(
+        dict(sorted(kept.estimates.items())),
+        dict(sorted(Kept(Track("lab", ZONE, model)).take(whole).estimates.items())),
+    )
+
+
+def test_a_reading_of_a_day_that_is_over_changes_nothing(model, office):
+    two = office.iloc[4 * 288 - 30 : 4 * 288 + 30]
+    whole = readings_of(two)
+    kept = Kept(Track("lab", ZONE, model)).take(whole[:5] + whole[6:])
+    before = dict(kept.estimates)
+    kept.take([whole[5]])
+    assert kept.fates[-1] is Fate.TOO_LATE
+    assert kept.estimates == before
+
+
+def test_ventilation_that_comes_after_its_co2_counts_for_it(model, office):
+    day = office.iloc[3 * 288 + 100 : 3 * 288 + 150]
+    apart = []
+    for one in readings_of(day):
+        apart += [replace(one, ventilation=None), replace(one, co2=None)]
+    apart.insert(0, replace(apart.pop(1), ventilation=day["ventilation"].iloc[0]))
+    kept = Kept(Track("lab", ZONE, model)).take(apart)
+    together = Kept(Track("lab", ZONE, model)).take(readings_of(day))
+    assert_same(dict(sorted(kept.estimates.items())), dict(sorted(together.estimates.items())))
+
+
+def test_a_sensor_faster_than_the_model_gives_its_last_value_before_each_grid_time(estimator, model, office):
+    day = office.iloc[3 * 288 + 100 : 3 * 288 + 150]
+    fast = []
+    for one in readings_of(day):
+        for early in (200, 100, 0):
+            wrong = 35.0 if early else 0.0
+            fast.append(replace(one, time=one.time - dt.timedelta(seconds=early), co2=one.co2 + wrong))
+    kept = Kept(Track("lab", ZONE, model)).take(fast)
+    np.testing.assert_allclose(list(people_of(kept).values()), estimator.estimate(day), rtol=0, atol=1e-6)
+
+
+def test_midnight_is_local(model, office):
+    """Two days of UTC that are one and a half local ones: the count starts anew at 23:00 UTC."""
+    day = office.iloc[3 * 288 + 200 : 4 * 288 + 12]
+    kept = Kept(Track("lab", ZONE, model)).take(readings_of(day))
+    midnight = day.index[88]
+    assert midnight == midnight.normalize()
+    quality = {time: one.quality for time, one in kept.estimates.items()}
+    assert quality[day.index[87].astimezone(UTC)] is Quality.OK
+    assert quality[midnight.astimezone(UTC)] is Quality.STARTING
+
+
+NOW = dt.datetime(2024, 1, 11, 12, tzinfo=UTC)
+
+
+def fed(model, minutes, co2, ventilation=0.5):
+    """A room that has had a reading every five minutes until now."""
+    track = Track("lab", ZONE, model)
+    values = co2 if callable(co2) else (lambda _: co2)
+    for k in range(minutes // 5, -1, -1):
+        track.take(reading(NOW - dt.timedelta(minutes=5 * k), values(k), ventilation))
+    return track
+
+
+def wavy(k):
+    return 600.0 + 3 * (k % 7)
+
+
+def test_a_state_has_everything(model):
+    state = fed(model, 300, wavy).state(NOW, 15)
+    assert state.quality is Quality.OK
+    assert state.reason == ""
+    assert state.time == NOW
+    assert state.people == round(state.people_exact)
+    assert state.occupied == (state.people > 0)
+    assert state.co2 == 600.0
+    assert 595 < state.co2_smoothed < 620
+    assert state.ventilation == 0.5
+    assert state.people_20 is not None
+
+
+@pytest.mark.parametrize(
+    ("track", "later", "quality", "reason"),
+    [
+        (lambda m: fed(m, 300, wavy), 16, "stale", "no reading for 16 minutes"),
+        (lambda m: fed(m, 300, wavy), 600, "stale", "no reading for 10 hours"),
+        (lambda m: Track("lab", ZONE, m), 0, "stale", "no reading yet"),
+        (lambda m: fed(m, 300, 612.0), 0, "suspect", "CO2 has been the same for 5 hours"),
+        (lambda m: fed(m, 300, lambda k: wavy(k) if k else 0.0), 0, "suspect", "the sensor reads 0 ppm"),
+        (lambda m: fed(m, 300, lambda k: wavy(k) if k else 65535.0), 0, "suspect", "reads 65535 ppm"),
+        (lambda m: fed(m, 300, lambda k: wavy(k) + 900 * (k < 2)), 0, "suspect", "CO2 jumped"),
+        (lambda m: fed(m, 300, wavy, None), 0, "suspect", "ventilation is not known"),
+        (lambda m: fed(None, 300, wavy), 0, "untrained", "the room has no model yet"),
+    ],
+)
+def test_what_is_not_known_is_not_said(model, track, later, quality, reason):
+    state = track(model).state(NOW + dt.timedelta(minutes=later), 15)
+    assert state.quality == quality
+    assert reason in state.reason
+    assert (state.people, state.people_exact, state.occupied, state.low, state.high) == (None,) * 5
+
+
+@pytest.mark.parametrize(
+    "co2",
+    [
+        lambda k: wavy(k) if k != 1 else 0.0,  # one failed read, then a good one
+        lambda k: wavy(k) + 900 * (k == 5),  # somebody breathed at the sensor half an hour ago
+        lambda k: 612.0 if k > 3 else wavy(k),  # it hung, and moves again
+        lambda k: 600.0 + 10 * (k > 70),  # a coarse sensor that stands for some hours
+    ],
+)
+def test_faults_pass(model, co2):
+    state = fed(model, 420, co2).state(NOW, 15)
+    assert state.quality is Quality.OK
+    assert state.people is not None
+
+
+def test_a_new_model_says_what_it_would_have_said(model, office, estimator):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    track = Track("lab", ZONE)
+    kept = Kept(track).take(readings_of(day))
+    assert {one.quality for one in kept.estimates.values()} == {Quality.UNTRAINED}
+    said = track.use(model)
+    np.testing.assert_allclose([one.people for one in said], estimator.estimate(day), rtol=0, atol=1e-6)
+
+
+def test_an_estimate_is_what_it_says():
+    assert {"people", "people_20", "quality"} <= set(Estimated.__dataclass_fields__)
+
+
+def test_a_restart_estimates_nothing_anew_that_was_said(model, office, monkeypatch):
+    kept = Kept(Track("lab", ZONE, model)).take(readings_of(office.iloc[3 * 288 : 3 * 288 + 150]))
+    before = kept.track.state(NOW, math.inf)
+    replays = []
+    monkeypatch.setattr(Track, "_replay", lambda *given: replays.append(given) or [])
+    after = kept.restart().track.state(NOW, math.inf)
+    assert after.people_exact == before.people_exact
+    assert after.people_20 == pytest.approx(before.people_20, abs=1e-6)
+    assert replace(after, people_20=before.people_20) == before
+    assert len(replays) == 1  # of the room before it had any readings

@@ -1,0 +1,1 @@
+"""How many rooms the service keeps up with: `python -m tools.load`."""

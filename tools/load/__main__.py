@@ -1,0 +1,243 @@
+"""Load the service with rooms: a real broker, a real store, one reading a minute of each.
+
+    python -m tools.load                      2,000 rooms of the paper's size for ten minutes
+    python -m tools.load --until-it-breaks    more and more of them
+
+A delay is the time from a sensor's publishing to the state's coming back from the broker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import paho.mqtt.client as mqtt
+import pandas as pd
+
+from tools.load.rooms import Sensors, name, settings, train
+
+BEFORE = 160  # readings of every room before, so that an estimate takes as long as on any day
+ENOUGH = 2.0  # [s]
+FIRST_MORE = 4_000
+
+
+@dataclass
+class Loaded:
+    """What came of a load."""
+
+    rooms: int
+    seconds_to_start: float
+    readings_per_second: float  # while it was filled
+    delays: np.ndarray  # [s]
+    missing: int
+    memory: float  # [MB]
+    cores: float  # busy, of those there are
+
+    @property
+    def holds(self) -> bool:
+        return self.missing == 0 and float(np.quantile(self.delays, 0.99)) <= ENOUGH
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rooms", type=int, default=2_000)
+    parser.add_argument("--minutes", type=int, default=10)
+    parser.add_argument("--model", choices=("paper", "default"), default="paper")
+    parser.add_argument("--burst", action="store_true", help="all rooms in the same second")
+    parser.add_argument("--store", help="database; a SQLite file if not given")
+    parser.add_argument("--until-it-breaks", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        models = train(Path(folder), asked.model)
+        rooms, minutes = asked.rooms, asked.minutes
+        print(HEAD)
+        while True:
+            found = load(Path(folder), models, rooms, minutes, burst=asked.burst, store=asked.store)
+            print(row(found), flush=True)
+            if not (asked.until_it_breaks and found.holds):
+                break
+            rooms, minutes = max(round(rooms * 1.5), FIRST_MORE), 2
+
+
+HEAD = (
+    "| rooms | median | 99 % within | longest | never came | memory | cores busy | to start | filled at |\n"
+    "| ----: | -----: | ----------: | ------: | ---------: | -----: | ---------: | -------: | --------: |"
+)
+
+
+def row(found: Loaded) -> str:
+    median, most, longest = np.quantile(found.delays, [0.5, 0.99, 1.0])
+    return (
+        f"| {found.rooms:,} | {1000 * median:.0f} ms | {1000 * most:.0f} ms | {1000 * longest:.0f} ms "
+        f"| {found.missing} | {found.memory:.0f} MB | {found.cores:.2f} | {found.seconds_to_start:.0f} s "
+        f"| {found.readings_per_second:,.0f}/s |"
+    )
+
+
+def load(
+    folder: Path, models: list[Path], rooms: int, minutes: int, *, burst: bool, store: str | None
+) -> Loaded:
+    work = Path(tempfile.mkdtemp(dir=folder))
+    for model in models:
+        (work / model.name).write_bytes(model.read_bytes())
+    port = free_port()
+    with broker(work) as broker_port:
+        store = store or f"sqlite:///{work}/load.db"
+        config = settings(work, models, rooms, store=store, broker=broker_port, port=port)
+        started = time.monotonic()
+        with service(config, port) as process:
+            to_start = time.monotonic() - started
+            filled = fill(port, rooms)
+            begin, busy = time.monotonic(), processor_time(process.pid)
+            delays, missing = play(broker_port, rooms, minutes, burst=burst)
+            cores = (processor_time(process.pid) - busy) / (time.monotonic() - begin)
+            return Loaded(rooms, to_start, filled, delays, missing, memory(process.pid), cores)
+
+
+def fill(port: int, rooms: int) -> float:
+    """Post readings of the last hours; how many a second were kept."""
+    sensors, now = Sensors(), pd.Timestamp.now(tz="UTC").floor("min")
+    times = [now - pd.Timedelta(minutes=k) for k in range(BEFORE, 0, -1)]
+    started = time.monotonic()
+    for number in range(rooms):
+        body = json.dumps([sensors.said(number, at) for at in times]).encode()
+        address = f"http://127.0.0.1:{port}/api/rooms/{name(number)}/readings"
+        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+        urllib.request.urlopen(request, timeout=60).read()
+    return rooms * BEFORE / (time.monotonic() - started)
+
+
+def play(broker_port: int, rooms: int, minutes: int, *, burst: bool) -> tuple[np.ndarray, int]:
+    """Publish every room once a minute, spread or all at once; delays [s], and how many never came."""
+    sensors, sent, delays = Sensors(), {}, []
+    lock = threading.Lock()
+
+    def came(client: mqtt.Client, userdata: object, message: mqtt.MQTTMessage) -> None:
+        room = message.topic.split("/")[1]
+        with lock:
+            if not message.retain and room in sent:
+                delays.append(time.monotonic() - sent.pop(room))
+
+    listener = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, "load-out")
+    listener.on_message = came
+    listener.connect("127.0.0.1", broker_port)
+    listener.subscribe("occupair/+/state", 0)
+    listener.loop_start()
+    sender = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, "load-in")
+    sender.max_inflight_messages_set(0)
+    sender.connect("127.0.0.1", broker_port)
+    sender.loop_start()
+    time.sleep(2)
+    begin, missing = time.monotonic(), 0
+    for minute in range(minutes):
+        for number in range(rooms):
+            due = begin + 60 * minute + (0 if burst else 60 * number / rooms)
+            time.sleep(max(due - time.monotonic(), 0))
+            said = json.dumps(sensors.said(number, pd.Timestamp.now(tz="UTC")))
+            with lock:
+                missing += name(number) in sent
+                sent[name(number)] = time.monotonic()
+            sender.publish(f"load/{name(number)}", said, qos=1)
+        show(f"minute {minute + 1} of {minutes}")
+    time.sleep(10)
+    with lock:
+        missing += len(sent)
+    for client in (listener, sender):
+        client.disconnect()
+        client.loop_stop()
+    return np.array(delays), missing
+
+
+def show(what: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{what} ", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def broker(folder: Path) -> Iterator[int]:
+    port = free_port()
+    (folder / "mosquitto.conf").write_text(
+        f"listener {port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 1000000\nlog_type error\n"
+    )
+    process = subprocess.Popen(["mosquitto", "-c", str(folder / "mosquitto.conf")])
+    try:
+        until_open(port)
+        yield port
+    finally:
+        stop(process)
+
+
+@contextmanager
+def service(config: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "occupair", "serve", str(config)]
+    process = subprocess.Popen(command)
+    try:
+        until_open(port, process, patience=600)
+        yield process
+    finally:
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def until_open(port: int, process: subprocess.Popen[bytes] | None = None, patience: float = 20) -> None:
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if process is not None and process.poll() is not None:
+            raise SystemExit("the service did not start")
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                if process is None:
+                    return
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
+                except OSError:
+                    pass
+                else:
+                    return
+        time.sleep(0.2)
+    raise SystemExit(f"nothing listens on port {port}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def memory(pid: int) -> float:
+    """Most memory of a process so far [MB]."""
+    (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmHWM" in line]
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def processor_time(pid: int) -> float:
+    """Processor time of a process so far [s]."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()
