@@ -136,9 +136,9 @@ def test_2000_rooms_are_cheap(record_property):
     pipeline = FakePipeline(make_config(*(f"room-{place}" for place in range(2000))))
     ask = Client(make_app(pipeline, pipeline.config))
     ask("GET", "/metrics")
-    began = time.perf_counter()
+    began = time.process_time()
     answer = ask("GET", "/metrics")
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     record_property("seconds", took)
     assert answer.text.count("occupair_room_people{") == 2000
-    assert took < 1.5, f"a scrape took {took:.2f} s"
+    assert took < 1.0, f"a scrape took {took:.2f} s of a core"

@@ -267,6 +267,7 @@ def test_a_day_goes_on_live_and_corrections_are_fetched(look, url, building):
     late = replace(building.state(ROOM), people=21, people_exact=21.3)
     building.say(late)
     expect(page.locator(".hero-count")).to_have_text("21")
+    expect(page.locator("#how-many")).to_have_value("21")
     wait_until(lambda: page.evaluate("Math.max(...document.querySelector('.plot').data[4].y)") == 31)
     building.minute += 5  # five minutes were missed
     building.say(building.rooms[ROOM].state(building.minute))

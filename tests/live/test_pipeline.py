@@ -242,7 +242,7 @@ def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store
         ahead = now + dt.timedelta(hours=3)
         assert await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)]) == [Fate.FUTURE]
         await pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)])
-        assert pipeline.state("lab").reason == ""
+        assert pipeline.state("lab").quality is Quality.STARTING
         await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)])
         assert pipeline.state("lab").quality is Quality.SUSPECT
         assert pipeline.state("lab").reason == "the sensor's clock is 180 minutes ahead"
@@ -258,7 +258,7 @@ def test_silence_is_told_without_a_reading(setup, store, office, monkeypatch):
     async def work(pipeline):
         now = dt.datetime.now(UTC)
         await pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)])
-        assert pipeline.state("lab").people == 0
+        assert pipeline.state("lab").quality is Quality.STARTING
         async with pipeline.subscribe() as changes:
             async for states in changes:
                 if states[0].quality is Quality.STALE:

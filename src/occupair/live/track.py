@@ -27,6 +27,8 @@ from occupair.room.model import lags_at
 
 LAGGING = 20.0
 """How long after a time it is thought of again [min]."""
+AT_MIDNIGHT = 30.0
+"""A day whose first reading comes this long after midnight still begins with an empty room [min]."""
 TREND = 10.0
 """How far back a count is compared with for its trend [min]."""
 UNTRAINED_INTERVAL = 1.0
@@ -281,7 +283,14 @@ class Track:
         if self.fault:
             return replace(smoothed, quality=Quality.SUSPECT)
         quality = Quality.OK if found.quality == "ok" else Quality.STARTING
+        if quality is Quality.STARTING and not self._began_empty(row.tick):
+            return replace(smoothed, quality=quality)
         return replace(smoothed, people=found.people, low=found.low, high=found.high, quality=quality)
+
+    def _began_empty(self, tick: int) -> bool:
+        """Tell whether the readings until now, without a gap, began at midnight, with nobody in."""
+        assert self._live is not None
+        return tick - (len(self._live) - 1) * self._slots.step - self._day[0] <= AT_MIDNIGHT * MINUTE
 
     def _is_row(self, place: int, row: Row) -> bool:
         flow = self._ventilation[place]
@@ -318,11 +327,14 @@ class Track:
     # ---- what it says ----
 
     def _quality(self, newest: Estimated | None, now: dt.datetime, stale_after: float) -> tuple[Quality, str]:
-        silent = None if self.received is None else (now - self.received).total_seconds() / 60
         if self.model is None:
             return Quality.UNTRAINED, "the room has no model yet"
-        if silent is None or silent > stale_after:
-            return Quality.STALE, _silence(silent)
+        if self.received is None:
+            return Quality.STALE, "no reading yet"
+        if (now - self.received).total_seconds() > 60 * stale_after:
+            return Quality.STALE, _silent_since(
+                self.received.astimezone(self.zone), now.astimezone(self.zone)
+            )
         if self.clock_fault:
             return Quality.SUSPECT, self.clock_fault
         if self._failed > (self._slots.co2.times[-1] if len(self._slots.co2) else -1):
@@ -331,6 +343,8 @@ class Track:
             return Quality.STALE, "no CO2 reading yet"
         if newest.quality is Quality.SUSPECT:
             return Quality.SUSPECT, self.fault or "the sensor says what cannot be"
+        if newest.people is None:
+            return newest.quality, "little was seen since readings began"
         return newest.quality, ""
 
     def _thought_of(self, back: int) -> float | None:
@@ -349,14 +363,9 @@ def _kept_before_midnight() -> int:
     return round(max(LOOKS_BACK, VENTILATION_HOLDS) * MINUTE)
 
 
-def _silence(minutes: float | None) -> str:
-    if minutes is None:
-        return "no reading yet"
-    return (
-        f"no reading for {minutes:.0f} minutes"
-        if minutes < 120
-        else f"no reading for {minutes / 60:.0f} hours"
-    )
+def _silent_since(last: dt.datetime, now: dt.datetime) -> str:
+    """Say since when nothing came, in words that stay the same while nothing comes."""
+    return f"no reading since {last:%H:%M}" if last.date() == now.date() else f"no reading since {last:%d %B}"
 
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

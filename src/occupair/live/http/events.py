@@ -57,6 +57,7 @@ class Streams:
         self.most = most
         self.heartbeat = heartbeat
         self.patience = patience
+        self.stopped = False
         self._stops: set[asyncio.Event] = set()
 
     @property
@@ -65,7 +66,8 @@ class Streams:
         return len(self._stops)
 
     def stop(self) -> None:
-        """End all streams, so that a server that stops need not wait for their clients."""
+        """End all streams and begin no more, so that a server that stops need not wait for their clients."""
+        self.stopped = True
         for stop in self._stops:
             stop.set()
 
@@ -93,9 +95,10 @@ class EventStream(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until somebody ends it."""
-        if self.streams.open >= self.streams.most:
-            full = problem(503, f"at most {self.streams.most} event streams at a time", {"Retry-After": "30"})
-            await full(scope, receive, send)
+        if self.streams.stopped or self.streams.open >= self.streams.most:
+            most = f"at most {self.streams.most} event streams at a time"
+            line = "the service stops" if self.streams.stopped else most
+            await problem(503, line, {"Retry-After": "30"})(scope, receive, send)
             return
         with self.streams.one_more() as stop:
             pump = asyncio.create_task(self._pump(send))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 
@@ -15,23 +15,10 @@ from occupair.live.http.models import Training
 from occupair.live.http.parts import pipeline_of, room_of
 from occupair.live.http.states import plain
 
+if TYPE_CHECKING:
+    from occupair.live.retraining import Trainer
+
 router = APIRouter(prefix="/api/rooms/{room}/training", tags=["training"])
-
-
-class Trainer(Protocol):
-    """Trains a room again from its labels, in another process."""
-
-    async def start(self, room: str) -> Any:
-        """Begin; InputError if it cannot."""
-
-    async def status(self, room: str) -> Mapping[str, Any]:
-        """Tell how far it is."""
-
-    async def accept(self, room: str) -> Any:
-        """Count by the new model; InputError if there is none."""
-
-    async def discard(self, room: str) -> Any:
-        """Drop the new model, or stop training it."""
 
 
 @router.get(
@@ -91,10 +78,10 @@ async def discard(request: Request, room: Annotated[RoomConfig, Depends(room_of)
 
 
 def _trainer(request: Request) -> Trainer:
-    trainer = getattr(pipeline_of(request), "trainer", None)
+    trainer: Trainer | None = getattr(pipeline_of(request), "trainer", None)
     if trainer is None:
         raise HTTPException(503, "training is not set up in this service", {"Retry-After": "60"})
-    return cast(Trainer, trainer)
+    return trainer
 
 
 async def _status(trainer: Trainer, room: RoomConfig) -> Training:

@@ -107,7 +107,12 @@ export function labelsCard(id, zone, changed) {
     return change(() => drop(label), () => toast(text, { action: takeBack(() => send(again)) }));
   }
 
-  const state = rooms.room(id)?.state;
-  if (Number.isInteger(state?.people)) input.value = String(state.people); // what is not known starts empty
-  return { node, load, focus: () => { input.focus(); input.select(); } };
+  /** The number follows the room's count until a person touches it; what is not known is empty. */
+  let isTouched = false;
+  function follow(state) {
+    if (!isTouched) input.value = Number.isInteger(state?.people) ? String(state.people) : "";
+  }
+  for (const kind of ["focusin", "click", "input"]) form.addEventListener(kind, () => { isTouched = true; });
+  follow(rooms.room(id)?.state);
+  return { node, load, follow, focus: () => { input.focus(); input.select(); } };
 }

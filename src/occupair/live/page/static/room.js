@@ -139,6 +139,7 @@ class RoomView {
   changed() {
     const room = rooms.room(this.id);
     this.hero.show(room);
+    this.labelling.follow(room.state);
     if (!this.day || !room.state) return;
     if (!this.wanted && room.at && localDay(this.zone, room.at) > this.day.day) {
       this.goTo(null);
