@@ -174,7 +174,8 @@ class FakeTrainer:
             raise InputError(f"{room} has no new model")
 
     async def discard(self, room):
-        self.known.pop(room, None)
+        if self.known.pop(room, None) is None:
+            raise InputError(f"{room} is not being trained and has no new model")
 
 
 class FakePipeline:

@@ -225,6 +225,9 @@ def test_training_from_the_first_label_to_the_new_model(ask):
     assert ask("POST", f"{path}/accept").json() == idle | scores
     nothing = ask("POST", f"{path}/accept")
     assert (nothing.status_code, said(nothing)) == (409, "lab has no new model")
+    nothing = ask("DELETE", path)
+    assert (nothing.status_code, said(nothing)) == (409, "lab is not being trained and has no new model")
+    ask("POST", path)
     assert ask("DELETE", path).status_code == 204
 
 

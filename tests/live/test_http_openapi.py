@@ -150,4 +150,8 @@ def test_schemathesis_finds_nothing():
     assert sum(asked.values()) > 800
     assert checked >= CHECKS
     asked_rightly = {label for label, statuses in answered.items() if min(statuses) < 300}
-    assert set(asked) - asked_rightly == {"POST /api/login"}, "whose token nobody guesses"
+    assert set(asked) - asked_rightly <= {
+        "POST /api/login",  # whose token nobody guesses
+        "DELETE /api/rooms/{room}/training",  # right only after a training
+        "POST /api/rooms/{room}/training/accept",
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 from tools.speed.contenders import PEERS
 from tools.speed.words import Table
 
-PACKAGES = ("occupair", "numpy", "scipy", "scikit-learn", "pandas", "numba")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba")
 NOT_HERE = "not installed"
 
 
@@ -29,7 +30,7 @@ def machine_table(busy: float) -> Table:
         ["BLAS", "; ".join(blas())],
         ["load before this run", f"{busy:.1f} of {cores} cores"],
     ]
-    rows += [[name, version_of(name)] for name in (*PACKAGES, *PEERS)]
+    rows += [["occupair", ours()], *([name, version_of(name)] for name in (*PACKAGES, *PEERS))]
     return Table(["", "what it ran on"], rows)
 
 
@@ -57,6 +58,12 @@ def blas() -> list[str]:
             for pool in pools
         }
     )
+
+
+def ours() -> str:
+    """Version of this checkout, which need not be installed to be measured."""
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    return str(tomllib.loads(project.read_text())["project"]["version"])
 
 
 def version_of(package: str) -> str:

@@ -2,7 +2,7 @@
 
 export const QUALITY = {
   ok: "Readings come as they should.",
-  starting: "Little has been seen of the day yet, so the count is rough.",
+  starting: "Little has been seen of the day yet, or since a gap.",
   stale: "The sensor is silent, so how many are in is not known.",
   suspect: "The sensor says what cannot be, so how many are in is not known.",
   untrained: "This room has no model yet. Enter how many you are a few times, then train it.",
