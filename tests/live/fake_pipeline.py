@@ -243,7 +243,7 @@ class FakePipeline:
 
     async def use_model(self, room, data, *, origin, note=""):
         if not data.startswith(MODEL[:10]):
-            raise InputError("this is no model file of occupair")
+            raise InputError("is no model file of occupair")
         number = self.store.add_model(room, data, origin=origin, note=note)
         self.store.activate(room, number)
         return number

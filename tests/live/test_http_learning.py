@@ -145,7 +145,7 @@ def test_another_model_is_counted_by(ask):
 
 def test_a_file_that_is_no_model(pipeline, ask):
     answer = ask("POST", "/api/rooms/lab/models", content=b"\x80\x04pickle", headers=OCTETS)
-    assert (answer.status_code, said(answer)) == (422, "this is no model file of occupair")
+    assert (answer.status_code, said(answer)) == (409, "the file is no model file of occupair")
     assert ask("GET", "/api/rooms/lab/models").json() == {"models": []}
 
 

@@ -219,7 +219,9 @@ def test_nothing_is_lost_when_the_process_is_killed_again_and_again(tmp_path, ve
                 sending.cancel()
                 await until(lambda: set(kept.read_text().split()) >= {str(k) for k in range(sent)}, 20)
                 await until(lambda: watcher.last("occupair/status") == "online")
-                assert watcher.of("occupair/status").count("offline") == kills  # the broker told of each death
+                assert (
+                    watcher.of("occupair/status").count("offline") == kills
+                )  # the broker told of each death
         finally:
             child.kill()
             child.wait()

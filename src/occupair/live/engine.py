@@ -14,6 +14,8 @@ from occupair.live.track import Model, Track
 from occupair.live_room import TOLERANCE, LiveRoom
 from occupair.model_file import parse_model
 
+EARLIEST, LATEST = 2000, 2100
+"""Years that a reading can be of; a clock that was never set says 1970."""
 AHEAD = dt.timedelta(minutes=2)
 """How far a sensor's clock may be ahead of ours."""
 
@@ -162,7 +164,7 @@ def is_sound(reading: Reading) -> bool:
         return False
     if reading.ventilation is not None and not 0 <= reading.ventilation <= 1:
         return False
-    return (reading.co2 is None or abs(reading.co2) <= 1e6) and 1971 <= reading.time.year <= 9000
+    return (reading.co2 is None or abs(reading.co2) <= 1e6) and EARLIEST <= reading.time.year <= LATEST
 
 
 def read_model(content: bytes, *, tolerance: float = TOLERANCE) -> LiveRoom:

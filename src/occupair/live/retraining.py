@@ -1,12 +1,14 @@
 """Training a room again from what people said, in a process of its own, one room at a time.
 
 Some labelled days are kept aside, always the same ones. The new model never sees them; it and the one in use
-are scored on them, and a person decides. What is taken is the very model that was scored.
+are scored on them, and a person decides. What is taken is the very model that was scored. The process reads
+the store itself and stands back behind estimating, so that the service does no more than wait for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import warnings
@@ -22,9 +24,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
+from occupair.live.messages import Label
+from occupair.live.store import Store, StoreError
 from occupair.metrics import rmse
 from occupair.model_file import dump_model, parse_model
-from occupair.progress import progress_to
+from occupair.progress import progress_to, stage
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
@@ -34,16 +38,26 @@ LEAST_LABELS, LEAST_DAYS = 20, 4
 ASIDE = 4
 """One labelled day of so many is kept aside."""
 HOLD = 5.0
-"""A label counts for readings so much before and after it [min]."""
+"""A label counts for readings so much before and after it, or one interval if that is longer [min]."""
 NICE = 10
 """How far training stands back behind estimating."""
+BEGUN, READ, FITTED = 0.1, 0.2, 0.9
+"""How far a training is when its process runs, when it has read the store, and when the model is fitted."""
+
+
+class Order(NamedTuple):
+    """What to train."""
+
+    store: str  # its URL
+    room: str
+    timezone: str
 
 
 class Labelled(NamedTuple):
     """A room's readings with what people said."""
 
     readings: pd.DataFrame  # with occupancy near labels, NaN elsewhere
-    labels: pd.Series[float]  # people by local time
+    labels: pd.Series[float]  # people by local time; those that have a reading near
 
 
 class Score(NamedTuple):
@@ -88,23 +102,22 @@ class Trainer:
         self._turn = asyncio.Lock()
 
     async def start(self, room: str) -> None:
-        """Begin to train a room.
+        """Begin to train a room; it waits until those before it are done.
 
         Raises
         ------
         InputError
-            When it is being trained, or has too few labels.
+            When it is being trained, or has too few labels. What was trained before then stays.
         """
-        if room in self._jobs and self._jobs[room].status == "running":
-            raise InputError(f"room {room} is being trained already")
+        if self._is_running(room):
+            raise InputError(_ALREADY.format(room=room))
+        store, zone = self._pipeline.store, self._pipeline.config.rooms[room].timezone
+        check_enough(_people_by_time(await asyncio.to_thread(store.labels, room), zone))
+        if self._is_running(room):  # begun by somebody else meanwhile
+            raise InputError(_ALREADY.format(room=room))
+        order = Order(store.url.render_as_string(hide_password=False), room, zone)
         job = self._jobs[room] = _Job()
-        try:
-            labelled = await asyncio.to_thread(self._labelled, room)
-            check_enough(labelled.labels)
-        except InputError:
-            del self._jobs[room]
-            raise
-        job.task = asyncio.create_task(self._train(room, job, labelled))
+        job.task = asyncio.create_task(self._train(job, order))
 
     async def status(self, room: str) -> dict[str, Any]:
         """Tell how far a room's training is."""
@@ -128,7 +141,8 @@ class Trainer:
         score = job.trained.new
         note = f"{score.rmse:.2f} people off on {score.labels} labels kept aside"
         await self._pipeline.use_model(room, job.trained.model, origin="trained", note=note)
-        del self._jobs[room]
+        if self._jobs.get(room) is job:
+            del self._jobs[room]
 
     async def discard(self, room: str) -> None:
         """Drop the new model, or stop training it."""
@@ -139,35 +153,50 @@ class Trainer:
 
     async def stop(self) -> None:
         """Stop all trainings."""
-        for job in self._jobs.values():
-            await _end(job)
+        jobs = list(self._jobs.values())
         self._jobs.clear()
+        await asyncio.gather(*(_end(job) for job in jobs))
 
-    def _labelled(self, room: str) -> Labelled:
-        store, zone = self._pipeline.store, self._pipeline.config.rooms[room].timezone
-        labels = store.labels(room)
-        if not labels:
-            raise InputError(too_few(0, 0))
-        times = pd.DatetimeIndex([label.time for label in labels]).tz_convert(zone)
-        said = pd.Series([float(label.people) for label in labels], index=times).sort_index()
-        return Labelled(store.training_readings(room, zone, hold=HOLD), said)
+    def _is_running(self, room: str) -> bool:
+        return room in self._jobs and self._jobs[room].status == "running"
 
-    async def _train(self, room: str, job: _Job, labelled: Labelled) -> None:
+    async def _train(self, job: _Job, order: Order) -> None:
+        job.message = "waiting for another room to be trained" if self._turn.locked() else ""
         async with self._turn:
-            used = await asyncio.to_thread(self._pipeline.store.active_model, room)
+            job.message = ""
             context = multiprocessing.get_context("spawn")
             receiving, sending = context.Pipe(duplex=False)
-            given = (sending, labelled, None if used is None else used[1])
-            job.process = context.Process(target=train_apart, args=given, daemon=True)
-            await asyncio.to_thread(job.process.start)
-            sending.close()
+            job.process = context.Process(target=train_apart, args=(sending, order), daemon=True)
             try:
+                await _in_thread(job.process.start)
+                sending.close()
                 while job.status == "running":
-                    _note(job, await asyncio.to_thread(receiving.recv))
+                    _note(job, await _in_thread(receiving.recv))
             except EOFError:
                 job.status, job.message = "failed", "training ended before it was done"
+            except OSError as error:
+                job.status, job.message = "failed", f"training could not begin: {error.strerror}"
             finally:
+                sending.close()
+                if job.process.pid is not None:
+                    job.process.kill()  # it has nothing left to do, or is to stop
+                    await _in_thread(job.process.join)
                 receiving.close()
+
+
+_ALREADY = "room {room} is being trained already"
+
+
+async def _in_thread(work: Any) -> Any:
+    """Wait for what blocks, to its end even when this is cancelled: nothing is begun that nobody ends."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        if getattr(work, "__name__", "") != "recv":
+            with contextlib.suppress(Exception):
+                await running
+        raise
 
 
 def _note(job: _Job, said: float | str | Trained) -> None:
@@ -180,81 +209,6 @@ def _note(job: _Job, said: float | str | Trained) -> None:
 
 
 async def _end(job: _Job) -> None:
-    if job.process is not None and job.process.is_alive():
-        job.process.terminate()
     if job.task is not None:
+        job.task.cancel()
         await asyncio.gather(job.task, return_exceptions=True)
-
-
-def check_enough(labels: pd.Series[float]) -> None:
-    """Refuse labels that are too few to learn from and to see whether it helped."""
-    days = len(set(pd.DatetimeIndex(labels.index).date))
-    if len(labels) < LEAST_LABELS or days < LEAST_DAYS:
-        raise InputError(too_few(len(labels), days))
-
-
-def too_few(labels: int, days: int) -> str:
-    """Say how many labels are missing."""
-    return f"training takes {LEAST_LABELS} head counts on {LEAST_DAYS} days, there are {labels} on {days}"
-
-
-def kept_aside(dates: Sequence[Any]) -> list[Any]:
-    """Choose the labelled days to keep aside: the same whenever asked, at least the newest.
-
-    Examples
-    --------
-    >>> import datetime as dt
-    >>> [date.day for date in kept_aside([dt.date(2024, 1, day) for day in range(8, 18)])]
-    [11, 15]
-    """
-    chosen = [date for date in sorted(dates) if date.toordinal() % ASIDE == 0]
-    return chosen or sorted(dates)[-1:]
-
-
-def train_apart(sending: Connection, labelled: Labelled, used: bytes | None) -> None:
-    """Train in a process of its own; tells how far it is [0..1], and in the end what came of it."""
-    os.nice(NICE)
-    warnings.simplefilter("ignore")  # that CO2 helps little is seen from the score
-    try:
-        with threadpool_limits(1), progress_to(lambda _, done, total: sending.send(0.9 * done / total)):
-            sending.send(train(labelled, used))
-    except InputError as error:
-        sending.send(str(error))
-
-
-def train(labelled: Labelled, used: bytes | None) -> Trained:
-    """Train a model on all labelled days but those kept aside, and score it and the one in use on these.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Readings and labels.
-    used : bytes, optional
-        The model in use; one with the room layer is what training starts from.
-    """
-    readings, labels = labelled
-    dates = pd.DatetimeIndex(labels.index).date
-    aside = kept_aside(sorted(set(dates)))
-    is_aside = np.isin(pd.DatetimeIndex(readings.index).date, aside)
-    kept = readings.assign(occupancy=readings["occupancy"].where(~is_aside))
-    old = None if used is None else parse_model(used)
-    new = _untrained(old, "ventilation" in readings.columns).fit(kept)
-    asked = labels[np.isin(dates, aside)]
-    told = readings.drop(columns="occupancy")[is_aside]
-    return Trained(dump_model(new), None if old is None else score(old, told, asked), score(new, told, asked))
-
-
-def _untrained(old: OccupancyEstimator | None, has_ventilation: bool) -> OccupancyEstimator:
-    settings: dict[str, Any] = {"random_state": 0, "verbose": False}
-    if old is None or not hasattr(old, "room_") or old.uses_ventilation_ != has_ventilation:
-        return OccupancyEstimator(**settings)
-    return OccupancyEstimator.transfer([old], **settings)
-
-
-def score(model: OccupancyEstimator, readings: pd.DataFrame, labels: pd.Series[float]) -> Score:
-    """Compare what a model says live with labels; those without a reading near do not count."""
-    said = model.estimate(readings)
-    near = said.reindex(labels.index, method="ffill", tolerance=pd.Timedelta(minutes=HOLD)).dropna()
-    if near.empty:
-        raise InputError("no head count that was kept aside has a reading near it")
-    return Score(rmse(labels[near.index], near), len(near))

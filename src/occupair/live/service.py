@@ -79,7 +79,11 @@ async def run(
     await pipeline.start()
     pipeline.trainer = Trainer(pipeline)
     app = make_app(pipeline, config)
-    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE))
+    server = _Server(
+        uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
+        )
+    )
     links = _Links(pipeline)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()

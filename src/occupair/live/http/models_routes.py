@@ -60,7 +60,7 @@ async def models(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
     summary="Upload a model",
     dependencies=[Depends(needs("admin"))],
     openapi_extra=_FILE,
-    responses=may_answer(404, 413, 415, 422, 503),
+    responses=may_answer(404, 409, 413, 415, 422, 503),
 )
 async def upload(
     request: Request,
@@ -74,7 +74,10 @@ async def upload(
     if kind not in _KINDS:
         raise HTTPException(415, f"Content-Type must be {' or '.join(_KINDS)}, got {shown(kind)}")
     data = await request.body()
-    version = await pipeline_of(request).use_model(room.id, data, origin="upload", note=note)
+    try:
+        version = await pipeline_of(request).use_model(room.id, data, origin="upload", note=note)
+    except InputError as problem:
+        raise HTTPException(409, f"the file {problem}") from None
     return Version(version=version)
 
 
