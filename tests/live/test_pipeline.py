@@ -319,6 +319,34 @@ def test_rooms_come_and_go(setup, store, office):
     with_pipeline(setup, store, work)
 
 
+def test_a_model_file_that_changed_is_taken_up_when_settings_are_read_again(setup, store, office):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        setup.rooms["lab"].model.write_bytes(dump_model(other))
+        await pipeline.reload(setup)
+        return [one.people for one in kept(store)]
+
+    np.testing.assert_allclose(with_pipeline(setup, store, work), other.estimate(day), atol=1e-6)
+
+
+def test_another_time_zone_begins_the_day_anew(setup, store, office):
+    rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, timezone="Asia/Tokyo")}
+    moved = ServiceConfig(store=setup.store, clock="readings", rooms=rooms)
+
+    async def work(pipeline):
+        await pipeline.submit(
+            readings_of(office.iloc[3 * 288 : 3 * 288 + 182])
+        )  # 15:05, after midnight there
+        before = pipeline.state("lab").quality
+        await pipeline.reload(moved)
+        return before, pipeline.state("lab").quality
+
+    assert with_pipeline(setup, store, work) == (Quality.OK, Quality.STARTING)
+
+
 def test_a_model_that_cannot_be_read_leaves_the_room_without_one(setup, store, caplog):
     setup.rooms["lab"].model.write_bytes(b"broken")
 

@@ -84,11 +84,18 @@ class Engine:
     def __contains__(self, room: str) -> bool:
         return room in self._tracks
 
-    def add(self, room: str, setup: RoomSetup) -> None:
-        """Begin with a room, or go on with it as it is now set up; another time zone begins it anew."""
-        if room not in self._tracks or self._setups[room].timezone != setup.timezone:
+    def add(self, room: str, setup: RoomSetup) -> bool:
+        """Begin with a room, or go on with it as it is now set up; whether it begins, as in another zone."""
+        begins = room not in self._tracks or self._setups[room].timezone != setup.timezone
+        if begins:
             self._tracks[room] = Track(room, ZoneInfo(setup.timezone))
         self._setups[room] = setup
+        return begins
+
+    def version(self, room: str) -> int | None:
+        """Give the version of the model that a room is estimated with."""
+        model = self._tracks[room].model
+        return None if model is None else model.version
 
     def remove(self, room: str) -> None:
         """Forget a room."""

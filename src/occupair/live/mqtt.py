@@ -67,6 +67,7 @@ class MqttLink:
 
     async def run(self, pipeline: Sink) -> None:
         """Keep the link up, for ever; cancelled, it says that it goes."""
+        pipeline.mqtt_status = "connecting"
         wait = self._waits[0]
         while True:
             started = time.monotonic()
@@ -89,7 +90,6 @@ class MqttLink:
 
     async def _connection(self, pipeline: Sink) -> str:
         """Work on one connection until it is lost, and say why it was."""
-        pipeline.mqtt_status = "connecting"
         why = ""
         try:
             client = BrokerClient(self._mqtt, await asyncio.to_thread(tls_context, self._mqtt))

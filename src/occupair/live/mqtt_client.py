@@ -12,8 +12,8 @@ import logging
 import socket
 import ssl
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import aiomqtt
 from paho.mqtt.client import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from occupair.live.config import MqttConfig
 
 log = logging.getLogger("occupair.live.mqtt")
+T = TypeVar("T")
 
 RECEIVE_MAXIMUM = 20_000
 """Messages the broker may send before the first is acknowledged, so that a slow store delays no estimate."""
@@ -45,6 +46,8 @@ MOST_UNSURE = 10_000
 """Messages of QoS 0 that wait for us; more are dropped, as their sender allows."""
 PATIENCE = 30.0
 """How long the broker may take to answer [s]."""
+KEEPALIVE = 30
+"""A link on which nothing comes for some time longer than this is lost [s]."""
 _TOPICS_AT_ONCE = 200
 _REFUSED = 0x80
 
@@ -84,7 +87,7 @@ class BrokerClient(aiomqtt.Client):
             will=aiomqtt.Will(status_topic(mqtt), OFFLINE, qos=1, retain=True),
             tls_context=tls,
             timeout=PATIENCE,
-            keepalive=30,
+            keepalive=KEEPALIVE,
             max_inflight_messages=0,  # no limit of paho's: `send` has ours
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
             logger=log.getChild("paho"),
@@ -111,6 +114,14 @@ class BrokerClient(aiomqtt.Client):
     def connected(self) -> bool:
         """Whether the link is up."""
         return self._connected.done() and not self._disconnected.done()
+
+    async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:
+        """Wait as aiomqtt does, but never miss being cancelled, as ``asyncio.wait_for`` may before 3.12."""
+        try:
+            async with asyncio.timeout(self.timeout if timeout is None else timeout):
+                return await fut
+        except TimeoutError:
+            raise aiomqtt.MqttError("the broker does not answer") from None
 
     def _on_connect(
         self,

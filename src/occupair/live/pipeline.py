@@ -26,6 +26,7 @@ from occupair.live.engine import Engine, RoomSetup, Step
 from occupair.live.messages import Fate, Reading, RoomState
 from occupair.live.room_models import RoomModels
 from occupair.live.store import Store, StoreError
+from occupair.live.track import Model
 
 if TYPE_CHECKING:
     from occupair.live.retraining import Trainer
@@ -121,19 +122,22 @@ class Pipeline:
         await asyncio.to_thread(self._threads[1].join)
 
     async def reload(self, config: ServiceConfig) -> None:
-        """Go on with other rooms: those that are gone are forgotten, new ones are taken up."""
+        """Go on with other rooms: those that are gone are forgotten, new ones and new models are taken up."""
         gone = set(self.config.rooms) - set(config.rooms)
-        new = [room for room in config.rooms if room not in self.config.rooms]
         self.config = config
-        setups = _setups(config)
 
         def work(engine: Engine) -> Step:
             for room in gone:
                 engine.remove(room)
-            for room, setup in setups.items():
-                engine.add(room, setup)
-            self._take_up(new)
-            return Step(states=engine.states(self._now()))
+            begun = [room for room, setup in _setups(config).items() if engine.add(room, setup)]
+            self._take_up(begun, quickly=False)  # what was said may be of days in another zone
+            step = Step()
+            for room in set(config.rooms) - set(begun):
+                model = self._model_of(room)
+                if model is not None and model.version != engine.version(room):
+                    step.add(engine.use(room, model, self._now()).estimates.values())
+            step.states = engine.states(self._now())
+            return step
 
         await self._do(work)
         for room in gone:
@@ -307,24 +311,27 @@ class Pipeline:
 
     # ---- rooms ----
 
-    def _take_up(self, rooms: Sequence[str]) -> None:
+    def _take_up(self, rooms: Sequence[str], *, quickly: bool = True) -> None:
         """Take up rooms where they were: with their models and today's readings."""
         started, newest = time.monotonic(), self.store.newest_readings()
         for room in rooms:
-            try:
-                model = self.models.begin(room, self.config.rooms[room].model)
-            except InputError as error:
-                log.error("room %s has no model: %s", room, error)
-                model = None
-            self._engine.use(room, model, self._now())
+            self._engine.use(room, self._model_of(room), self._now())
             if room in newest:
                 last = newest[room].time
                 readings = self.store.readings(room, self._engine.window(room, last), None)
-                said = self.store.estimates(room, last - LAST_SAID, None, limit=10_000)
+                said = self.store.estimates(room, last - LAST_SAID, None, limit=10_000) if quickly else []
                 self._engine.restore(room, readings, said)
         self._states |= self._engine.states(self._now([*newest.values()]))
         if rooms:
             log.info("took up %d rooms in %.1f s", len(rooms), time.monotonic() - started)
+
+    def _model_of(self, room: str) -> Model | None:
+        """Give the model that a room begins with."""
+        try:
+            return self.models.begin(room, self.config.rooms[room].model)
+        except InputError as error:
+            log.error("room %s has no model: %s", room, error)
+            return None
 
     async def _use_active(self, room: str) -> None:
         model = await asyncio.to_thread(self.models.active, room)

@@ -8,9 +8,10 @@ the store itself and stands back behind estimating, so that the service does no 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import multiprocessing
 import os
+import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,9 +30,12 @@ from occupair.live.store import Store, StoreError
 from occupair.metrics import rmse
 from occupair.model_file import dump_model, parse_model
 from occupair.progress import progress_to, stage
+from occupair.readings import interval_of
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
+
+log = logging.getLogger("occupair.live")
 
 LEAST_LABELS, LEAST_DAYS = 20, 4
 """Labels, and days with some, that it takes to train a room and to see whether that helped."""
@@ -77,14 +81,50 @@ class Trained(NamedTuple):
 
 @dataclass
 class _Job:
-    """One training."""
+    """One training; ``watch`` runs in a thread, ``stop`` may be called from another."""
 
+    order: Order
     status: Literal["running", "done", "failed"] = "running"
     progress: float = 0.0
     message: str = ""
     trained: Trained | None = None
     process: BaseProcess | None = None
-    task: asyncio.Task[None] | None = field(default=None, repr=False)
+    task: asyncio.Task[None] | None = None
+    has_turn: bool = False
+    _stopped: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def watch(self) -> None:
+        """Run the process, and note what it tells until it ends."""
+        context = multiprocessing.get_context("spawn")
+        receiving, sending = context.Pipe(duplex=False)
+        with self._lock, sending:
+            if self._stopped:
+                return
+            self.process = context.Process(target=train_apart, args=(sending, self.order), daemon=True)
+            self.process.start()
+        with receiving:
+            try:
+                while self.status == "running":
+                    self._note(receiving.recv())
+            except (EOFError, OSError):  # it was killed, or is broken
+                self.status, self.message = "failed", "training ended before it was done"
+        self.process.join()
+
+    def stop(self) -> None:
+        """End the process, or see to it that it does not begin."""
+        with self._lock:
+            self._stopped = True
+            if self.process is not None:
+                self.process.kill()
+
+    def _note(self, said: float | str | Trained) -> None:
+        if isinstance(said, float):
+            self.progress = max(self.progress, said)
+        elif isinstance(said, Trained):
+            self.trained, self.progress, self.status = said, 1.0, "done"
+        else:
+            self.message, self.status = said, "failed"
 
 
 class Trainer:
@@ -109,15 +149,12 @@ class Trainer:
         InputError
             When it is being trained, or has too few labels. What was trained before then stays.
         """
-        if self._is_running(room):
-            raise InputError(_ALREADY.format(room=room))
+        self._check_idle(room)
         store, zone = self._pipeline.store, self._pipeline.config.rooms[room].timezone
         check_enough(_people_by_time(await asyncio.to_thread(store.labels, room), zone))
-        if self._is_running(room):  # begun by somebody else meanwhile
-            raise InputError(_ALREADY.format(room=room))
-        order = Order(store.url.render_as_string(hide_password=False), room, zone)
-        job = self._jobs[room] = _Job()
-        job.task = asyncio.create_task(self._train(job, order))
+        self._check_idle(room)  # nobody else began meanwhile
+        job = self._jobs[room] = _Job(Order(store.url.render_as_string(hide_password=False), room, zone))
+        job.task = asyncio.create_task(self._train(job))
 
     async def status(self, room: str) -> dict[str, Any]:
         """Tell how far a room's training is."""
@@ -157,58 +194,146 @@ class Trainer:
         self._jobs.clear()
         await asyncio.gather(*(_end(job) for job in jobs))
 
-    def _is_running(self, room: str) -> bool:
-        return room in self._jobs and self._jobs[room].status == "running"
+    def _check_idle(self, room: str) -> None:
+        if room in self._jobs and self._jobs[room].status == "running":
+            raise InputError(f"room {room} is being trained already")
 
-    async def _train(self, job: _Job, order: Order) -> None:
-        job.message = "waiting for another room to be trained" if self._turn.locked() else ""
+    async def _train(self, job: _Job) -> None:
+        if self._turn.locked():
+            job.message = "waits until another room is trained"
         async with self._turn:
-            job.message = ""
-            context = multiprocessing.get_context("spawn")
-            receiving, sending = context.Pipe(duplex=False)
-            job.process = context.Process(target=train_apart, args=(sending, order), daemon=True)
+            job.has_turn, job.message = True, ""
             try:
-                await _in_thread(job.process.start)
-                sending.close()
-                while job.status == "running":
-                    _note(job, await _in_thread(receiving.recv))
-            except EOFError:
-                job.status, job.message = "failed", "training ended before it was done"
-            except OSError as error:
-                job.status, job.message = "failed", f"training could not begin: {error.strerror}"
-            finally:
-                sending.close()
-                if job.process.pid is not None:
-                    job.process.kill()  # it has nothing left to do, or is to stop
-                    await _in_thread(job.process.join)
-                receiving.close()
-
-
-_ALREADY = "room {room} is being trained already"
-
-
-async def _in_thread(work: Any) -> Any:
-    """Wait for what blocks, to its end even when this is cancelled: nothing is begun that nobody ends."""
-    running = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        if getattr(work, "__name__", "") != "recv":
-            with contextlib.suppress(Exception):
-                await running
-        raise
-
-
-def _note(job: _Job, said: float | str | Trained) -> None:
-    if isinstance(said, float):
-        job.progress = max(job.progress, said)
-    elif isinstance(said, Trained):
-        job.status, job.progress, job.trained = "done", 1.0, said
-    else:
-        job.status, job.message = "failed", said
+                await asyncio.to_thread(job.watch)
+            except Exception:  # such as no memory for another process
+                log.exception("room %s cannot be trained", job.order.room)
+                job.status, job.message = "failed", "training could not begin, see the log"
 
 
 async def _end(job: _Job) -> None:
-    if job.task is not None:
+    await asyncio.to_thread(job.stop)
+    assert job.task is not None
+    if not job.has_turn:
         job.task.cancel()
-        await asyncio.gather(job.task, return_exceptions=True)
+    await asyncio.gather(job.task, return_exceptions=True)
+
+
+def check_enough(labels: pd.Series[float]) -> None:
+    """Refuse labels that are too few to learn from and to see whether it helped."""
+    days = len(set(pd.DatetimeIndex(labels.index).date))
+    if len(labels) < LEAST_LABELS or days < LEAST_DAYS:
+        took = f"training takes {LEAST_LABELS} head counts on {LEAST_DAYS} days, with readings"
+        raise InputError(f"{took}: there are {len(labels)} on {days}")
+
+
+def kept_aside(dates: Sequence[Any]) -> list[Any]:
+    """Choose the labelled days to keep aside: one of four, whatever others there are; at most half of them.
+
+    Where none of them is one of these, it is the newest.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> [date.day for date in kept_aside([dt.date(2024, 1, day) for day in range(8, 18)])]
+    [11, 15]
+    """
+    chosen = [date for date in sorted(dates) if date.toordinal() % ASIDE == 0]
+    return chosen[: len(dates) // 2] or sorted(dates)[-1:]
+
+
+def train_apart(sending: Connection, order: Order) -> None:
+    """Train in a process of its own; tells how far it is [0..1], and in the end what came of it."""
+    os.nice(NICE)
+    warnings.simplefilter("ignore")  # that CO2 helps little is seen from the score
+    sending.send(BEGUN)
+    try:
+        with threadpool_limits(1), progress_to(lambda _, done, total: sending.send(float(done / total))):
+            sending.send(_train_from_store(order))
+    except (InputError, StoreError) as error:
+        sending.send(str(error))
+
+
+def _train_from_store(order: Order) -> Trained:
+    store = Store(order.store)
+    used = store.active_model(order.room)
+    old = None if used is None else parse_model(used[1])
+    labelled = read_labelled_room(store, order.room, order.timezone, None if old is None else old.interval_)
+    store.close()
+    check_enough(labelled.labels)
+    return train(labelled, old)
+
+
+def read_labelled_room(store: Store, room: str, timezone: str, interval: float | None = None) -> Labelled:
+    """Read what a room is trained on.
+
+    Parameters
+    ----------
+    store : Store
+    room, timezone : str
+    interval : float, optional
+        Time between readings [min]: that of the model in use, so that both can be compared; None takes the
+        usual one of the readings.
+    """
+    readings = store.training_readings(room, timezone, hold=HOLD, interval=interval)
+    step = interval_of(readings)
+    if step > HOLD:
+        readings = store.training_readings(room, timezone, hold=step, interval=interval)
+    labels = _people_by_time(store.labels(room), timezone)
+    return Labelled(readings, labels[_last_before(readings["co2"], labels).notna().to_numpy()])
+
+
+def train(labelled: Labelled, old: OccupancyEstimator | None) -> Trained:
+    """Train a model on all labelled days but those kept aside, and score it and the one in use on these.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        Readings and labels.
+    old : OccupancyEstimator, optional
+        The model in use; one with the room layer is what training starts from.
+    """
+    readings, labels = labelled
+    dates = pd.DatetimeIndex(labels.index).date
+    aside = kept_aside(sorted(set(dates)))
+    is_aside = np.isin(pd.DatetimeIndex(readings.index).date, aside)
+    with stage("training", READ, FITTED):
+        new = _untrained(old, "ventilation" in readings.columns).fit(readings[~is_aside])
+    asked, told = labels[np.isin(dates, aside)], readings[is_aside].drop(columns="occupancy")
+    with stage("scoring", FITTED, 1.0):
+        return Trained(dump_model(new), _score_of_old(old, told, asked), score(new, told, asked))
+
+
+def _untrained(old: OccupancyEstimator | None, has_ventilation: bool) -> OccupancyEstimator:
+    settings: dict[str, Any] = {"random_state": 0, "verbose": False}
+    if old is None or not hasattr(old, "room_") or old.uses_ventilation_ != has_ventilation:
+        return OccupancyEstimator(**settings)
+    return OccupancyEstimator.transfer([old], **settings)
+
+
+def _score_of_old(
+    old: OccupancyEstimator | None, readings: pd.DataFrame, labels: pd.Series[float]
+) -> Score | None:
+    """Score the model in use; None where there is none, or it cannot take these readings."""
+    try:
+        return None if old is None else score(old, readings, labels)
+    except InputError:
+        return None
+
+
+def score(model: OccupancyEstimator, readings: pd.DataFrame, labels: pd.Series[float]) -> Score:
+    """Compare what a model says live with labels."""
+    said = _last_before(model.estimate(readings), labels)
+    return Score(rmse(labels, said), len(labels))
+
+
+def _last_before(column: pd.Series[float], labels: pd.Series[float]) -> pd.Series[float]:
+    """Give the last value before each label, NaN if that is older than a label holds."""
+    hold = max(HOLD, interval_of(column.to_frame()))
+    return column.reindex(labels.index, method="ffill", tolerance=pd.Timedelta(minutes=hold))
+
+
+def _people_by_time(labels: Sequence[Label], timezone: str) -> pd.Series[float]:
+    """Give how many people said they were, by local time."""
+    times = pd.to_datetime([label.time for label in labels], utc=True).tz_convert(timezone)
+    people = pd.Series([float(label.people) for label in labels], index=pd.DatetimeIndex(times), dtype=float)
+    return people.sort_index()
