@@ -111,8 +111,8 @@ def test_check_says_what_the_settings_lead_to(tmp_path, served, trained_room):
         "new: new; no model; co2 from n; UTC",
     ]
     assert done.stderr.splitlines() == [
-        "occupair: warning: lab: its model wants ventilation, and the room has no ventilation topic: it is "
-        "taken as unknown",
+        "occupair: warning: lab: its model wants ventilation, and it has no such topic: unless HTTP "
+        "brings it, no count",
         "occupair: warning: new: has no model: its count is unknown until it is trained",
     ]
     assert served == []

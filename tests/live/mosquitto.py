@@ -12,17 +12,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SBIN = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
+import pytest
+
+_SBIN = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 
 
 def why_no_mosquitto() -> str | None:
     """Say why no mosquitto can be had here; None if it can."""
     missing = [name for name in ("mosquitto", "mosquitto_passwd", "openssl") if _program(name) is None]
-    return f"not installed: {', '.join(missing)} (Debian: apt install mosquitto openssl)" if missing else None
+    how = "Debian has it: apt install mosquitto openssl"
+    return f"mosquitto cannot be had, {' and '.join(missing)} not installed ({how})" if missing else None
 
 
 def _program(name: str) -> str | None:
-    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *SBIN]))
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *_SBIN]))
+
+
+need_mosquitto = pytest.mark.skipif(
+    why_no_mosquitto() is not None, reason=f"mosquitto is {why_no_mosquitto()}"
+)
 
 
 class MosquittoServer:
@@ -32,10 +40,12 @@ class MosquittoServer:
     it does on every change where ``durable``.
     """
 
-    def __init__(self, folder: Path, *, tls: bool, users: dict[str, str] | None, durable: bool, more: str):
+    def __init__(
+        self, folder: Path, *, tls: bool, ask: bool, users: dict[str, str] | None, durable: bool, more: str
+    ) -> None:
         self.folder, self.tls, self.users = folder, tls, users
-        self._durable, self._more = durable, more
-        self.ca_file = folder / "certificate.pem"
+        self._ask, self._durable, self._more = ask, durable, more
+        self.ca_file, self.key_file = folder / "certificate.pem", folder / "key.pem"
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -72,7 +82,8 @@ class MosquittoServer:
             lines.append(f"password_file {self._make_passwords()}")
         if self.tls:
             self._make_certificate()
-            lines += [f"certfile {self.ca_file}", f"keyfile {self.folder / 'key.pem'}"]
+            lines += [f"certfile {self.ca_file}", f"keyfile {self.key_file}"]
+            lines += [f"cafile {self.ca_file}", "require_certificate true"] if self._ask else []
         (self.folder / "mosquitto.conf").write_text("\n".join([*lines, self._more, ""]))
 
     def _make_passwords(self) -> Path:
@@ -86,7 +97,7 @@ class MosquittoServer:
     def _make_certificate(self) -> None:
         if not self.ca_file.exists():
             names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
-            made = ["-keyout", str(self.folder / "key.pem"), "-out", str(self.ca_file)]
+            made = ["-keyout", str(self.key_file), "-out", str(self.ca_file)]
             kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
             about = ["-days", "2", "-subj", "/CN=localhost", "-addext", names]
             _run([_program("openssl"), "req", *kind, *about, *made])
@@ -127,7 +138,12 @@ class MosquittoServer:
 
 @contextmanager
 def mosquitto_server(
-    *, tls: bool = False, users: dict[str, str] | None = None, durable: bool = False, more: str = ""
+    *,
+    tls: bool = False,
+    ask: bool = False,
+    users: dict[str, str] | None = None,
+    durable: bool = False,
+    more: str = "",
 ) -> Iterator[MosquittoServer]:
     """Run a broker.
 
@@ -135,6 +151,8 @@ def mosquitto_server(
     ----------
     tls : bool
         Whether it has a certificate, made for it, that ``ca_file`` of the server vouches for.
+    ask : bool
+        Whether it lets only those in who show a certificate; its own does, with ``key_file``.
     users : dict, optional
         Passwords by user; without, anybody gets in.
     durable : bool
@@ -143,7 +161,7 @@ def mosquitto_server(
         More lines for its configuration.
     """
     folder = Path(tempfile.mkdtemp(prefix="occupair-mosquitto-"))
-    server = MosquittoServer(folder, tls=tls, users=users, durable=durable, more=more)
+    server = MosquittoServer(folder, tls=tls, ask=ask, users=users, durable=durable, more=more)
     try:
         server.start()
         yield server

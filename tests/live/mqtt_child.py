@@ -1,12 +1,12 @@
-"""A process with a link that keeps readings in a file, for tests that kill it: ``mqtt_child.py PORT VERSION FILE``."""
+"""A process with a link that keeps readings in a file, to be killed: ``mqtt_child.py PORT VERSION FILE``."""
 
 import asyncio
 import os
 import random
 import sys
 
-from live.mqtt_parts import FakePipeline, state
-from live.mqtt_parts import LAB
+from live.mqtt_parts import LAB, FakePipeline, state
+
 from occupair.live.config import MqttConfig
 from occupair.live.mqtt import MqttLink
 

@@ -10,12 +10,13 @@ from collections import Counter
 from contextlib import asynccontextmanager, suppress
 
 import aiomqtt
+import pytest
 
 from occupair.live.config import MqttConfig, RoomConfig, Topic
 from occupair.live.messages import Fate, Quality, RoomState
 from occupair.live.mqtt import MqttLink
 
-VERSIONS = ("5", "3.1.1")
+both_versions = pytest.mark.parametrize("version", ["5", "3.1.1"])
 LAB = RoomConfig(
     "lab",
     name="Lab",
@@ -129,6 +130,10 @@ class Line:
     def hold(self):
         """Let nothing through, but break nothing."""
         self._free.clear()
+
+    @property
+    def held(self):
+        return not self._free.is_set()
 
     def let_go(self):
         self._free.set()

@@ -153,7 +153,7 @@ def test_a_store_that_holds_something_is_only_replaced_when_told_to(file, target
         store.add_label(Label("mine", at(0), 1, at(0)))
     before = contents(target)
     with pytest.raises(
-        InputError, match=r"^store \S+: holds labels already, give an empty one or say to replace"
+        InputError, match=r"^store \S+: holds labels already: give an empty one, or --replace"
     ):
         restore(file, target)
     assert contents(target) == before

@@ -62,7 +62,7 @@ def test_surprises(read, write, model, slow_office):
         f"{path} has a password, and everybody on this machine may read it: chmod 640",
         "OCCUPAIR_PROT is set, and is no setting of the service",
         "a: has no co2 topic: only HTTP brings readings",
-        "a: its model wants ventilation, and the room has no ventilation topic: it is taken as unknown",
+        "a: its model wants ventilation, and it has no such topic: unless HTTP brings it, no count",
         "a: is stale after 6 min, and its readings come every 5 min",
     ]
     assert "hush" not in "".join(look.warnings)

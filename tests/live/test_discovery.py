@@ -1,10 +1,11 @@
 """What Home Assistant is told, checked against its rules.
 
 The rules here were read in the source of Home Assistant 2026.10 (``components/mqtt``: ``schemas.py``,
-``discovery.py``, ``sensor.py``, ``binary_sensor.py``). Where ``homeassistant`` is installed its own schemas and
-templates are asked as well.
+``discovery.py``, ``sensor.py``, ``binary_sensor.py``). Where ``homeassistant`` is installed its own schemas
+are asked as well.
 """
 
+import asyncio
 import datetime as dt
 import json
 import math
@@ -187,13 +188,20 @@ def test_what_is_no_number_is_null():
     assert told["people_exact"] is told["low"] is told["high"] is told["co2"] is told["time"] is None
 
 
-def test_home_assistants_own_schemas_take_it(told):
+def test_home_assistants_own_schemas_take_it(told, tmp_path):
     schemas = pytest.importorskip("homeassistant.components.mqtt.schemas", exc_type=ImportError)
     from homeassistant.components.mqtt import binary_sensor, sensor
+    from homeassistant.core import HomeAssistant
 
-    checked = schemas.DEVICE_DISCOVERY_SCHEMA(told)
     platforms = {"sensor": sensor, "binary_sensor": binary_sensor}
-    for component in checked["components"].values():
-        merged = component | {key: checked[key] for key in schemas.SHARED_OPTIONS if key in checked}
-        kept = platforms[component["platform"]].DISCOVERY_SCHEMA(merged)
-        assert set(component) - {"platform"} <= set(kept)  # nothing is quietly taken out
+
+    async def main():
+        home = HomeAssistant(str(tmp_path))  # templates are checked in its loop
+        checked = schemas.DEVICE_DISCOVERY_SCHEMA(told)
+        for component in checked["components"].values():
+            shared = {key: checked[key] for key in schemas.SHARED_OPTIONS if key in checked}
+            kept = platforms[component["platform"]].DISCOVERY_SCHEMA(shared | component)
+            assert set(component) - {"platform"} <= set(kept)  # nothing is quietly taken out
+        await home.async_stop(force=True)
+
+    asyncio.run(main())

@@ -11,7 +11,7 @@ from live.fake_pipeline import START, Client, FakePipeline, make_config, make_es
 from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.live.http.models import History, Outcomes, Rooms
-from occupair.live.messages import Fate, Quality
+from occupair.live.messages import REFUSED, Fate, Quality
 from occupair.live.pipeline import NotTaken
 from occupair.live.store import StoreError
 
@@ -77,7 +77,7 @@ def test_what_is_no_number_is_not_known(pipeline, ask):
 def test_a_room_of_which_nothing_is_known_yet(pipeline, ask):
     del pipeline._states["lab"]
     state = ask("GET", "/api/rooms/lab").json()["state"]
-    assert (state["people"], state["quality"], state["reason"]) == (None, "starting", "no reading yet")
+    assert (state["people"], state["quality"], state["reason"]) == (None, "stale", "no reading yet")
 
 
 def test_a_room_without_a_name_is_called_by_its_id(pipeline, ask):
@@ -272,8 +272,8 @@ def test_nonsense_does_not_fail_its_neighbours(pipeline, ask):
         "readings[4] must be an object, got null",
         "readings[5] must have co2 or ventilation",
         "readings[6].co2 must be a number, got true",
-        None,
-        None,
+        REFUSED[Fate.NONSENSE],
+        REFUSED[Fate.NONSENSE],
         None,
         "readings[10].time must be a time such as 2026-03-02T09:00:00Z, got 1772438400",
     ]

@@ -354,7 +354,7 @@ def test_a_model_that_cannot_be_read_leaves_the_room_without_one(setup, store, c
         return pipeline.state("lab").quality
 
     assert with_pipeline(setup, store, work) is Quality.UNTRAINED
-    assert "room lab has no model: is not an occupair model" in caplog.text
+    assert "room lab: its model file cannot be used: is not an occupair model" in caplog.text
 
 
 def test_times_are_utc(office):

@@ -283,3 +283,26 @@ def test_a_restart_estimates_nothing_anew_that_was_said(model, office, monkeypat
     assert after.people_20 == pytest.approx(before.people_20, abs=1e-6)
     assert replace(after, people_20=before.people_20) == before
     assert len(replays) == 1  # of the room before it had any readings
+
+
+def lagging(model, behind, readings=60, pace=5.0):
+    """A room whose readings came so long after they were measured [min], so far apart [min]."""
+    track = Track("lab", ZONE, model)
+    for k in range(readings - 1, -1, -1):
+        received = NOW - dt.timedelta(minutes=pace * k)
+        measured = NOW - dt.timedelta(minutes=5 * k + behind)
+        track.take(reading(measured, wavy(k), 0.5, received))
+    return track
+
+
+def test_a_clock_that_is_behind_is_told(model):
+    state = lagging(model, 60).state(NOW, 15)
+    assert (state.quality, state.reason) == ("suspect", "the sensor's clock is 60 minutes behind")
+    assert lagging(model, 3).state(NOW, 15).quality is Quality.OK
+
+
+def test_old_readings_that_catch_up_count_as_they_come_and_are_old_news_soon_after(model):
+    track = lagging(model, 600, pace=0.001)
+    assert track.state(NOW, 15).quality is Quality.OK
+    later = track.state(NOW + dt.timedelta(seconds=31), 15)
+    assert (later.quality, later.reason, later.people) == ("stale", "no reading since 03:00", None)

@@ -124,7 +124,7 @@ def _surprises(room: RoomConfig, model: OccupancyEstimator | None, config: Servi
         yield "has no model: its count is unknown until it is trained"
         return
     if model.uses_ventilation_ and room.ventilation is None:
-        yield "its model wants ventilation, and the room has no ventilation topic: it is taken as unknown"
+        yield "its model wants ventilation, and it has no such topic: unless HTTP brings it, no count"
     if not model.uses_ventilation_ and room.ventilation is not None:
         yield "its model was trained without ventilation: what the topic says is kept but not used"
     if model.timezone_ is not None and model.timezone_ != room.timezone:

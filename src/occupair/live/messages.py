@@ -47,6 +47,13 @@ class Fate(StrEnum):
     UNKNOWN_ROOM = "unknown_room"  # refused: no such room
 
 
+REFUSED = {
+    Fate.DUPLICATE: "this room has a reading of this time, which stays",
+    Fate.FUTURE: "its time has not come yet: some clock is wrong",
+    Fate.NONSENSE: "CO2 must be a number of ppm, ventilation from 0 to 1, and the time of this century",
+    Fate.UNKNOWN_ROOM: "there is no such room",
+}
+"""Why a reading was not kept, in plain words."""
 KEPT = (Fate.ACCEPTED, Fate.LATE, Fate.TOO_LATE)
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from occupair.live.config import MqttConfig
 
 log = logging.getLogger("occupair.live.mqtt")
+_paho_log = log.getChild("paho")
+_paho_log.setLevel(logging.CRITICAL)  # what it has to say about a lost link we say in one line
 T = TypeVar("T")
 
 RECEIVE_MAXIMUM = 20_000
@@ -90,7 +92,7 @@ class BrokerClient(aiomqtt.Client):
             keepalive=KEEPALIVE,
             max_inflight_messages=0,  # no limit of paho's: `send` has ours
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
-            logger=log.getChild("paho"),
+            logger=_paho_log,
         )
         self._five = five
         self._client.manual_ack_set(True)
@@ -183,7 +185,7 @@ class BrokerClient(aiomqtt.Client):
                 news.cancel()
             if not self._inbox and self._disconnected.done():
                 cause = self._disconnected.exception()
-                raise aiomqtt.MqttError(str(cause or "the broker closed the link")) from cause
+                raise aiomqtt.MqttError(f"the link was lost ({cause or 'the broker left'})") from cause
         return [self._inbox.popleft() for _ in range(min(most, len(self._inbox)))]
 
     def acknowledge(self, messages: Iterable[Arrived]) -> None:

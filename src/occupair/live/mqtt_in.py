@@ -16,6 +16,7 @@ from occupair.errors import InputError
 from occupair.live.messages import Fate, Reading, RoomState
 from occupair.live.mqtt_client import Arrived, BrokerClient
 from occupair.live.payloads import Parsed, parse_co2, parse_ventilation
+from occupair.live.pipeline import NotTaken
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -153,6 +154,7 @@ class Intake:
     ) -> None:
         self._client, self._translator, self._sink, self._others = client, translator, sink, others
         self._known = frozenset(translator.topics)
+        self._complained = -COMPLAIN_EVERY
         self._batches: asyncio.Queue[tuple[list[Arrived], asyncio.Task[None]]] = asyncio.Queue(MOST_BATCHES)
 
     async def run(self) -> None:
@@ -161,13 +163,21 @@ class Intake:
             tasks.create_task(self._acknowledge())
             while True:
                 messages = await self._client.arrived(most=AT_ONCE)
-                refused = self._translator.refused
-                readings = self._translator.readings(messages)
-                self._sink.counters["mqtt", Fate.NONSENSE] += self._translator.refused - refused
                 for message in messages:
                     if message.topic not in self._known:
                         self._others(message)
-                await self._batches.put((messages, tasks.create_task(self._keep(readings))))
+                kept = tasks.create_task(self._keep(self._readings(messages)))
+                while self._batches.full() and self._client.connected:
+                    await asyncio.sleep(0.1)
+                if not self._batches.full():
+                    self._batches.put_nowait((messages, kept))
+
+    def _readings(self, messages: Sequence[Arrived]) -> list[Reading]:
+        before = self._translator.refused
+        readings = self._translator.readings(messages)
+        if refused := self._translator.refused - before:
+            self._sink.counters["mqtt", Fate.NONSENSE] += refused
+        return readings
 
     async def _acknowledge(self) -> None:
         while True:
@@ -179,19 +189,26 @@ class Intake:
         """Submit until all is kept: together, and if that fails one by one."""
         groups: list[Sequence[Reading]] = [readings] if readings else []
         tries, pause = 0, FIRST_PAUSE
-        while groups := [group for group in groups if not await self._submitted(group)]:
-            tries += self._sink.healthy.get("store") == "ok"
-            if tries >= TRIES and all(len(group) == 1 for group in groups):
+        while groups:
+            faults = [(group, await self._fault(group)) for group in groups]
+            groups = [group for group, fault in faults if fault is not None]
+            busy = any(isinstance(fault, NotTaken) for _, fault in faults)
+            tries += not busy and self._sink.healthy.get("store") == "ok"
+            if groups and tries >= TRIES and all(len(group) == 1 for group in groups):
                 log.error("gave up %d readings that cannot be taken: %s", len(groups), groups[0][0])
                 return
-            await asyncio.sleep(pause)
+            if groups:
+                await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
             groups = [[reading] for group in groups for reading in group]
 
-    async def _submitted(self, readings: Sequence[Reading]) -> bool:
+    async def _fault(self, readings: Sequence[Reading]) -> Exception | None:
+        """Submit readings, and give what was wrong; None: they are kept."""
         try:
             await self._sink.submit(readings)
-        except Exception:
-            log.exception("%d readings could not be taken, trying again", len(readings))
-            return False
-        return True
+        except Exception as error:
+            if time.monotonic() - self._complained > COMPLAIN_EVERY:
+                log.exception("%d readings could not be taken, trying again", len(readings))
+                self._complained = time.monotonic()
+            return error
+        return None

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from occupair.checks.cleaned import counted
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
 from occupair.live.engine import Engine, RoomSetup, Step
@@ -83,7 +84,7 @@ class Pipeline:
         self.config = config
         self.store = store
         self.counters: Counter[tuple[str, Fate]] = Counter()
-        self.delays: deque[float] = deque(maxlen=10_000)  # from a reading's coming in to its estimate [s]
+        self.delays: deque[float] = deque(maxlen=100_000)  # from a reading's coming in to its estimate [s]
         self.estimates_total = 0
         self.mqtt_status = "off"
         self.models = RoomModels(store, tolerance=config.tolerance)
@@ -323,15 +324,15 @@ class Pipeline:
                 self._engine.restore(room, readings, said)
         self._states |= self._engine.states(self._now([*newest.values()]))
         if rooms:
-            log.info("took up %d rooms in %.1f s", len(rooms), time.monotonic() - started)
+            log.info("took up %s in %.1f s", counted(len(rooms), "room"), time.monotonic() - started)
 
     def _model_of(self, room: str) -> Model | None:
-        """Give the model that a room begins with."""
+        """Give the model that a room begins with; where its file cannot be read, that of the last time."""
         try:
             return self.models.begin(room, self.config.rooms[room].model)
         except InputError as error:
-            log.error("room %s has no model: %s", room, error)
-            return None
+            log.error("room %s: its model file cannot be used: %s", room, error)
+            return self.models.active(room)
 
     async def _use_active(self, room: str) -> None:
         model = await asyncio.to_thread(self.models.active, room)

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import uvicorn
 
+from occupair.checks.cleaned import counted
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig, reread
 from occupair.live.http.app import make_app
@@ -41,8 +42,10 @@ def serve(config: ServiceConfig, beside: Beside | None = None) -> None:
     beside : callable, optional
         Something more to run with the pipeline.
     """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to read again
     start_logging(config.log, config.log_level, secrets=secrets_of(config))
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # it tells of its own starting and stopping
+    for chatty in ("uvicorn", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     listening = listen(config.host, config.port)
     with contextlib.closing(open_store(config.store)) as store:
         asyncio.run(run(config, store, listening, beside))
@@ -100,7 +103,7 @@ async def run(
     if beside is not None:
         tasks.append(asyncio.create_task(_forever(beside(pipeline))))
     host, port = listening.getsockname()[:2]
-    log.info("listening on http://%s:%d, %d rooms", host, port, len(config.rooms))
+    log.info("listening on http://%s:%d, %s", host, port, counted(len(config.rooms), "room"))
     ended = asyncio.create_task(stopping.wait())
     await asyncio.wait([ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
@@ -163,7 +166,7 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     await links.end()
     await pipeline.reload(config)
     links.begin(tuple(set(before.rooms) - set(config.rooms)))
-    log.info("read the settings again, %d rooms", len(config.rooms))
+    log.info("read the settings again, %s", counted(len(config.rooms), "room"))
 
 
 async def _prune(pipeline: Pipeline) -> None:

@@ -29,6 +29,10 @@ LAGGING = 20.0
 """How long after a time it is thought of again [min]."""
 AT_MIDNIGHT = 30.0
 """A day whose first reading comes this long after midnight still begins with an empty room [min]."""
+BEHIND = 15.0
+"""A sensor's clock that is further behind is wrong [min]..."""
+CATCHING_UP = 30.0
+"""...and old readings that come one upon the other count as now for so long after the last of them [s]."""
 TREND = 10.0
 """How far back a count is compared with for its trend [min]."""
 UNTRAINED_INTERVAL = 1.0
@@ -60,6 +64,7 @@ class Track:
         self.zone = zone
         self.received: dt.datetime | None = None  # when CO2 last came in
         self.clock_fault = ""  # what is wrong with the time of the newest reading, in plain words
+        self._behind = 0.0  # how old the newest reading was when it came in [s]
         self._failed = -1  # time of the newest CO2 that no room can have [us]
         self._failed_co2 = 0.0
         self._slots = Slots(UNTRAINED_INTERVAL)
@@ -167,7 +172,16 @@ class Track:
         if reading.ventilation is not None and not self._slots.ventilation.has(time):
             self._slots.ventilation.put(time, reading.ventilation)
         if reading.co2 is not None and (self.received is None or reading.received >= self.received):
-            self.received, self.clock_fault = reading.received, ""
+            self._look_at_clock(reading)
+            self.received = reading.received
+
+    def _look_at_clock(self, reading: Reading) -> None:
+        """Tell a clock that is behind from old readings: those catch up, it stays as far behind."""
+        behind = (reading.received - reading.time).total_seconds()
+        caught_up, self._behind = self._behind - behind, behind
+        came_after = math.inf if self.received is None else (reading.received - self.received).total_seconds()
+        is_slow = behind > 60 * BEHIND and abs(caught_up) < 0.5 * came_after < math.inf
+        self.clock_fault = f"the sensor's clock is {behind / 60:.0f} minutes behind" if is_slow else ""
 
     # ---- rows ----
 
@@ -341,6 +355,9 @@ class Track:
             return Quality.SUSPECT, f"the sensor reads {self._failed_co2:g} ppm"
         if newest is None:
             return Quality.STALE, "no CO2 reading yet"
+        silent, old = ((now - time).total_seconds() for time in (self.received, newest.time))
+        if old > 60 * stale_after and silent > CATCHING_UP:
+            return Quality.STALE, _silent_since(newest.time.astimezone(self.zone), now.astimezone(self.zone))
         if newest.quality is Quality.SUSPECT:
             return Quality.SUSPECT, self.fault or "the sensor says what cannot be"
         if newest.people is None:

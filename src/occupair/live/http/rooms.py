@@ -20,7 +20,7 @@ from occupair.live.http.parts import now_of, pipeline_of, room_of, texts_of
 from occupair.live.http.readings import SCHEMA, Refused, parse_readings, refuse_endless
 from occupair.live.http.states import estimates_json, to_json
 from occupair.live.http.times import parse_query_time, write_time
-from occupair.live.messages import Fate, Reading
+from occupair.live.messages import REFUSED, Fate, Reading
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
@@ -131,7 +131,9 @@ def _outcome(one: Reading | Refused, fate: Fate) -> dict[str, str | None]:
         "time": write_time(one.time) if one.time else None,
         "outcome": fate.value,
     }
-    return outcome | {"detail": one.detail} if isinstance(one, Refused) else outcome
+    if isinstance(one, Refused):
+        return outcome | {"detail": one.detail}
+    return outcome | {"detail": REFUSED[fate]} if fate in REFUSED else outcome
 
 
 def _times(room: RoomConfig, *texts: str | None) -> list[dt.datetime | None]:

@@ -55,7 +55,7 @@ def nothing_yet(room: str) -> RoomState:
     """Give the state of a room of which nothing is known."""
     nothing: dict[str, Any] = dict.fromkeys(_STATE)
     return RoomState(
-        **nothing | {"room": room, "quality": Quality.STARTING, "reason": "no reading yet", "trend": 0}
+        **nothing | {"room": room, "quality": Quality.STALE, "reason": "no reading yet", "trend": 0}
     )
 
 

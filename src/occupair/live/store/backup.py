@@ -230,7 +230,7 @@ def _make_room(connection: Connection, store: Store, *, replace: bool) -> None:
         raise InputError(f"store {store}: has a table {min(tables)} that is not occupair's")
     filled = [name for name, table in tables.items() if connection.execute(select(table).limit(1)).first()]
     if filled and not replace:
-        raise InputError(f"store {store}: holds {filled[0]} already, give an empty one or say to replace it")
+        raise InputError(f"store {store}: holds {filled[0]} already: give an empty one, or --replace")
     for name in [*tables, "alembic_version"]:
         connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
 

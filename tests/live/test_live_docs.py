@@ -1,0 +1,193 @@
+"""The guide to the live service says what is true: its settings, commands, addresses and numbers."""
+
+import inspect
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from live.fake_pipeline import Client, FakePipeline, make_config, make_state
+from starlette.routing import Match
+from test_documents import COMMANDS, options_of
+
+from occupair.live import faults, pipeline, retraining, slots, track
+from occupair.live.config import Limits, RoomConfig, ServiceConfig, read_config
+from occupair.live.config_keys import BY_VARIABLE
+from occupair.live.discovery import state_payload
+from occupair.live.engine import AHEAD
+from occupair.live.http import app as application
+from occupair.live.http.app import make_app
+from occupair.live.messages import Fate, Quality
+from occupair.live.payloads import parse_co2, parse_ventilation
+from occupair.room.day import START
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs/live.md").read_text()
+README = (ROOT / "README.md").read_text()
+DASHBOARD = json.loads((ROOT / "deploy/grafana/occupair.json").read_text())
+
+
+def blocks(kind, text=GUIDE):
+    """Give the blocks of a kind, each with the number of its line."""
+    found = re.finditer(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [pytest.param(one[1], id=f"line-{text.count(chr(10), 0, one.start()) + 1}") for one in found]
+
+
+def lines_of(*starts, text=GUIDE):
+    """Give the lines of shell blocks that begin with a word, those that go on joined."""
+    shell = "\n".join(block.values[0] for block in blocks("sh", text)).replace("\\\n", " ")
+    return [line for line in shell.splitlines() if line.split(" ")[0] in starts]
+
+
+COMMAND_LINES = lines_of("occupair") + re.findall(r"^    (occupair .*?)(?:  +#.*)?$", README, re.MULTILINE)
+
+
+@pytest.mark.parametrize("settings", blocks("toml"))
+def test_settings_are_read_without_a_fault(settings, tmp_path):
+    path = tmp_path / "rooms.toml"
+    path.write_text(settings)
+    assert read_config(path, {}).rooms
+
+
+@pytest.mark.parametrize("text", blocks("json"))
+def test_json_is_json(text):
+    assert json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "co2", "ventilation"),
+    [("Zigbee2MQTT", 812, None), ("Tasmota", 589, None), ("Any JSON", 604, 0.4)],
+)
+def test_the_payload_of_a_source_is_read_by_its_settings(heading, co2, ventilation, tmp_path):
+    section = re.search(rf"^### {heading}\n(.*?)^###? ", GUIDE, re.DOTALL | re.MULTILINE)[1]
+    (settings,), (payload,) = ([one.values[0] for one in blocks(kind, section)] for kind in ("toml", "json"))
+    path = tmp_path / "rooms.toml"
+    path.write_text(settings)
+    (room,) = read_config(path, {}).rooms.values()
+    now = track.moment(1_772_434_800_000_000)
+    assert parse_co2(room.co2, payload.encode(), now, room.timezone).value == co2
+    if ventilation is not None:
+        assert parse_ventilation(room.ventilation, payload.encode(), now, room.timezone).value == ventilation
+
+
+def test_the_state_has_the_keys_of_the_guide():
+    (told,) = (one.values[0] for one in blocks("json") if '"people_exact"' in one.values[0])
+    assert list(json.loads(told)) == list(json.loads(state_payload(make_state("lab"))))
+
+
+@pytest.mark.parametrize("line", COMMAND_LINES)
+def test_commands_and_their_options_are_there(line):
+    _, command, *words = shlex.split(line)
+    given = {word for word in words if word.startswith("--")}
+    assert given <= options_of(COMMANDS[command])
+    arguments = [p for p in inspect.signature(COMMANDS[command]).parameters.values() if p.default is p.empty]
+    assert len(words) >= len(arguments)
+
+
+def test_commands_were_found():
+    assert {line.split()[1] for line in COMMAND_LINES} >= {"serve", "token", "backup", "restore", "fit"}
+
+
+@pytest.mark.parametrize("line", lines_of("curl"))
+def test_an_address_is_one_of_the_service(line):
+    words = shlex.split(line)
+    (address,) = (word for word in words if word.startswith("http://127.0.0.1:8099/"))
+    method = words[words.index("-X") + 1] if "-X" in words else "GET"
+    if {"-d", "--data-binary"} & set(words):
+        method = "POST"
+    path, _, query = address.removeprefix("http://127.0.0.1:8099").partition("?")
+    if path == "/api/openapi.json":
+        return
+    scope = {"type": "http", "path": path, "method": method, "root_path": ""}
+    routes = [route for part in application._ROUTERS for route in part.router.routes]
+    (route,) = (route for route in routes if route.matches(scope)[0] is Match.FULL)
+    known = {one.alias for one in route.dependant.query_params}
+    assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known
+
+
+@pytest.mark.parametrize("word", [*Fate, *Quality])
+def test_every_outcome_and_every_quality_has_its_row(word):
+    assert re.search(rf"^\| `{word.value}` \| ", GUIDE, re.MULTILINE)
+
+
+def test_numbers_are_those_of_the_code():
+    room, service = RoomConfig("lab"), ServiceConfig("")
+    for said in (
+        f"CO2 is below {faults.LEAST:g} or above {faults.MOST:,.0f} ppm",
+        f"the same number for {faults.STUCK:g} minutes, or {faults.STUCK_COARSE:g} for a sensor",
+        f"{faults.COARSE:g} ppm or more apart",
+        f"by more than {faults.JUMP:g} ppm",
+        f"more than {faults.STEEPEST:g} ppm for each minute",
+        f"them: for {faults.SETTLES:g} minutes",
+        f"the first {START:g} minutes of a day",
+        f"within {track.AT_MIDNIGHT:g} minutes of midnight",
+        f"more than {AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
+        f"a value holds for {slots.VENTILATION_HOLDS / 60:g} hours",
+        f"gaps up to {slots.LONGEST_GAP:g} minutes",
+        f"`stale_after` ({room.stale_after:g} minutes)",
+        f"`retention_days` ({service.retention_days})",
+        f"`tolerance` ({service.tolerance:g} people)",
+        f"Past {pipeline.MOST_WAITING:,} waiting",
+        f"With {retraining.LEAST_LABELS} head counts on {retraining.LEAST_DAYS} days",
+        f"may ask {Limits().requests_per_minute} times a minute",
+    ):
+        assert said in re.sub(r"\s+", " ", GUIDE)
+
+
+def test_variables_are_settings():
+    named = set(re.findall(r"OCCUPAIR_\w+", GUIDE))
+    assert named
+    assert named <= set(BY_VARIABLE)
+
+
+def exported():
+    """Give the names of all figures of the service, as Prometheus sees them."""
+    fake = FakePipeline(make_config("lab"))
+    fake.tell(make_state("lab"))
+    fake.counters["mqtt", Fate.ACCEPTED] += 1
+    text = Client(make_app(fake, fake.config))("GET", "/metrics").text
+    return set(re.findall(r"^(\w+)(?:\{| )", text, re.MULTILINE))
+
+
+def test_the_figures_of_the_guide_are_all_that_the_service_has():
+    ours = {re.sub("_(bucket|sum|count)$", "", name) for name in exported() if name.startswith("occupair_")}
+    table = GUIDE[GUIDE.index("## Prometheus") : GUIDE.index("## Teaching")]
+    assert set(re.findall(r"`(occupair_\w+)`", table)) == ours
+
+
+def test_the_dashboard_asks_for_figures_that_there_are():
+    asked = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    asked += [one["query"]["query"] for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
+    names = set(re.findall(r"\b(?:occupair|process)_\w+", " ".join(asked)))
+    assert len(names) > 8
+    assert names <= exported()
+
+
+def test_panels_do_not_lie_on_one_another():
+    places = [
+        (x, y)
+        for panel in DASHBOARD["panels"]
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(places) == len(set(places))
+    assert max(x for x, _ in places) < 24
+
+
+def test_sections_that_are_pointed_to_are_there():
+    headings = re.findall(r"^##+ (.*)$", GUIDE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= anchors
+
+
+def test_the_room_of_the_esphome_example_is_that_of_the_guide():
+    device = (ROOT / "deploy/esphome/co2-sensor.yaml").read_text()
+    topic = re.search(r"state_topic: (\S+)", device)[1]
+    assert f'co2 = {{ topic = "{topic}", shape = "number" }}' in GUIDE
+
+
+def test_the_pictures_are_in_the_readme():
+    assert re.findall(r"docs/live-\w+\.png", README) == [
+        f"docs/live-{name}.png" for name in ("rooms", "room", "phone")
+    ]
