@@ -12,7 +12,7 @@ SHELLS = {"simulation", "datasets", "baselines", "benchmark", "reproduction", "r
 CORE = sorted(
     path
     for path in SOURCE.rglob("*.py")
-    if path.relative_to(SOURCE).parts[0].removesuffix(".py") not in SHELLS | {"__init__"}
+    if path.relative_to(SOURCE).parts[0].removesuffix(".py") not in SHELLS | {"__init__", "__main__"}
 )
 
 

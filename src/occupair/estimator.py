@@ -20,6 +20,7 @@ from occupair.conventions import Scale, check_scale, in_zone, zone_name
 from occupair.elm import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.features import LAYERS, Layer
+from occupair.head_counts import WEIGHT, check_labelled
 from occupair.hidden_layer import shared_layer
 from occupair.live_room import TOLERANCE, LiveDay, LiveRoom, Network, RunningDay
 from occupair.progress import track
@@ -34,10 +35,11 @@ from occupair.readings import (
 from occupair.room.day import RoomDay
 from occupair.room.features import GROUPS
 from occupair.room.habits import compare
+from occupair.room.lessons import Episode
 from occupair.room.linked_elm import RIDGES
 from occupair.room.model import LAGS, RoomModel
 from occupair.room.rows import Clock, Rows, rows_of
-from occupair.room.training import Episode, Settings, fit_room
+from occupair.room.training import Settings, fit_room
 from occupair.room.transfer import OtherRooms, other_rooms
 from occupair.smoothing import check_smoothing, smooth
 
@@ -116,7 +118,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         RMSE [people]. Room layer: on training days left out. Others: of one step ahead on the training
         days, with the true past.
     comparison_ : Comparison or None
-        Room layer: its error and that of the time-of-day profile on days left out; None for a single day.
+        Room layer: its error and that of the time-of-day profile on days left out; None for a single day,
+        or when no time of day has head counts on two.
     room_ : RoomModel
         Room layer: all that was learned.
     regressor_, layer_, smoothing_
@@ -218,8 +221,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Parameters
         ----------
         readings : DataFrame
-            Readings with ``occupancy``. Of the paper's layers, days with fewer readings than the horizon
-            teach nothing.
+            Readings with ``occupancy``. The room layer learns from counts that are known only here and there,
+            NaN elsewhere, and trusts each by ``occupancy_weight`` [0..1, optional: missing is 1, and a count
+            with 0 is not looked at]; days without a count teach nothing. The paper's layers need the count
+            at every reading and trust all alike; days with fewer readings than the horizon teach nothing.
 
         Warns
         -----
@@ -229,7 +234,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """
         self._check_layer()
         _check_columns(readings)
-        readings = check_readings(readings, needed=("co2", "occupancy"))
+        readings = check_labelled(readings)
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
         for name in ("room_", "comparison_", "regressor_", "layer_", "smoothing_"):
             self.__dict__.pop(name, None)  # learned before, perhaps by another layer
@@ -261,13 +266,22 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             self.start.check("ventilation" in readings.columns)
         room, left_out = fit_room(_episodes_of_days(readings), settings, self.start)
         several = len(left_out.people) > 1
-        comparison = compare(left_out.clock, left_out.people, left_out.estimated) if several else None
+        comparison = None
+        if several:
+            comparison = compare(
+                left_out.clock, left_out.people, left_out.estimated, left_out.weights, left_out.worth
+            )
         if comparison is not None and comparison.is_warning and any(day.any() for day in left_out.people):
             warnings.warn(str(comparison), UserWarning, stacklevel=3)
         error = left_out.error
         return {"room_": room, "interval_": interval, "comparison_": comparison, "training_error_": error}
 
     def _fit_paper(self, readings: pd.DataFrame) -> dict[str, Any]:
+        missing = int(readings["occupancy"].isna().sum())
+        if missing:
+            rest = "train the default estimator, layer 'room', or leave out days without counts"
+            where = f"head counts are missing at {missing} of {len(readings)} readings"
+            raise InputError(f"readings: {where}; the paper's layers need all: {rest}")
         interval = interval_of(readings)
         layer, smoothing = self.layer_at(interval), self.smoothing_at(interval)
         rows, people = training_rows(readings, layer, smoothing)
@@ -587,7 +601,8 @@ def _episodes_of_days(readings: pd.DataFrame) -> list[list[Episode]]:
 
 def _episode(readings: pd.DataFrame) -> Episode:
     people = readings["occupancy"].to_numpy()
-    return Episode(readings["co2"].to_numpy(), _ventilation(readings), _clock(readings), people)
+    weight = readings[WEIGHT].to_numpy() if WEIGHT in readings.columns else None
+    return Episode(readings["co2"].to_numpy(), _ventilation(readings), _clock(readings), people, weight)
 
 
 def _rows_of(readings: pd.DataFrame, room: RoomModel) -> Rows:

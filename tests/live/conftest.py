@@ -3,7 +3,6 @@
 import os
 
 import pytest
-
 from live.mosquitto import why_no_mosquitto
 from live.postgres import why_no_postgres
 

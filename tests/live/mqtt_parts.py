@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import re
 import socket
 import time
 from collections import Counter
@@ -216,6 +217,12 @@ async def publish(server, *messages, qos=1, retain=False):
         for k in range(0, len(messages), 20):
             some = messages[k : k + 20]
             await asyncio.gather(*(client.publish(*message, qos=qos, retain=retain) for message in some))
+
+
+def acknowledged(server, topic):
+    """Whether the broker has our acknowledgement of all that it sent us on a topic."""
+    sent = re.findall(rf"Sending PUBLISH to occupair \(d\d, q1, r\d, m(\d+), '{topic}'", server.log)
+    return {*sent} <= {*re.findall(r"Received PUBACK from occupair \(Mid: (\d+)", server.log)}
 
 
 class Watcher:

@@ -101,7 +101,7 @@ def test_a_model_file_is_data_never_code(with_service, model, tmp_path):
             b"\x00" * 999,
         ):
             answer = await client.post("/api/rooms/lab/models", content=content, headers=OCTETS)
-            assert answer.status_code == 422
+            assert answer.status_code == 409
             assert said(answer).startswith("the file ")
         assert store.models("lab") == []
         assert not (tmp_path / "bomb").exists()

@@ -223,3 +223,26 @@ def test_co2_that_never_moves_is_not_read_for_its_rounding():
     people = [np.repeat([0.0, 8.0, 0.0], 96)] * 3
     balance = fit_balance(DayTerms(days, BaseLevel.learn([412.3] * 3)), people, lag=0)
     assert all(np.abs(choice.coef[:5]).max() < 1e-6 for choice in balance.choices)
+
+
+@pytest.mark.parametrize("lag", [0, 2])
+def test_weights_are_rows_that_count_so_often(lag):
+    """A row with weight 2 is the row twice, and one with weight 0 is none; days left out included."""
+    rng = np.random.default_rng(6)
+    days, often = random_days(3), [rng.integers(0, 3, 288) for _ in range(3)]
+    people = [rng.uniform(0, 9, 288) for _ in days]
+    repeated = [day.take(np.repeat(np.arange(288), n)) for day, n in zip(days, often, strict=True)]
+    counts = [np.repeat(count, n) for count, n in zip(people, often, strict=True)]
+    weights = [n.astype(float) for n in often]
+    ours = fit_balance(DayTerms(days, BASE), people, lag=lag, weights=weights)
+    theirs = fit_balance(DayTerms(repeated, BASE), counts, lag=lag)
+    for one, other in zip(ours.choices, theirs.choices, strict=True):
+        np.testing.assert_allclose(one.coef, other.coef, rtol=1e-8)
+        assert one.weight == pytest.approx(other.weight, abs=1e-9)
+
+
+def test_no_count_at_all_leaves_what_the_penalty_says():
+    days = random_days(2)
+    balance = fit_balance(DayTerms(days, BASE), [np.zeros(288)] * 2, lag=0, weights=[np.zeros(288)] * 2)
+    assert all((choice.coef == 0).all() for choice in balance.choices)
+    assert sum(choice.weight for choice in balance.choices) == pytest.approx(1)

@@ -90,3 +90,35 @@ def test_a_single_day_has_nothing_to_compare_with(slow_office):
 def test_few_days_are_no_reason_to_complain(days, is_warning):
     assert Comparison(2.0, 2.0, days).is_warning == is_warning
     assert not Comparison(1.0, 2.0, days).is_warning
+
+
+def test_only_times_are_compared_of_which_two_days_have_a_count():
+    clocks = [clock(0, 600), clock(0, 900)]
+    people = [np.array([0.0, 4.0]), np.array([2.0, 4.0])]
+    estimated = [np.array([1.0, 0.0]), np.array([2.0, 0.0])]
+    weights = [np.ones(2), np.ones(2)]
+    # At midnight off by 1 and 0, the profile by 2 and 2; nothing is said of 10:00 and of 15:00.
+    comparison = compare(clocks, people, estimated, weights, worth=1.7)
+    assert (comparison.error, comparison.profile_error, comparison.days) == (
+        pytest.approx(np.sqrt(0.5)),
+        2.0,
+        1,
+    )
+    assert compare(clocks, people, estimated, weights).days == 2
+
+
+def test_a_profile_and_errors_by_weights():
+    clocks = [clock(0), clock(0, 1)]
+    people = [np.array([3.0]), np.array([0.0, 4.0])]
+    weights = [np.array([0.5]), np.array([0.25, 0.75])]
+    # The mean of 0 and 4 by 1 : 3 is 3; that of the other is 3.
+    assert profile(clocks, people, left_out=0, weights=weights).tolist() == [3.0]
+    comparison = compare(clocks, people, [np.array([3.0]), np.array([0.0, 2.0])], weights)
+    assert comparison.profile_error == pytest.approx(np.sqrt((0.25 * 9 + 0.75 * 1) / 1.5))
+    assert comparison.error == pytest.approx(np.sqrt(0.75 * 4 / 1.5))
+
+
+def test_nothing_is_compared_where_no_time_has_two_counts():
+    people = [np.array([5.0]), np.array([2.0])]
+    assert np.isnan(profile([clock(0), clock(600)], people, left_out=0, weights=[np.ones(1)] * 2)).all()
+    assert compare([clock(0), clock(600)], people, people, [np.ones(1)] * 2) is None

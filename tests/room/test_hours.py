@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occupair.room.hours import OpenHours, learn_hours
+from occupair.room.hours import OpenHours, learn_hours, unasked_minutes
 from occupair.room.rows import Clock
 
 ANY_TIME = list(range(20, 1440))  # a day starts with an empty room
@@ -88,3 +88,60 @@ def test_a_single_day_tells_no_hours():
 def test_a_room_that_nobody_ever_enters_never_opens():
     hours, left_out = learn_hours([day()] * 2, [people_at()] * 2)
     assert not any(one.is_open.any() for one in (hours, *left_out))
+
+
+def unasked(*hours):
+    """Minutes of a day without counts in some hours."""
+    minute = np.arange(1440)
+    return np.isin(minute // 60, hours)
+
+
+def test_an_hour_that_nobody_asked_about_is_not_an_hour_that_nobody_was_in():
+    clocks, people = [day()] * 4, [people_at(600)] * 4
+    asked = [unasked(3, 20)] * 2 + [unasked(20)] + [unasked()]
+    hours, left_out = learn_hours(clocks, people, unasked=asked)
+    # Nobody asked at three on two days of four, and at eight in the evening on three.
+    assert open_minutes(hours) == [*range(180, 240), *range(540, 661), *range(1200, 1260)]
+    # Without the first day one of three has no counts at three, and two at eight.
+    assert open_minutes(left_out[0]) == [*range(540, 661), *range(1200, 1260)]
+    assert open_minutes(left_out[3]) == open_minutes(hours)
+
+
+def test_days_without_any_night_counts_leave_the_night_open():
+    nights = [unasked(*range(8), *range(20, 24))] * 3
+    hours, _ = learn_hours([day()] * 3, [people_at(600)] * 3, unasked=nights)
+    assert open_minutes(hours) == [*range(20, 480), *range(540, 661), *range(1200, 1440)]
+
+
+def test_each_kind_of_day_is_asked_for_itself():
+    clocks = [day(0.0), day(0.0), day(1.0)]
+    hours, _ = learn_hours(clocks, [people_at(600)] * 3, unasked=[unasked(), unasked(), unasked(3)])
+    assert open_minutes(hours, 0) == list(range(540, 661))
+    assert open_minutes(hours, 1) == [*range(180, 240), *range(540, 661)]
+
+
+def test_presence_outside_counts_by_its_weight():
+    people = [people_at(600, count=50.0), people_at(600, count=50.0), people_at(600, 900, count=50.0)]
+    doubtful = [np.ones(144), np.ones(144), np.where(people_at(900) > 0, 0.05, 1.0)]
+    assert open_minutes(learn_hours([day()] * 3, people)[0]) == ANY_TIME
+    # 2.5 of 152.5 people are outside, less than 2 %.
+    assert open_minutes(learn_hours([day()] * 3, people, doubtful)[0]) != ANY_TIME
+
+
+@given(
+    st.sampled_from([1.0, 5.0, 15.0, 60.0]),
+    st.lists(st.integers(0, 1439), max_size=30),
+    st.integers(0, 800),
+    st.integers(60, 1440),
+)
+def test_minutes_that_are_read_but_not_asked_about(interval, counts, first, last):
+    minute = np.arange(0, 1440, interval)
+    minute = minute[(minute >= first) & (minute <= last)]
+    known = np.isin(minute, counts)
+    found = unasked_minutes(minute, known, interval)
+    reach = max(30, interval)
+    for m in range(0, 1440, 7):
+        read = any(abs(m - then) <= reach for then in minute)
+        told = any(abs(m - then) <= reach for then in minute[known])
+        assert found[m] == (read and not told)
+    assert not unasked_minutes(minute, np.ones(minute.size, dtype=bool), interval).any()

@@ -93,3 +93,16 @@ def test_blocks_of_rows_are_all_rows(monkeypatch):
     blocks = layer_for(x)
     np.testing.assert_allclose(blocks.alphas, whole.alphas, rtol=1e-12)
     np.testing.assert_allclose(read_outs(blocks, x, targets, [(1.0, 1.0)])[0], coef, rtol=1e-9)
+
+
+def test_weights_are_rows_that_count_so_often():
+    rng = np.random.default_rng(9)
+    x, targets = columns_of(rng, n=40), rng.normal(size=(40, 2))
+    often = rng.integers(1, 4, 40)
+    layer = layer_for(x)
+    weighted = read_outs(layer, x, targets, [(1.0, 1.0), (0.1, 100.0)], often.astype(float))
+    repeated = read_outs(
+        layer, np.repeat(x, often, axis=0), np.repeat(targets, often, axis=0), [(1.0, 1.0), (0.1, 100.0)]
+    )
+    for ours, theirs in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10)

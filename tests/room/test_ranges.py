@@ -91,3 +91,49 @@ def test_unknown_ranges_hold_all_that_was_seen():
     low, high = Ranges.unknown(20.0).around(np.array([0.0, 7.0, 20.0]), 0.5)
     assert low.tolist() == [0.0, 0.0, 0.0]
     assert (high >= 20.0).all()
+
+
+@pytest.mark.parametrize(("n", "interval"), [(18, 0.9), (8, 0.8), (198, 0.99)])
+def test_too_few_errors_are_no_range(n, interval):
+    """Beyond n errors lies the next with the chance 1 / (n + 1) on each side: more than is left over."""
+    ranges = Ranges.learn(np.full(n, 5.0), np.full(n, 6.0), np.ones(n), 30.0)
+    np.testing.assert_allclose(np.ravel(ranges.around(np.array([5.0]), interval)), [0.0, 35.0], atol=1e-9)
+    ranges = Ranges.learn(np.full(n + 1, 5.0), np.full(n + 1, 6.0), np.ones(n + 1), 30.0)
+    np.testing.assert_allclose(np.ravel(ranges.around(np.array([5.0]), interval)), [5.0, 6.0], atol=1e-9)
+
+
+def test_ranks_of_few_errors_by_hand():
+    # Errors 1 to 39: of forty places the 2nd from below and from above is the twentieth part.
+    estimated = np.full(39, 20.0)
+    ranges = Ranges.learn(estimated, estimated + np.arange(1, 40), np.ones(39), 99.0)
+    low, high = ranges.errors_at(0.9)
+    assert (low[-1], high[-1]) == pytest.approx((2.0, 38.0))
+    # Each of them twice with half of the weight is the same.
+    twice = Ranges.learn(
+        np.repeat(estimated, 2), np.repeat(estimated + np.arange(1, 40), 2), np.full(78, 0.5), 99.0
+    )
+    np.testing.assert_allclose(twice.errors_at(0.9), ranges.errors_at(0.9))
+
+
+@pytest.mark.parametrize("n", [25, 60, 200, 1000])
+def test_few_errors_promise_no_more_than_they_hold(n):
+    holds = []
+    for seed in range(100):
+        learned = Ranges.learn(*estimates(n, seed), np.ones(n), 60.0)
+        estimated, true = estimates(200, seed=1000 + seed)
+        low, high = learned.around(estimated, 0.9)
+        holds.append(np.mean((low <= true) & (true <= high)))
+    assert np.mean(holds) > 0.89
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 50), st.integers(0, 50), st.floats(0.01, 1)), min_size=1, max_size=200),
+    st.floats(0, 60),
+)
+def test_any_few_errors_give_a_range(triples, people):
+    estimated, true, weight = np.array(triples).T
+    ranges = Ranges.learn(estimated, true, weight, 60.0)
+    assert (np.diff(ranges.errors, axis=1) >= 0).all()
+    assert np.isfinite(ranges.errors).all()
+    low, high = ranges.around(np.array([people]), 0.9)
+    assert 0 <= low[0] <= people <= high[0]

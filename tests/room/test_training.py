@@ -11,8 +11,10 @@ from dense import WrittenRoom
 from occupair.estimator import _episodes_of_days
 from occupair.metrics import rmse
 from occupair.room import training as room_training
+from occupair.room.lessons import Episode
+from occupair.room.lessons import prepare as prepared
 from occupair.room.rows import Clock
-from occupair.room.training import Episode, Settings, fit_room, prepare
+from occupair.room.training import Settings, fit_room
 
 
 def small(**changes):
@@ -30,6 +32,10 @@ def settings_at(interval, **changes):
         "verbose": False,
     }
     return Settings(**(settings | changes))
+
+
+def prepare(dates, settings):
+    return prepared(dates, interval=settings.interval, smoothing=settings.smoothing)
 
 
 @pytest.mark.parametrize("lag", [0, 10, 15, 20])

@@ -179,3 +179,13 @@ def test_rooms_must_agree_on_ventilation(others):
         oc.InputError, match=r"^the other rooms were trained without ventilation, these readings are with$"
     ):
         oc.OccupancyEstimator.transfer([blind]).fit(readings)
+
+
+def test_weights_are_rows_that_count_so_often():
+    terms, people = a_room(n=60)
+    often = np.random.default_rng(2).integers(0, 3, 60)
+    draw = rooms_with(*THREE).penalty(10.0, 3)
+    ours = draw(0.5, 0.0, terms, people, often.astype(float))
+    theirs = draw(0.5, 0.0, np.repeat(terms, often, axis=0), np.repeat(people, often))
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)

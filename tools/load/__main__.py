@@ -32,7 +32,6 @@ from tools.load.rooms import Sensors, name, settings, train
 
 BEFORE = 160  # readings of every room before, so that an estimate takes as long as on any day
 ENOUGH = 2.0  # [s]
-FIRST_MORE = 4_000
 
 
 @dataclass
@@ -58,6 +57,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=int, default=10)
     parser.add_argument("--model", choices=("paper", "default"), default="paper")
     parser.add_argument("--burst", action="store_true", help="all rooms in the same second")
+    parser.add_argument("--before", type=int, default=BEFORE, help="readings of every room before")
     parser.add_argument("--store", help="database; a SQLite file if not given")
     parser.add_argument("--until-it-breaks", action="store_true")
     asked = parser.parse_args()
@@ -66,11 +66,11 @@ def main() -> None:
         rooms, minutes = asked.rooms, asked.minutes
         print(HEAD)
         while True:
-            found = load(Path(folder), models, rooms, minutes, burst=asked.burst, store=asked.store)
+            found = load(Path(folder), models, rooms, minutes, asked)
             print(row(found), flush=True)
             if not (asked.until_it_breaks and found.holds):
                 break
-            rooms, minutes = max(round(rooms * 1.5), FIRST_MORE), 2
+            rooms *= 2
 
 
 HEAD = (
@@ -88,37 +88,35 @@ def row(found: Loaded) -> str:
     )
 
 
-def load(
-    folder: Path, models: list[Path], rooms: int, minutes: int, *, burst: bool, store: str | None
-) -> Loaded:
+def load(folder: Path, models: list[Path], rooms: int, minutes: int, asked: argparse.Namespace) -> Loaded:
     work = Path(tempfile.mkdtemp(dir=folder))
     for model in models:
         (work / model.name).write_bytes(model.read_bytes())
     port = free_port()
     with broker(work) as broker_port:
-        store = store or f"sqlite:///{work}/load.db"
+        store = asked.store or f"sqlite:///{work}/load.db"
         config = settings(work, models, rooms, store=store, broker=broker_port, port=port)
         started = time.monotonic()
         with service(config, port) as process:
             to_start = time.monotonic() - started
-            filled = fill(port, rooms)
+            filled = fill(port, rooms, asked.before)
             begin, busy = time.monotonic(), processor_time(process.pid)
-            delays, missing = play(broker_port, rooms, minutes, burst=burst)
+            delays, missing = play(broker_port, rooms, minutes, burst=asked.burst)
             cores = (processor_time(process.pid) - busy) / (time.monotonic() - begin)
             return Loaded(rooms, to_start, filled, delays, missing, memory(process.pid), cores)
 
 
-def fill(port: int, rooms: int) -> float:
+def fill(port: int, rooms: int, before: int) -> float:
     """Post readings of the last hours; how many a second were kept."""
     sensors, now = Sensors(), pd.Timestamp.now(tz="UTC").floor("min")
-    times = [now - pd.Timedelta(minutes=k) for k in range(BEFORE, 0, -1)]
+    times = [now - pd.Timedelta(minutes=k) for k in range(before, 0, -1)]
     started = time.monotonic()
     for number in range(rooms):
         body = json.dumps([sensors.said(number, at) for at in times]).encode()
         address = f"http://127.0.0.1:{port}/api/rooms/{name(number)}/readings"
         request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
         urllib.request.urlopen(request, timeout=60).read()
-    return rooms * BEFORE / (time.monotonic() - started)
+    return rooms * before / (time.monotonic() - started)
 
 
 def play(broker_port: int, rooms: int, minutes: int, *, burst: bool) -> tuple[np.ndarray, int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,7 +71,10 @@ def simulate(
 
 
 def fit(
-    readings: Readings,
+    readings: Annotated[
+        Path | None,
+        typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy."),
+    ] = None,
     model: Annotated[Path, typer.Option("--out", help="Model file to write.")] = Path("room.occupair"),
     paper: Annotated[bool, typer.Option("--paper", help="The paper's settings instead of ours.")] = False,
     draws: Annotated[int | None, typer.Option(min=1, help="Random layers to choose from.")] = None,
@@ -88,20 +93,33 @@ def fit(
         ),
     ] = None,
     seed: Seed = 0,
+    room: Annotated[
+        str | None, typer.Option(help="A room of the live service, in place of READINGS: its labels teach.")
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(help="Its database, sqlite:///FILE or postgresql://...; or OCCUPAIR_STORE.")
+    ] = None,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Train an estimator on readings with head counts.
+    """Train an estimator on readings with head counts, from a file or from the store of the live service.
 
     Example: occupair fit office.csv --out office.occupair --draws 5
     """
     from occupair.estimator import OccupancyEstimator
     from occupair.files import check_writable
 
-    keep_inputs(model, readings, *(like or []))
+    is_paper = paper or layer in ("fs-elm", "elm")
+    database = _database(readings, room, store, of_files=column is not None or dayfirst is not None)
+    keep_inputs(model, *([] if readings is None else [readings]), *(like or []))
     check_writable(model)
-    office = read(readings, timezone, column, dayfirst, occupancy=True)
+    if readings is None:
+        assert room is not None
+        office, source = _read_room(room, database, timezone), Path(f"room {room}")
+    else:
+        office, source = _read_labelled(readings, timezone, column, dayfirst), readings
+        office = _only_counted(office) if is_paper else office
     given: dict[str, Any] = {
         "layer": layer,
         "horizon": horizon,
@@ -112,7 +130,7 @@ def fit(
         "n_draws": draws,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    if like and (paper or layer in ("fs-elm", "elm")):
+    if like and is_paper:
         raise InputError("--like starts our estimator from other rooms: leave out --paper and --layer")
     if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
         raise InputError("--horizon and --stride belong to the paper's layers: add --paper or --layer fs-elm")
@@ -120,15 +138,83 @@ def fit(
         estimator = OccupancyEstimator.transfer(like, random_state=seed, **given)
     else:
         estimator = (OccupancyEstimator.paper if paper else OccupancyEstimator)(random_state=seed, **given)
-    with naming(readings), bar(), warnings.catch_warnings():
+    with naming(source), bar(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said below
         estimator.fit(office)
     estimator.save(model)
-    out.print(f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people.")
-    out.print(_how_good(estimator), soft_wrap=True)
+    out.print(
+        f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people.",
+        soft_wrap=True,
+    )
+    out.print(_how_good(estimator, _counted_days(office)), soft_wrap=True)
 
 
-def _how_good(estimator: OccupancyEstimator) -> str:
+def _database(readings: Path | None, room: str | None, store: str | None, *, of_files: bool) -> str:
+    """Give the store to fit from, nothing for a file; refuse what does not go together."""
+    if readings is not None:
+        if room is not None or store is not None:
+            raise InputError("fit takes READINGS, or --room and --store, not both")
+        return ""
+    store = store or (os.environ.get("OCCUPAIR_STORE") if room is not None else None)
+    if room is None or store is None:
+        raise InputError("fit takes READINGS, or a --room of the live service and its --store")
+    if of_files:
+        raise InputError("--column and --dayfirst are about files: leave them out with --store")
+    return store
+
+
+def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
+    """Read a room's readings and labels from the store of the live service."""
+    from occupair.cli.service import _check_store, _need_live
+
+    _need_live("fit --store")
+    _check_store(url)
+    from occupair.live.store import Store
+    from occupair.readings import named
+
+    with closing(Store(url)) as store:
+        if store.url.get_backend_name() == "sqlite" and not Path(str(store.url.database)).is_file():
+            raise InputError(f"store {store}: there is no such file")
+        rooms = store.newest_readings()
+        if room not in rooms:
+            there = f"only {named(sorted(rooms))}" if rooms else "and no other"
+            raise InputError(f"store {store}: has no readings of room {room!r}, {there}")
+        if not store.labels(room):
+            raise InputError(f"store {store}: room {room!r} has no labels: enter head counts on its page")
+        if timezone is None:
+            note(f"room {room}: midnight and the time of day are taken in UTC: {_GIVE_ZONE}")
+        return store.training_readings(room, timezone or "UTC")
+
+
+def _read_labelled(
+    path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
+) -> pd.DataFrame:
+    """Read readings whose head counts may be known here and there."""
+    from occupair.labelled_files import read_labelled
+
+    pairs = [pair.partition("=") for pair in columns or []]
+    if not all(theirs for _, _, theirs in pairs):
+        raise InputError(f"--column must be ours=theirs, e.g. co2='Raum 7', got {', '.join(columns or [])}")
+    names = {ours: theirs for ours, _, theirs in pairs}
+    return read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
+
+
+def _only_counted(office: pd.DataFrame) -> pd.DataFrame:
+    """Leave out readings without a head count, and how far counts are trusted: for the paper's layers."""
+    from occupair.head_counts import WEIGHT, counted
+
+    return office[counted(office)].drop(columns=WEIGHT, errors="ignore")
+
+
+def _counted_days(office: pd.DataFrame) -> int:
+    """Count the days that have head counts."""
+    from occupair.head_counts import counted
+    from occupair.readings import date_slices
+
+    return len(date_slices(office[counted(office)]))
+
+
+def _how_good(estimator: OccupancyEstimator, days: int) -> str:
     from occupair.estimator import NOBODY
 
     error = f"{estimator.training_error_:.2f} people"
@@ -139,6 +225,8 @@ def _how_good(estimator: OccupancyEstimator) -> str:
             f"Training error {error}, one step ahead of the true past; how good it is on its own, "
             "'occupair evaluate' tells on other days."
         )
+    if estimator.comparison_ is None and days > 1:
+        return "How good it is, so few head counts do not tell: count at the same time on several days."
     if estimator.comparison_ is None:
         return "How good it is, a single day does not tell: train on three or more."
     return f"{estimator.comparison_}."
@@ -189,20 +277,24 @@ def evaluate(
 ) -> None:
     """Score a model on readings with head counts that it was not trained on.
 
+    All readings are estimated; those with a count that is to be looked at are scored, all alike.
+
     Example: occupair evaluate office.occupair next-week.csv
     """
     from occupair import metrics
+    from occupair.head_counts import counted
 
     estimator, office, table = _estimate(
         model, readings, mode, lag, timezone, column, dayfirst, occupancy=True
     )
     used = estimator.lag_used(lag, mode)  # type: ignore[arg-type]
-    people = table["people"]
-    truth, whole = office["occupancy"], metrics.whole_people(people)
+    known = counted(office)
+    truth, people = office["occupancy"][known], table["people"][known]
+    whole = metrics.whole_people(people)
     scores: dict[str, Any] = metrics.scores(truth, people)
     scores |= {f"within_{x}": metrics.tolerance_accuracy(truth, whole, tolerance=x) for x in range(5)}
     if as_json:
-        print_json({"readings": len(office), "mode": mode, "lag": lag, "lag_used": used} | scores)
+        print_json({"readings": len(truth), "mode": mode, "lag": lag, "lag_used": used} | scores)
         return
     lines = Table("score", "value", "what it is", box=None, padding=(0, 2))
     for name, words in _SCORE_WORDS.items():
@@ -260,15 +352,15 @@ def _estimate(
     from occupair.estimator import OccupancyEstimator
 
     estimator = OccupancyEstimator.load(model)
-    office = read(
-        readings,
-        timezone,
-        *options,
-        ventilation=estimator.uses_ventilation_,
-        ventilation_full=estimator.ventilation_full_,
-        ventilation_unit=estimator.ventilation_unit_,
-        occupancy=occupancy,
-    )
+    scale: dict[str, Any] = {
+        "ventilation": estimator.uses_ventilation_,
+        "ventilation_full": estimator.ventilation_full_,
+        "ventilation_unit": estimator.ventilation_unit_,
+    }
+    if occupancy:
+        office = _read_labelled(readings, timezone, *options, **scale)
+    else:
+        office = read(readings, timezone, *options, **scale, occupancy=False)
     with naming(readings), bar():
         if interval is None:
             table = estimator.estimate(office, mode, lag=lag).to_frame()
@@ -301,7 +393,8 @@ def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_gi
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
     from occupair.checks.cleaned import counted
-    from occupair.readings import date_slices
+    from occupair.head_counts import counted as has_count
 
-    days = counted(len(date_slices(office)), "day")
-    return f"{days} ({len(office)} readings, one every {estimator.interval_:g} min)"
+    days, known = counted(_counted_days(office), "day"), int(has_count(office).sum())
+    counts = "" if known == len(office) else f", {known} of them with a head count"
+    return f"{days} ({len(office)} readings, one every {estimator.interval_:g} min{counts})"

@@ -16,7 +16,6 @@ from occupair.errors import InputError
 from occupair.live.messages import Fate, Reading, RoomState
 from occupair.live.mqtt_client import Arrived, BrokerClient
 from occupair.live.payloads import Parsed, parse_co2, parse_ventilation
-from occupair.live.pipeline import NotTaken
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -192,8 +191,7 @@ class Intake:
         while groups:
             faults = [(group, await self._fault(group)) for group in groups]
             groups = [group for group, fault in faults if fault is not None]
-            busy = any(isinstance(fault, NotTaken) for _, fault in faults)
-            tries += not busy and self._sink.healthy.get("store") == "ok"
+            tries += not any(self._is_busy(fault) for _, fault in faults if fault is not None)
             if groups and tries >= TRIES and all(len(group) == 1 for group in groups):
                 log.error("gave up %d readings that cannot be taken: %s", len(groups), groups[0][0])
                 return
@@ -201,6 +199,12 @@ class Intake:
                 await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
             groups = [[reading] for group in groups for reading in group]
+
+    def _is_busy(self, fault: Exception) -> bool:
+        """Tell whether a reading was not taken through no fault of its own."""
+        from occupair.live.pipeline import NotTaken  # here, for who has another sink
+
+        return isinstance(fault, NotTaken) or self._sink.healthy.get("store") != "ok"
 
     async def _fault(self, readings: Sequence[Reading]) -> Exception | None:
         """Submit readings, and give what was wrong; None: they are kept."""

@@ -29,8 +29,9 @@ LEAST_WEIGHT = 0.02  # what has less is not heard
 NOISE = 1e-9  # terms that spread less over the training days, in units near 1, do not move but for rounding
 MARGIN = 300.0  # how far a low may lie outside those of n training days, times n squared [ppm]
 
-Penalty = Callable[[float, float, Array, Array], tuple[Array, Array]]
-"""Called with share, delay [min], terms and people: a matrix of penalties on coef, and what it draws to."""
+Penalty = Callable[[float, float, Array, Array, Array | None], tuple[Array, Array]]
+"""Called with share, delay [min], terms, people and the weights of rows, None where all are 1: a matrix of
+penalties on coef, and what it draws to."""
 
 
 @dataclass(frozen=True)
@@ -205,15 +206,27 @@ class DayTerms:
         return self._kept[share, behind]
 
 
-def least_squares(share: float, delay: float, terms: Array, people: Array) -> tuple[Array, Array]:
+def least_squares(
+    share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
+) -> tuple[Array, Array]:
     """Penalise hardly at all: a ridge of 1 on terms of unit variance, none on the constant."""
-    spread = terms[:, :-1].std(axis=0)
+    spread = terms[:, :-1].std(axis=0) if weight is None else _weighted_spread(terms[:, :-1], weight)
     ridge = np.where(spread > NOISE, spread**2, 1.0)
     return np.diag([*ridge, 1e-6]), np.zeros(terms.shape[1])
 
 
+def _weighted_spread(terms: Array, weight: Array) -> Array:
+    away = terms - np.average(terms, axis=0, weights=weight)
+    return np.asarray(np.sqrt(np.average(away**2, axis=0, weights=weight)))
+
+
 def fit_balance(
-    days: DayTerms, people: Sequence[Array], *, lag: int, penalty: Penalty = least_squares
+    days: DayTerms,
+    people: Sequence[Array],
+    *,
+    lag: int,
+    penalty: Penalty = least_squares,
+    weights: Sequence[Array] | None = None,
 ) -> Balance:
     """Learn the mass balance of a room from its training days.
 
@@ -227,14 +240,19 @@ def fit_balance(
         Readings that came after the one to estimate.
     penalty : callable
         What is held against a coefficient.
+    weights : sequence of array, optional
+        How far each count is to be trusted [0..1], a day each; 0 where it is not known. None: all fully.
     """
     counts = np.concatenate(people)
+    weight = None if weights is None else np.concatenate(weights)
+    if weight is not None and not weight.any():  # no count is known: only the penalty speaks
+        weight = np.full(weight.size, NOISE)
     tried = [
-        _fit_choice(Choice(share, delay, behind, np.zeros(6)), days, counts, penalty)
+        _fit_choice(Choice(share, delay, behind, np.zeros(6)), days, counts, weight, penalty)
         for share, (delay, behind) in product(SHARES, _delays(days.interval, lag))
     ]
-    weights = _weights(np.array([error for _, error in tried]))
-    choices = [replace(choice, weight=float(w)) for (choice, _), w in zip(tried, weights, strict=True)]
+    heard = _weights(np.array([error for _, error in tried]))
+    choices = [replace(choice, weight=float(w)) for (choice, _), w in zip(tried, heard, strict=True)]
     return Balance(days.base, tuple(choices))
 
 
@@ -255,12 +273,18 @@ def _weights(errors: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _fit_choice(choice: Choice, days: DayTerms, people: Array, penalty: Penalty) -> tuple[Choice, float]:
+def _fit_choice(
+    choice: Choice, days: DayTerms, people: Array, weight: Array | None, penalty: Penalty
+) -> tuple[Choice, float]:
     """Fit one balance to all days; also its squared error on each when fitted to all others."""
     terms, grams = days.at(choice.share, choice.behind)
-    matrix, start = penalty(choice.share, choice.delay, terms, people)
+    matrix, start = penalty(choice.share, choice.delay, terms, people, weight)
     rest = people - terms @ start
     starts = np.cumsum([0, *days.lengths[:-1]])
+    if weight is not None:  # rows and what they should say times its root
+        root = np.sqrt(weight)
+        terms, rest = root[:, np.newaxis] * terms, root * rest
+        grams = np.array([day.T @ day for day in np.split(terms, starts[1:])])
     moments = np.add.reduceat(terms.T * rest, starts, axis=1).T
     gram, moment = grams.sum(axis=0) + matrix, moments.sum(axis=0)
     without = np.linalg.solve(gram - grams, (moment - moments)[:, :, np.newaxis])[:, :, 0]

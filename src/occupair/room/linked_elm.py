@@ -132,7 +132,11 @@ def ridge_pairs(ridges: Sequence[float] = RIDGES) -> list[tuple[float, float]]:
 
 
 def read_outs(
-    layer: LinkedLayer, x: Array, targets: Array, pairs: Sequence[tuple[float, float]]
+    layer: LinkedLayer,
+    x: Array,
+    targets: Array,
+    pairs: Sequence[tuple[float, float]],
+    weight: Array | None = None,
 ) -> list[Array]:
     """Solve for the read-outs of several targets, with every pair of ridges.
 
@@ -146,18 +150,24 @@ def read_outs(
         What it should say.
     pairs : sequence of pairs of float
         Ridges of neurons and links.
+    weight : array of shape (N,), optional
+        How much the error of each row counts; None: all the same, 1.
 
     Returns
     -------
     list of array of shape (n, m)
         beta of Eq. (15), one column for each target, for every pair.
     """
-    gram, moment = _normal_equations(layer, x, targets)
+    gram, moment = _normal_equations(layer, x, targets, weight)
     return [_solve(gram, moment, layer.penalty(*pair)) for pair in pairs]
 
 
-def _normal_equations(layer: LinkedLayer, x: Array, targets: Array) -> tuple[Array, Array]:
-    """Give H'H and H'o of Eq. (15), a block of rows at a time in the same memory."""
+def _normal_equations(
+    layer: LinkedLayer, x: Array, targets: Array, weight: Array | None
+) -> tuple[Array, Array]:
+    """Give H'H and H'o of Eq. (15), or H'WH and H'Wo, a block of rows at a time in the same memory."""
+    root = None if weight is None else np.sqrt(weight)[:, np.newaxis]
+    targets = targets if root is None else root * targets
     n = layer.n_columns
     gram, moment = np.zeros((n, n)), np.zeros((n, targets.shape[1]))
     memory, product = np.empty(n * min(_ROWS_PER_BLOCK, len(x))), np.empty((n, n))
@@ -165,6 +175,8 @@ def _normal_equations(layer: LinkedLayer, x: Array, targets: Array) -> tuple[Arr
         rows = slice(start, min(start + _ROWS_PER_BLOCK, len(x)))
         size = rows.stop - rows.start
         h = layer.columns(x[rows], out=memory[: n * size].reshape(n, size))
+        if root is not None:
+            h *= root[rows]
         gram += np.matmul(h.T, h, out=product)  # numpy takes this for a syrk
         moment += h.T @ targets[rows]
     return gram, moment

@@ -14,40 +14,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.hidden_layer import each_on_a_core
-from occupair.metrics import rmse
 from occupair.progress import track
 from occupair.room.balance import Balance, BaseLevel, DayTerms, Heard, fit_balance, least_squares
 from occupair.room.features import GROUPS, moment_of, room_columns
 from occupair.room.hours import OpenHours, learn_hours
+from occupair.room.lessons import Episode, TrainingDays, prepare
 from occupair.room.linked_elm import LinkedLayer, make_layer, read_outs, ridge_pairs
 from occupair.room.model import LAGS, Refinement, RoomModel, averaged, is_present, lags_at
 from occupair.room.ranges import Ranges
-from occupair.room.rows import Clock, Rows, rows_of, stacked
+from occupair.room.rows import Clock, Rows
 from occupair.room.transfer import OtherRooms
 
 Array = NDArray[np.float64]
-
-EVERY = 3.0
-"""Distance of the rows that training looks at [min]: those between are much the same."""
 
 FOLDS = 10
 """The most parts that the days are dealt into for the proof."""
 
 ENOUGH_DAYS = 6
-"""Days from which on the FS-ELM has half of the say; with fewer, less."""
+"""Days from which on the FS-ELM has half of the say; with fewer, less.
+
+Less, too, where counts are all from some hours of the day: unlike the mass balance it goes by the clock.
+"""
+
+APART = 15
+"""Counts of one stretch of so many minutes of a day say much the same [min]."""
 
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Presence from which on somebody is in, to choose from."""
-
-
-@dataclass(frozen=True)
-class Episode:
-    """Readings without a gap, with head counts."""
-
-    co2: Array  # [ppm]
-    ventilation: Array  # [0..1]
-    clock: Clock
-    people: Array  # [people]
 
 
 @dataclass(frozen=True)
@@ -82,60 +75,6 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class TrainingDays:
-    """The days a room is trained on, thinned out.
-
-    Parameters
-    ----------
-    days : list of Rows
-        What was known on each.
-    people : dict
-        By lag [readings], how many were in so long before each row of each day [people].
-    lows : list of float
-        The lowest CO2 of each day [ppm].
-    """
-
-    days: list[Rows]
-    people: dict[int, list[Array]]
-    lows: list[float]
-
-    def __len__(self) -> int:
-        return len(self.days)
-
-    @property
-    def interval(self) -> float:
-        """Time between readings [min]."""
-        return self.days[0].interval
-
-    @cached_property
-    def most(self) -> float:
-        """The most people that were in [people]."""
-        return max(float(day.max()) for day in self.people[0])
-
-    @property
-    def clocks(self) -> list[Clock]:
-        """Local time of the rows of each day."""
-        return [rows.clock for rows in self.days]
-
-    def target(self, lag: int) -> Array:
-        """People in ``lag`` readings before each row, all days in one."""
-        return np.concatenate(self.people[lag])
-
-    def clamped(self, people: Array) -> Array:
-        """Keep estimates between nobody and the most that were in."""
-        return people.clip(0.0, self.most)
-
-    def only(self, which: Sequence[int]) -> TrainingDays:
-        """Give some of the days."""
-        people = {lag: [days[k] for k in which] for lag, days in self.people.items()}
-        return TrainingDays([self.days[k] for k in which], people, [self.lows[k] for k in which])
-
-    def split(self, rows: Array) -> list[Array]:
-        """Give what belongs to each day."""
-        return np.split(rows, np.cumsum([len(day) for day in self.days])[:-1])
-
-
-@dataclass(frozen=True)
 class LeftOut:
     """What the estimator says of training days when it is trained on the others, at lag 0.
 
@@ -145,16 +84,24 @@ class LeftOut:
         Times of each day.
     people, estimated : list of array
         The truth, and what it says [people].
+    weights : list of array, optional
+        How far the truth is to be trusted, 0 where it is not known; None: all fully.
+    worth : float
+        How many days with all counts they are worth.
     """
 
     clock: list[Clock]
     people: list[Array]
     estimated: list[Array]
+    weights: list[Array] | None
+    worth: float
 
     @property
     def error(self) -> float:
         """RMSE [people]."""
-        return rmse(np.concatenate(self.people), np.concatenate(self.estimated))
+        off = np.concatenate(self.people) - np.concatenate(self.estimated)
+        weight = None if self.weights is None else np.concatenate(self.weights)
+        return float(np.sqrt(np.average(off**2, weights=weight)))
 
 
 def fit_room(
@@ -176,10 +123,11 @@ def fit_room(
     model, left_out
         The trained room, and its proof.
     """
-    training = prepare(dates, settings)
+    training = prepare(dates, interval=settings.interval, smoothing=settings.smoothing)
     learned, folds = _learn(training, others), _folds(training, others)
-    share = 0.5 * min(1.0, len(training) / ENOUGH_DAYS)
-    hours, hours_left_out = learn_hours(training.clocks, training.people[0])
+    share = 0.5 * min(1.0, training.worth / ENOUGH_DAYS) * training.covered
+    unasked = None if training.gaps is None else training.gaps.unasked
+    hours, hours_left_out = learn_hours(training.clocks, training.people[0], training.weights(0), unasked)
     proofs = {
         lag: _best_proof(folds, training, lag, settings)
         for lag in track(list(training.people), "training", show=settings.verbose)
@@ -191,40 +139,11 @@ def fit_room(
     trained = each_on_a_core(refine, list(proofs))
     refinements = tuple(refinement for refinement, _ in trained)
     model = RoomModel(settings.interval, settings.smoothing, training.most, share, hours, refinements)
-    return model, LeftOut(training.clocks, training.people[0], training.split(trained[0][1]))
-
-
-def prepare(dates: Sequence[Sequence[Episode]], settings: Settings) -> TrainingDays:
-    """Look at every day as the estimator will, and thin it out."""
-    every = max(round(EVERY / settings.interval), 1)
-    days, lows = [], []
-    for date in dates:
-        whole = [_rows(episode, settings) for episode in date]
-        days.append(stacked([rows.take(slice(None, None, every)) for rows in whole]))
-        lows.append(min(float(rows.low[-1]) for rows in whole))
-    people = {
-        lag: [
-            np.concatenate([_people_before(episode.people, lag)[::every] for episode in date])
-            for date in dates
-        ]
-        for lag in lags_at(settings.interval)
-    }
-    return TrainingDays(days, people, lows)
-
-
-def _rows(episode: Episode, settings: Settings) -> Rows:
-    return rows_of(
-        episode.co2,
-        episode.ventilation,
-        episode.clock,
-        interval=settings.interval,
-        smoothing=settings.smoothing,
+    estimated = training.split(trained[0][1])
+    left_out = LeftOut(
+        training.clocks, training.people[0], estimated, training.weights(0), worth=training.worth
     )
-
-
-def _people_before(people: Array, lag: int) -> Array:
-    """People ``lag`` readings before each reading; before the first, as many as then."""
-    return people[np.maximum(np.arange(people.size) - lag, 0)]
+    return model, left_out
 
 
 @dataclass(frozen=True)
@@ -277,8 +196,10 @@ class _Fold:
 def _learn(training: TrainingDays, others: OtherRooms | None) -> _Learned:
     days, balances = DayTerms(training.days, BaseLevel.learn(training.lows)), {}
     for lag, minutes in zip(lags_at(training.interval), LAGS, strict=True):
-        penalty = least_squares if others is None else others.penalty(minutes, len(training))
-        balances[lag] = fit_balance(days, training.people[lag], lag=lag, penalty=penalty)
+        penalty = least_squares if others is None else others.penalty(minutes, training.worth)
+        balances[lag] = fit_balance(
+            days, training.people[lag], lag=lag, penalty=penalty, weights=training.weights(lag)
+        )
     return _Learned(training, balances)
 
 
@@ -309,19 +230,17 @@ def _refine(
 ) -> tuple[Refinement, Array]:
     """Train what is said of a reading some time later; also what it says of days left out [people]."""
     training, target = learned.training, learned.training.target(lag)
-    columns = learned.columns(learned.own, lag)
-    layer = _layer(columns, proof.seed, settings)
-    coefs = read_outs(layer, columns, _targets(target), proof.pairs)
+    layer, coefs = _train(learned, lag, proof.seed, proof.pairs, settings)
     balance_left_out = np.zeros(target.size)
     for fold in folds:
         balance_left_out[fold.place] = fold.learned.people(fold.left_out, lag)
     estimated = averaged(proof.people, balance_left_out, share)
-    threshold = _threshold(estimated, proof.presence, target, training.most)
+    threshold = _threshold(estimated, proof.presence, target, training.most, training.weight(lag))
     present = is_present(estimated, proof.presence, threshold, training.most)
     before = lag * settings.interval
     is_open = np.concatenate([hours[k].at(clock, before) for k, clock in enumerate(training.clocks)])
     estimated = np.where(present & is_open, estimated, 0.0)
-    ranges = Ranges.learn(estimated, target) if folds else Ranges.unknown(training.most)
+    ranges = _ranges(training, lag, estimated) if folds else Ranges.unknown(training.most)
     balance = learned.balances[lag]
     refinement = Refinement(
         balance=balance,
@@ -333,6 +252,31 @@ def _refine(
         ranges=ranges,
     )
     return refinement, estimated
+
+
+def _train(
+    learned: _Learned, lag: int, seed: int, pairs: Sequence[tuple[float, float]], settings: Settings
+) -> tuple[LinkedLayer, list[Array]]:
+    """Train the network on all rows that teach: its layer, and read-outs for every pair of ridges."""
+    training, taught = learned.training, learned.training.taught(lag)
+    columns, weight = learned.columns(learned.own, lag)[taught], training.weight(lag)
+    layer = make_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
+    targets, weight = _targets(training.target(lag)[taught]), None if weight is None else weight[taught]
+    return layer, read_outs(layer, columns, targets, pairs, weight)
+
+
+def _ranges(training: TrainingDays, lag: int, estimated: Array) -> Ranges:
+    """Learn how far off estimates are; counts of one quarter of an hour together weigh as one."""
+    target, weights = training.target(lag), training.weights(lag)
+    if weights is None:
+        return Ranges.learn(estimated, target)
+    apart = []
+    for clock, weight in zip(training.clocks, weights, strict=True):
+        slot = (clock.minute // APART).astype(int)
+        rows = np.bincount(slot, weights=weight > 0, minlength=1440 // APART)[slot]
+        apart.append(weight / np.maximum(rows, 1))
+    weight, taught = np.concatenate(apart), training.taught(lag)
+    return Ranges.learn(estimated[taught], target[taught], weight[taught], training.most)
 
 
 @dataclass(frozen=True)
@@ -348,12 +292,19 @@ class _Proof:
 
 def _best_proof(folds: Sequence[_Fold], training: TrainingDays, lag: int, settings: Settings) -> _Proof:
     """Try every random layer, and keep the proof of the best."""
-    target = training.target(lag)
-    proofs = [_prove(folds, lag, target, seed, settings) for seed in settings.seeds]
+    target, weight = training.target(lag), training.weight(lag)
+    proofs = [_prove(folds, lag, target, seed, settings, weight) for seed in settings.seeds]
     return min(proofs, key=lambda proof: proof.error)
 
 
-def _prove(folds: Sequence[_Fold], lag: int, target: Array, seed: int, settings: Settings) -> _Proof:
+def _prove(
+    folds: Sequence[_Fold],
+    lag: int,
+    target: Array,
+    seed: int,
+    settings: Settings,
+    weight: Array | None = None,
+) -> _Proof:
     """Train on the other days of every fold with all ridges, and choose those that do best."""
     pairs = ridge_pairs(settings.ridges)
     if not folds:
@@ -362,15 +313,15 @@ def _prove(folds: Sequence[_Fold], lag: int, target: Array, seed: int, settings:
 
     def prove(fold: _Fold) -> None:
         learned, others = fold.learned, fold.learned.training
-        columns = learned.columns(learned.own, lag)
-        layer, targets = _layer(columns, seed, settings), _targets(others.target(lag))
-        coefs = np.hstack(read_outs(layer, columns, targets, pairs))
+        layer, found = _train(learned, lag, seed, pairs, settings)
+        coefs = np.hstack(found)
         outside = layer.columns(learned.columns(fold.left_out, lag)) @ coefs
         said[fold.place] = outside.reshape(-1, len(pairs), 2)
         said[fold.place, :, 0] = others.clamped(said[fold.place, :, 0])
 
     each_on_a_core(prove, folds)
-    errors = np.sum((said - _targets(target)[:, np.newaxis]) ** 2, axis=0)
+    squares = (said - _targets(target)[:, np.newaxis]) ** 2
+    errors = np.sum(squares if weight is None else weight[:, np.newaxis, np.newaxis] * squares, axis=0)
     people, presence = (int(best) for best in errors.argmin(axis=0))
     return _Proof(
         seed,
@@ -386,16 +337,15 @@ def _targets(people: Array) -> Array:
     return np.column_stack([people, people > 0])
 
 
-def _layer(columns: Array, seed: int, settings: Settings) -> LinkedLayer:
-    return make_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
-
-
-def _threshold(estimated: Array, presence: Array, people: Array, most: float) -> float:
+def _threshold(
+    estimated: Array, presence: Array, people: Array, most: float, weight: Array | None = None
+) -> float:
     """Choose the threshold of presence that leaves the least squared error; the highest of several."""
-    errors = [
-        float(
-            np.sum((np.where(is_present(estimated, presence, threshold, most), estimated, 0.0) - people) ** 2)
-        )
-        for threshold in THRESHOLDS
-    ]
+
+    def error(threshold: float) -> float:
+        present = is_present(estimated, presence, threshold, most)
+        squares = (np.where(present, estimated, 0.0) - people) ** 2
+        return float(np.sum(squares if weight is None else weight * squares))
+
+    errors = [error(threshold) for threshold in THRESHOLDS]
     return THRESHOLDS[len(errors) - 1 - int(np.argmin(errors[::-1]))]

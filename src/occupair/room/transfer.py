@@ -55,20 +55,23 @@ class OtherRooms:
             theirs, ours = ("with", "without") if self.uses_ventilation else ("without", "with")
             raise InputError(f"the other rooms were trained {theirs} ventilation, these readings are {ours}")
 
-    def penalty(self, lag: float, n_days: int) -> Penalty:
+    def penalty(self, lag: float, n_days: float) -> Penalty:
         """Draw the balance of a new room to those of the others, the less the more days it has."""
         balances = self.balances[lag]
 
-        def draw(share: float, delay: float, terms: Array, people: Array) -> tuple[Array, Array]:
+        def draw(
+            share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
+        ) -> tuple[Array, Array]:
             coefs = np.array([_nearest(balance.choices, share, delay).coef for balance in balances])
             start = np.median(coefs, axis=0)
             doubt = np.asarray(np.linalg.inv(_spread(coefs)), dtype=np.float64)
             off = people - terms @ start
-            penalty = _noise(off) * doubt
+            weighted = terms if weight is None else weight[:, np.newaxis] * terms
+            penalty = _noise(off, weight) * doubt
             for _ in range(2):  # how noisy the room is shows once the balance fits it
                 matrix = WORTH / n_days * penalty
-                better = np.linalg.solve(terms.T @ terms + matrix, terms.T @ off)
-                penalty = _noise(off - terms @ better) * doubt
+                better = np.linalg.solve(weighted.T @ terms + matrix, weighted.T @ off)
+                penalty = _noise(off - terms @ better, weight) * doubt
             return WORTH / n_days * penalty, start
 
         return draw
@@ -95,9 +98,9 @@ def _balance(room: RoomModel, place: int) -> Balance:
     return next(one.balance for one in room.refinements if one.lag == lag)
 
 
-def _noise(off: Array) -> float:
+def _noise(off: Array, weight: Array | None = None) -> float:
     """Mean square of what a balance is off [people squared]; never 0, or nothing would be penalised."""
-    return max(float(np.mean(off**2)), 1e-3)
+    return max(float(np.average(off**2, weights=weight)), 1e-3)
 
 
 def _nearest(choices: Sequence[Choice], share: float, delay: float) -> Choice:
