@@ -47,6 +47,10 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
     def url(self) -> str:
         return f"postgresql://occupair:{PASSWORD}@127.0.0.1:{self.port}/postgres"
 

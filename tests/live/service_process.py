@@ -75,10 +75,10 @@ class ServiceProcess:
             self._process.wait(10)
             self._process = None
 
-    def stop(self) -> int:
+    def stop(self, patience: float = 30.0) -> int:
         """Ask it to end, and give its exit status."""
         self._process.terminate()
-        status = self._process.wait(30)
+        status = self._process.wait(patience)
         self._process = None
         return status
 

@@ -1,11 +1,13 @@
 """The service as operators meet it: signals, a lost database, a full disk, the demo."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import numpy as np
@@ -173,6 +175,29 @@ def test_a_lost_database_delays_no_estimate_and_loses_nothing(folder, office, mo
         store.close()
         np.testing.assert_allclose([one.people for one in said], model.estimate(day), atol=1e-6)
         assert service.stop() == 0
+
+
+@pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")
+def test_it_stops_also_when_the_database_hangs(folder, office, start):
+    with postgres_to_stop() as database:
+        service = start(ServiceProcess(folder, store=database.url, broker=None, rooms=ROOM))
+        frozen = children(database.pid)
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        said = {"time": office.index[-1].isoformat(), "co2": 500.0, "ventilation": 0.0}
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            service.post("/api/rooms/lab/readings", said)
+        began = time.monotonic()
+        assert service.stop(patience=60) in (0, 1)
+        assert time.monotonic() - began < 40
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+
+
+def children(pid):
+    """All processes that a server has started: those that answer its clients among them."""
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(line) for line in found.stdout.split()]
 
 
 @needs_mosquitto

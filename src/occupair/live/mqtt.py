@@ -107,17 +107,17 @@ class MqttLink:
         return why
 
     async def _work(self, client: BrokerClient, pipeline: Sink) -> None:
-        self._note_connected(client, pipeline)
+        self._note_connected(client)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(Intake(client, self._translator, pipeline, self._hear).run())
             for topics, again in ((self._translator.topics, False), (self._outbox.topics, True)):
                 for topic in await client.follow(topics, again=again):
                     log.error("%s does not let us read %s", self._broker, topic, extra={"topic": topic})
+            pipeline.mqtt_status = "connected"
             tasks.create_task(self._outbox.run(client, pipeline))
             tasks.create_task(self._leave_unknown(client))
 
-    def _note_connected(self, client: BrokerClient, pipeline: Sink) -> None:
-        pipeline.mqtt_status = "connected"
+    def _note_connected(self, client: BrokerClient) -> None:
         session = "resumed" if client.resumed else "new"
         log.info("connected to %s, MQTT %s, %s session", self._broker, self._mqtt.version, session)
         if self._connected_before and not client.resumed:

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import datetime as dt
 import logging
+import os
 import signal
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 
 import uvicorn
@@ -26,6 +28,8 @@ log = logging.getLogger("occupair.live")
 
 PRUNE_EVERY = 6 * 3600.0
 """How often what is older than the retention is dropped [s]."""
+PATIENCE = 15
+"""How long all of it may take to stop [s]."""
 GRACE = 5
 """How long requests may take to end when the service stops [s]."""
 
@@ -107,6 +111,7 @@ async def run(
     ended = asyncio.create_task(stopping.wait())
     await asyncio.wait([ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
+    _end_in_time()
     app.state.streams.stop()
     server.should_exit = True
     for task in [ended, *tasks[1:], *reloads]:
@@ -118,6 +123,18 @@ async def run(
     for task in tasks:
         if not task.cancelled() and (error := task.exception()):
             raise error
+
+
+def _end_in_time() -> None:
+    """End the process if a part of it hangs, in a database that does not answer: all it took is safe."""
+
+    def end() -> None:
+        log.error("something did not stop within %d s: ending all the same", PATIENCE)
+        os._exit(1)
+
+    timer = threading.Timer(PATIENCE, end)
+    timer.daemon = True
+    timer.start()
 
 
 class _Server(uvicorn.Server):
