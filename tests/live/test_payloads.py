@@ -310,11 +310,19 @@ SLOW = [
 ]
 
 
+def seconds(parse, topic, payload):
+    """Time of the fastest of three: what the interpreter does besides does not count."""
+    times = []
+    for _ in range(3):
+        started = time.process_time()
+        assert len(str(outcome(parse, topic, payload))) < 250
+        times.append(time.process_time() - started)
+    return min(times)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_none_takes_long(shape):
     for payload in SLOW:
         for topic in (Topic("t", shape), Topic("t", shape, path="a.b", time_path="a")):
             for parse in (parse_co2, parse_ventilation):
-                started = time.process_time()
-                assert len(str(outcome(parse, topic, payload))) < 250
-                assert time.process_time() - started < 0.1, payload[:20]
+                assert seconds(parse, topic, payload) < 0.1, payload[:20]

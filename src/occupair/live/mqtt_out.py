@@ -30,6 +30,9 @@ _ROOM = re.compile(r"[a-z0-9_-]{1,64}")
 class Outbox:
     """What is to be told; it outlives connections, so that nothing stays untold.
 
+    What the broker retains of rooms that are not ours any more is taken back, so no two services may have the
+    same prefix.
+
     Parameters
     ----------
     mqtt : MqttConfig
@@ -67,11 +70,11 @@ class Outbox:
                 self.announce()
             return True
         room = message.topic.removeprefix(f"{self._mqtt.prefix}/").removesuffix("/availability")
-        if message.topic != availability_topic(self._mqtt, room) or not _ROOM.fullmatch(room):
-            return False
-        if message.payload and message.retained and room not in self._rooms:
+        ours = message.topic == availability_topic(self._mqtt, room)
+        told = bool(message.payload) and message.retained and _ROOM.fullmatch(room)
+        if ours and told and room not in self._rooms:
             self.remove(room)  # we told of it when we had other settings
-        return True
+        return ours
 
     async def run(self, client: BrokerClient, sink: Sink) -> None:
         """Tell all that is to be told until the link is lost."""
