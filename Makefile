@@ -20,7 +20,7 @@ serve: $(INSTALLED)      ## the live service on five simulated rooms: open http:
 	@$(BIN)/occupair serve --demo
 
 test: lint servers       ## everything that has to hold
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # Debian's packages, where one may install them; else the tests say at their end what they left out.
 servers:
