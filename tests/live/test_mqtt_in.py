@@ -1,6 +1,7 @@
 """Readings in by a real mosquitto: none is lost, and nothing that comes stops the link."""
 
 import asyncio
+import datetime as dt
 import json
 import logging
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from live.mosquitto import mosquitto_server, need_mosquitto
@@ -369,6 +371,43 @@ def test_of_a_flood_only_messages_are_dropped_whose_sender_allows_it(monkeypatch
 
     asyncio.run(main())
     assert caplog.text.count("come faster than they are kept") == 1
+
+
+class Clock(dt.datetime):
+    """Our clock, which tells what it is set to."""
+
+    set_to = dt.datetime(2024, 1, 8, 9, tzinfo=dt.UTC)
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls.set_to
+
+
+def test_messages_keep_their_order_and_follow_a_clock_that_is_put_back(monkeypatch):
+    monkeypatch.setattr(
+        mqtt_client, "dt", SimpleNamespace(datetime=Clock, timedelta=dt.timedelta, UTC=dt.UTC)
+    )
+    nine, microsecond = Clock.set_to, dt.timedelta(microseconds=1)
+
+    async def main():
+        client = mqtt_client.BrokerClient(MqttConfig("127.0.0.1"), None)
+        for seconds in (0, 0, -5, -5.1, -3600, -3600, -3599):
+            monkeypatch.setattr(Clock, "set_to", nine + dt.timedelta(seconds=seconds))
+            message = MQTTMessage(topic=b"lab/co2")
+            message.payload = b"500"
+            client._on_message(None, None, message)
+        return [message.received for message in await client.arrived(most=100)]
+
+    eight = nine - dt.timedelta(hours=1)
+    assert asyncio.run(main()) == [
+        nine,
+        nine + microsecond,
+        nine - dt.timedelta(seconds=5),  # 5.000001 s back: it was put back
+        nine - dt.timedelta(seconds=5) + microsecond,  # 0.1 s back: it is not
+        eight,
+        eight + microsecond,
+        eight + dt.timedelta(seconds=1),
+    ]
 
 
 def test_a_full_queue_before_the_store_waits_and_loses_nothing(server, monkeypatch):

@@ -210,7 +210,7 @@ def test_every_reading_has_a_fate(setup, store, office):
 
     cases = [
         (good[1], Fate.ACCEPTED),
-        (good[0], Fate.ACCEPTED),  # before it, but nothing was said yet
+        (good[0], Fate.LATE),
         (good[1], Fate.DUPLICATE),
         (one(room="nowhere"), Fate.UNKNOWN_ROOM),
         (one(co2=None), Fate.NONSENSE),
@@ -359,3 +359,86 @@ def test_a_model_that_cannot_be_read_leaves_the_room_without_one(setup, store, c
 
 def test_times_are_utc(office):
     assert pd.Timestamp(readings_of(office.iloc[:1])[0].time).tz is not None
+
+
+def test_what_fails_in_one_room_stays_there_and_its_readings_are_kept(setup, store, office, monkeypatch):
+    part = office.iloc[3 * 288 : 3 * 288 + 30]
+    both = readings_of(part) + readings_of(part, "hall")
+
+    def fail(*_):
+        raise ZeroDivisionError("a bug")
+
+    async def work(pipeline):
+        monkeypatch.setattr(pipeline._engine._tracks["lab"], "_estimate", fail)
+        assert set(await pipeline.submit(both)) == {Fate.ACCEPTED}
+        assert set(await pipeline.submit(both)) == {Fate.DUPLICATE}
+        assert pipeline.state("lab").reason == "estimating failed: see the log"
+        assert pipeline.state("hall").co2 is not None
+        monkeypatch.setattr(pipeline._engine._tracks["hall"], "state", fail)
+        await pipeline.submit(readings_of(office.iloc[3 * 288 + 30 : 3 * 288 + 31], "hall"))
+        assert pipeline.state("hall").quality is Quality.SUSPECT
+
+    with_pipeline(setup, store, work)
+    assert [len(store.readings(room, None, None)) for room in ("lab", "hall")] == [30, 31]
+
+
+def test_silence_is_told_also_while_the_store_takes_nothing(setup, slow, monkeypatch):
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.02)
+    rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, stale_after=0.005)}
+    wall = ServiceConfig(store=setup.store, rooms=rooms)
+
+    async def work(pipeline):
+        now = dt.datetime.now(UTC)
+        task = asyncio.create_task(pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)]))
+        async with asyncio.timeout(10):
+            while pipeline.state("lab").quality is not Quality.STALE or pipeline.state("lab").co2 is None:
+                await asyncio.sleep(0.01)
+        slow.free.set()
+        await task
+
+    with_pipeline(wall, slow, work)
+
+
+def test_looking_goes_on_whatever_happens(setup, store, monkeypatch):
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
+    calls = []
+
+    async def work(pipeline):
+        monkeypatch.setattr(pipeline._engine, "look", lambda now: calls.append(now) or 1 / 0)
+        while len(calls) < 3:
+            await asyncio.sleep(0.01)
+        assert pipeline.healthy["engine"] == "ok"
+
+    with_pipeline(setup, store, work)
+
+
+def test_readings_whose_sender_gave_up_still_count_as_waiting(setup, slow, office, monkeypatch):
+    monkeypatch.setattr(module, "MOST_WAITING", 5)
+    day = readings_of(office.iloc[3 * 288 : 3 * 288 + 10])
+
+    async def work(pipeline):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await pipeline.submit(day[:5])
+        assert pipeline.waiting == 5
+        with pytest.raises(NotTaken):
+            await pipeline.submit(day[5:])
+        slow.free.set()
+        while pipeline.waiting:
+            await asyncio.sleep(0.01)
+
+    with_pipeline(setup, slow, work)
+    assert len(slow.readings("lab", None, None)) == 5
+
+
+def test_settings_stay_when_the_store_cannot_be_asked(setup, store, monkeypatch):
+    def fail(*_):
+        raise StoreError("gone")
+
+    async def work(pipeline):
+        monkeypatch.setattr(store, "newest_readings", fail)
+        with pytest.raises(StoreError):
+            await pipeline.reload(ServiceConfig(store=setup.store, rooms={"attic": RoomConfig("attic")}))
+        assert set(pipeline.states()) == set(pipeline.config.rooms) == {"lab", "hall"}
+
+    with_pipeline(setup, store, work)

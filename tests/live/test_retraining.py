@@ -273,6 +273,80 @@ def test_discarding_stops_a_training(service):
     assert is_gone(service.run(work))  # stopped with the service
 
 
+def trained_lab(use_model):
+    """A trainer of a pipeline that takes models so, whose lab has a new one."""
+    trainer = Trainer(SimpleNamespace(use_model=use_model))
+    score = retraining.Score(0.5, 30)
+    job = retraining._Job(retraining.Order("sqlite://", "lab", "UTC"), status="done")
+    job.trained = retraining.Trained(b"new", None, score)
+    job.task = asyncio.create_task(asyncio.sleep(0))
+    trainer._jobs["lab"] = job
+    return trainer
+
+
+def test_a_new_model_is_taken_once_however_often_it_is_accepted():
+    taken = []
+
+    async def use_model(room, data, *, origin, note):
+        taken.append((room, data, origin, note))
+        await asyncio.sleep(0.05)
+        if len(taken) == 1:
+            raise oc.InputError("the disk is full")
+
+    async def work():
+        trainer = trained_lab(use_model)
+        with pytest.raises(oc.InputError, match=r"^the disk is full$"):
+            await trainer.accept("lab")
+        assert (await trainer.status("lab"))["status"] == "done"  # it can be accepted again
+        first, second = await asyncio.gather(
+            trainer.accept("lab"), trainer.accept("lab"), return_exceptions=True
+        )
+        assert first is None
+        assert str(second) == "room lab has no new model"
+        assert (await trainer.status("lab"))["status"] == "idle"
+
+    asyncio.run(work())
+    assert taken == [("lab", b"new", "trained", "0.50 people off on 30 labels kept aside")] * 2
+
+
+def test_forgetting_drops_a_new_model_quietly_and_for_good():
+    done = []
+
+    async def use_model(room, data, *, origin, note):
+        await asyncio.sleep(0.05)
+        done.append("taken")
+        raise oc.InputError("the disk is full")
+
+    async def work():
+        trainer = trained_lab(use_model)
+        accepting = asyncio.create_task(trainer.accept("lab"))
+        await asyncio.sleep(0.01)
+        late = asyncio.create_task(trainer.accept("lab"))
+        await asyncio.sleep(0)
+        await trainer.forget("lab")
+        done.append("forgotten")
+        for accept, words in ((accepting, "the disk is full"), (late, "room lab has no new model")):
+            with pytest.raises(oc.InputError, match=f"^{words}$"):
+                await accept
+        assert (await trainer.status("lab"))["status"] == "idle"
+        await trainer.forget("lab")  # there is nothing to forget
+
+    asyncio.run(work())
+    assert done == ["taken", "forgotten"]
+
+
+def test_forgetting_stops_a_training(service):
+    async def work(pipeline, trainer):
+        await trainer.start("lab")
+        await until(lambda: process_of(trainer, "lab") is not None and process_of(trainer, "lab").pid)
+        pid = process_of(trainer, "lab").pid
+        await trainer.forget("lab")
+        assert is_gone(pid)
+        assert (await trainer.status("lab"))["status"] == "idle"
+
+    service.run(work)
+
+
 def test_a_training_that_is_killed_has_failed_and_the_service_goes_on(service, office):
     async def work(pipeline, trainer):
         await trainer.start("lab")

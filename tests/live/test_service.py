@@ -1,11 +1,14 @@
 """The service as operators meet it: signals, a lost database, a full disk, the demo."""
 
+import asyncio
 import json
+import logging
 import os
 import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -19,7 +22,10 @@ from live.postgres import postgres_to_stop, why_no_postgres
 from live.service_process import ServiceProcess, free_port
 
 import occupair as oc
-from occupair.live.store import Store
+from occupair.live import service as live_service
+from occupair.live.config import read_config
+from occupair.live.pipeline import Pipeline
+from occupair.live.store import Store, StoreError
 
 ROOM = """
 [rooms.lab]
@@ -175,6 +181,209 @@ def test_a_lost_database_delays_no_estimate_and_loses_nothing(folder, office, mo
         store.close()
         np.testing.assert_allclose([one.people for one in said], model.estimate(day), atol=1e-6)
         assert service.stop() == 0
+
+
+@needs_mosquitto
+@pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")
+def test_sighup_while_the_database_is_away_leaves_the_link_as_it_is(folder, office, broker, start):
+    server, listener = broker
+    day = office.iloc[3 * 288 : 3 * 288 + 2]
+    with postgres_to_stop() as database:
+        service = start(ServiceProcess(folder, store=database.url, broker=server.port, rooms=ROOM))
+        wait_for(lambda: listener.heard.get("occupair/status") == "online")
+        service.path.write_text(service.path.read_text() + "[rooms.hall]\n")
+        database.stop(signal.SIGQUIT)
+        service.signal(signal.SIGHUP)
+        wait_for(lambda: "the settings stay as they are: store postgresql" in service.log.read_text())
+        database.start()
+        listener.tell(day)
+        wait_for(lambda: same_time(listener.state(), day.index[-1]))
+        assert service.get("/healthz")["parts"]["mqtt"] == "connected"
+        service.signal(signal.SIGHUP)
+        wait_for(lambda: "homeassistant/device/occupair_hall/config" in listener.heard)
+        assert service.stop() == 0
+
+
+class CountedLinks:
+    """Stands for ``MqttLink``: links to a broker that count themselves."""
+
+    def __init__(self):
+        self.begun = self.alive = self.most = 0
+        self.gone = []
+
+    def __call__(self, mqtt, rooms):
+        return self
+
+    def remove(self, room):
+        self.gone.append(room)
+
+    async def run(self, pipeline):
+        self.begun, self.alive = self.begun + 1, self.alive + 1
+        self.most = max(self.most, self.alive)
+        pipeline.mqtt_status = "connected"
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.alive -= 1
+
+
+@pytest.fixture
+def links(monkeypatch):
+    links = CountedLinks()
+    monkeypatch.setattr(live_service, "MqttLink", links)
+    monkeypatch.setattr(live_service, "start_logging", lambda *_, **__: None)
+    return links
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """Write settings with some rooms, and more if asked for."""
+    path = tmp_path / "rooms.toml"
+
+    def write(*rooms, more="", broker='[mqtt]\nhost = "127.0.0.1"\n'):
+        sections = "".join(f"[rooms.{room}]\n" for room in rooms)
+        path.write_text(f'[service]\nstore = "sqlite:///{tmp_path}/rooms.db"\n{more}\n{broker}{sections}')
+        return path
+
+    return write
+
+
+def run_here(path, work):
+    """Run a service in this process while some work is done with its pipeline, and then stop it."""
+
+    async def beside(pipeline):
+        await asyncio.wait_for(work(pipeline), 30)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    config = read_config(path, {})
+    store = live_service.open_store(config.store)
+    try:
+        with live_service.listen("127.0.0.1", 0) as listening:
+            asyncio.run(live_service.run(config, store, listening, beside))
+    finally:
+        store.close()
+
+
+def hang_up():
+    os.kill(os.getpid(), signal.SIGHUP)
+
+
+async def until(met):
+    while not met():
+        await asyncio.sleep(0.01)
+
+
+def test_settings_that_cannot_be_taken_leave_all_as_it_is(links, settings, monkeypatch, caplog):
+    real, faults = Pipeline.reload, [StoreError("store x: is away"), RuntimeError("a bug")]
+
+    async def reload(pipeline, config):
+        if faults:
+            raise faults.pop(0)
+        await real(pipeline, config)
+
+    monkeypatch.setattr(Pipeline, "reload", reload)
+
+    async def work(pipeline):
+        await until(lambda: links.alive)
+        settings("hall")
+        for words in ("the settings stay as they are: store x: is away", "could not be read again"):
+            hang_up()
+            await until(lambda words=words: words in caplog.text)
+            assert (links.alive, links.begun, pipeline.mqtt_status) == (1, 1, "connected")
+            assert list(pipeline.config.rooms) == ["lab"]
+        hang_up()
+        await until(lambda: "read the settings again, 1 room" in caplog.text)
+        await until(lambda: links.alive)
+        assert (links.begun, links.gone, list(pipeline.config.rooms)) == (2, ["lab"], ["hall"])
+
+    with caplog.at_level(logging.INFO, "occupair.live"):
+        run_here(settings("lab"), work)
+    assert links.alive == 0
+
+
+def test_settings_that_are_not_of_the_link_leave_it_up(links, settings, caplog):
+    async def work(pipeline):
+        await until(lambda: links.alive)
+        settings("lab", more="retention_days = 7")
+        hang_up()
+        await until(lambda: caplog.text.count("read the settings again") == 1)
+        assert pipeline.config.retention_days == 7
+        assert (links.begun, links.alive) == (1, 1)
+        settings("lab", broker="")
+        hang_up()
+        await until(lambda: caplog.text.count("read the settings again") == 2)
+        assert (links.alive, pipeline.mqtt_status) == (0, "off")
+
+    with caplog.at_level(logging.INFO, "occupair.live"):
+        run_here(settings("lab"), work)
+
+
+def test_signals_close_together_are_followed_one_by_one(links, settings, monkeypatch):
+    real, at_once = Pipeline.reload, []
+
+    async def reload(pipeline, config):
+        at_once.append(at_once.count("begun") - at_once.count("ended"))
+        at_once.append("begun")
+        await asyncio.sleep(0.2)
+        await real(pipeline, config)
+        at_once.append("ended")
+
+    monkeypatch.setattr(Pipeline, "reload", reload)
+
+    async def work(pipeline):
+        await until(lambda: links.alive)
+        for room in ("hall", "attic", "cellar"):
+            settings("lab", room)
+            hang_up()
+            await asyncio.sleep(0.05)
+        await until(lambda: list(pipeline.config.rooms) == ["lab", "cellar"])
+        await until(lambda: at_once.count("begun") == at_once.count("ended"))
+        await asyncio.sleep(0.1)
+        assert (links.alive, links.most) == (1, 1)
+        assert "attic" not in pipeline.config.rooms
+
+    run_here(settings("lab"), work)
+    assert at_once == [0, "begun", "ended"] * 2  # once for the first, once for all that came meanwhile
+
+
+def test_nothing_that_goes_wrong_with_old_readings_ends_the_service(links, settings, monkeypatch, caplog):
+    monkeypatch.setattr(live_service, "PRUNE_EVERY", 0.01)
+    faults = [ZeroDivisionError("a bug"), StoreError("store x: is away"), None]
+
+    def prune(store, before):
+        fault = faults.pop(0) if faults else None
+        if fault is not None:
+            raise fault
+        return 7
+
+    monkeypatch.setattr(Store, "prune", prune)
+
+    async def work(pipeline):
+        await until(lambda: "dropped 7 rows" in caplog.text)
+
+    with caplog.at_level(logging.INFO, "occupair.live"):
+        run_here(settings("lab"), work)
+    assert "ZeroDivisionError: a bug" in caplog.text
+    assert "old readings are still there: store x: is away" in caplog.text
+
+
+def test_calls_that_hang_leave_room_for_others_and_no_timer_outlives_the_service(
+    links, settings, monkeypatch
+):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # by which Python would choose 5 threads
+    release = threading.Event()
+
+    async def work(pipeline):
+        hanging = [asyncio.create_task(asyncio.to_thread(release.wait)) for _ in range(20)]
+        try:
+            await asyncio.sleep(0.05)
+            assert await asyncio.wait_for(asyncio.to_thread(pipeline.store.ping), 5)
+        finally:
+            release.set()
+        await asyncio.gather(*hanging)
+
+    run_here(settings("lab"), work)
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
 @pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")

@@ -23,7 +23,8 @@ from sqlalchemy import event, select, text
 
 from occupair.errors import InputError
 from occupair.live.messages import Estimated, Label, Quality, Reading
-from occupair.live.store import Store, StoreError, engine, schema
+from occupair.live.store import DamagedModel, Store, StoreError, engine, schema
+from occupair.live.store import store as store_module
 from occupair.live.store import store as store_module
 
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
@@ -296,13 +297,30 @@ def test_models(store):
     assert store.active_model("other") == (other, b"x")
 
 
+def test_a_model_is_added_and_used_in_one_transaction(store, monkeypatch):
+    first = store.add_model("lab", b"1", origin="file", activate=True)
+    assert store.active_model("lab") == (first, b"1")
+    second = store.add_model("lab", b"2", origin="file", activate=True)
+    assert [(one.id, one.active) for one in store.models("lab")] == [(first, False), (second, True)]
+
+    def end(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store_module, "_activate", end)
+    with pytest.raises(KeyboardInterrupt):
+        store.add_model("lab", b"3", origin="file", activate=True)
+    assert [(one.id, one.active) for one in store.models("lab")] == [(first, False), (second, True)]
+
+
 def test_a_damaged_model_is_not_given_out(store):
     version = store.add_model("lab", b"good", origin="file")
     store.activate("lab", version)
     with store.engine.begin() as connection:
         connection.execute(schema.models.update().values(data=b"evil"))
     for ask in (lambda: store.active_model("lab"), lambda: store.model("lab", version)):
-        with pytest.raises(StoreError, match=f"model {version} of room 'lab' is damaged, its sha256 differs"):
+        with pytest.raises(
+            DamagedModel, match=f"model {version} of room 'lab' is damaged, its sha256 differs"
+        ):
             ask()
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
 from occupair.errors import InputError
-from occupair.live.messages import KEPT, Estimated, Fate, Reading, RoomState
-from occupair.live.track import Model, Track
+from occupair.live.messages import KEPT, Estimated, Fate, Quality, Reading, RoomState, unknown_state
+from occupair.live.track import AHEAD, Model, Track
 from occupair.live_room import TOLERANCE, LiveRoom
 from occupair.model_file import parse_model
 
 EARLIEST, LATEST = 2000, 2100
 """Years that a reading can be of; a clock that was never set says 1970."""
-AHEAD = dt.timedelta(minutes=2)
-"""How far a sensor's clock may be ahead of ours."""
+
+
+log = logging.getLogger("occupair.live")
 
 
 @dataclass(frozen=True)
@@ -102,10 +104,6 @@ class Engine:
         for of_rooms in (self._tracks, self._setups, self._states):
             of_rooms.pop(room, None)
 
-    def window(self, room: str, newest: dt.datetime) -> dt.datetime:
-        """Give the time since when readings of a room matter, when one of this time is its newest."""
-        return self._tracks[room].window(newest)
-
     def restore(self, room: str, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> None:
         """Take up a room where it was: with all its kept readings since ``window``, and what it last said."""
         self._tracks[room].restore(map(self._timed, readings), said)
@@ -119,15 +117,22 @@ class Engine:
 
     def take(self, readings: Sequence[Reading], now: dt.datetime) -> Step:
         """Take readings of any rooms, in the order they came."""
-        step, touched = Step(), {}
-        for reading in readings:
-            fate, estimates = self._take(reading, now)
-            step.fates.append(fate)
+        fates: dict[int, Fate] = {}
+        of_rooms: dict[str, list[int]] = {}
+        for place, reading in enumerate(readings):
+            refused = self._refused(reading, now)
+            if refused is None:
+                of_rooms.setdefault(reading.room, []).append(place)
+            else:
+                fates[place] = refused
+        step = Step()
+        for room, places in of_rooms.items():
+            found, estimates = self._take_of(room, [self._timed(readings[place]) for place in places])
+            fates |= dict(zip(places, found, strict=True))
             step.add(estimates)
-            if fate in KEPT:
-                step.kept.append(reading)
-            if reading.room in self._tracks:
-                touched[reading.room] = True
+        step.fates = [fates[place] for place in range(len(readings))]
+        step.kept = [reading for reading, fate in zip(readings, step.fates, strict=True) if fate in KEPT]
+        touched = {reading.room: True for reading in readings if reading.room in self._tracks}
         step.states = {room: self._state(room, now) for room in touched}
         return step
 
@@ -141,25 +146,41 @@ class Engine:
         """Give the states of all rooms."""
         return {room: self._state(room, now) for room in self._tracks}
 
-    def _take(self, reading: Reading, now: dt.datetime) -> tuple[Fate, list[Estimated]]:
+    def _refused(self, reading: Reading, now: dt.datetime) -> Fate | None:
         track = self._tracks.get(reading.room)
         if track is None:
-            return Fate.UNKNOWN_ROOM, []
+            return Fate.UNKNOWN_ROOM
         if not is_sound(reading):
-            return Fate.NONSENSE, []
+            return Fate.NONSENSE
         if self._follows_clock and reading.time > now + AHEAD:
             if reading.co2 is not None:
-                ahead = (reading.time - now).total_seconds() / 60
-                track.clock_fault = f"the sensor's clock is {ahead:.0f} minutes ahead"
-            return Fate.FUTURE, []
-        return track.take(self._timed(reading))
+                track.clock.is_ahead(reading.time - now)
+            return Fate.FUTURE
+        return None
+
+    def _take_of(self, room: str, readings: Sequence[Reading]) -> tuple[list[Fate], list[Estimated]]:
+        """Take readings of one room; whatever goes wrong there stays there, and the readings are kept."""
+        track = self._tracks[room]
+        known = [track.has(reading) for reading in readings]
+        try:
+            return track.take(readings)
+        except Exception:
+            log.exception("estimating room %s failed; its readings are kept", room)
+            track.broken = True
+            return [Fate.DUPLICATE if one else Fate.ACCEPTED for one in known], []
 
     def _timed(self, reading: Reading) -> Reading:
         """Let recorded readings come in when they were measured."""
         return reading if self._follows_clock else replace(reading, received=reading.time)
 
     def _state(self, room: str, now: dt.datetime) -> RoomState:
-        state = self._tracks[room].state(now, self._setups[room].stale_after)
+        track = self._tracks[room]
+        try:
+            state = track.state(now, self._setups[room].stale_after)
+        except Exception:
+            log.exception("room %s cannot say how it is", room)
+            track.broken = True
+            state = unknown_state(room, Quality.SUSPECT, "estimating failed: see the log")
         self._states[room] = state
         return state
 
@@ -183,6 +204,7 @@ def read_model(content: bytes, *, tolerance: float = TOLERANCE) -> LiveRoom:
         When it is no model, or one that cannot be run live.
     """
     estimator = parse_model(content)
-    if estimator.interval_ > 60:
-        raise InputError(f"has readings every {estimator.interval_:g} min, which is too rare for a live room")
+    if not 1 / 60 <= estimator.interval_ <= 60:
+        rule = "a live room takes one every second to every hour"
+        raise InputError(f"has readings every {estimator.interval_:g} min, {rule}")
     return estimator.live(tolerance=tolerance, lean=True)

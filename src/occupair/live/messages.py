@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 
@@ -143,6 +143,12 @@ class RoomState:
     quality: Quality
     reason: str
     trend: int = 0
+
+
+def unknown_state(room: str, quality: Quality, reason: str) -> RoomState:
+    """Give the state of a room of which nothing can be said."""
+    nothing = dict.fromkeys(field.name for field in fields(RoomState))
+    return RoomState(**{**nothing, "room": room, "quality": quality, "reason": reason, "trend": 0})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

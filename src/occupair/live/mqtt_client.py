@@ -48,6 +48,8 @@ MOST_UNSURE = 10_000
 """Messages of QoS 0 that wait for us; more are dropped, as their sender allows."""
 PATIENCE = 30.0
 """How long the broker may take to answer [s]."""
+CLOCK_BACK = dt.timedelta(seconds=5)
+"""Our clock was put back if it is that much behind the last message; if less, messages keep their order."""
 KEEPALIVE = 30
 """A link on which nothing comes for some time longer than this is lost [s]."""
 _TOPICS_AT_ONCE = 200
@@ -152,14 +154,18 @@ class BrokerClient(aiomqtt.Client):
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: Client, userdata: Any, message: MQTTMessage) -> None:
-        """Put a message into the inbox with the time it came, each later than the one before."""
+        """Put a message into the inbox with the time it came, each later than the one before.
+
+        Only when our clock is put back they follow it: they would be of the future until it has caught up.
+        """
         if message.qos == 0 and len(self._inbox) >= MOST_UNSURE:
             if not self._dropped:
                 log.warning("messages of QoS 0 come faster than they are kept: some are dropped")
             self._dropped = True
             return
         now = dt.datetime.now(dt.UTC)
-        self._last = now if now > self._last else self._last + dt.timedelta(microseconds=1)
+        in_order = now > self._last or self._last - now > CLOCK_BACK
+        self._last = now if in_order else self._last + dt.timedelta(microseconds=1)
         self._inbox.append(
             Arrived(
                 message.topic, bytes(message.payload), message.qos, message.retain, message.mid, self._last

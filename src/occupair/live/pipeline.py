@@ -14,20 +14,21 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from occupair.checks.cleaned import counted
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
-from occupair.live.engine import Engine, RoomSetup, Step
-from occupair.live.messages import Fate, Reading, RoomState
+from occupair.live.engine import Engine, RoomSetup, Step, is_sound
+from occupair.live.messages import Estimated, Fate, Reading, RoomState
 from occupair.live.room_models import RoomModels
 from occupair.live.store import Store, StoreError
-from occupair.live.track import Model
+from occupair.live.track import Model, Track
 
 if TYPE_CHECKING:
     from occupair.live.retraining import Trainer
@@ -64,7 +65,7 @@ class _Written:
     """What is to be written, and who waits for it."""
 
     step: Step
-    done: list[tuple[asyncio.Future[Step], Step]] = field(default_factory=list)
+    done: list[tuple[_Job, Step]] = field(default_factory=list)
 
 
 class Pipeline:
@@ -96,6 +97,7 @@ class Pipeline:
         self._waiting = 0  # readings that are not written yet
         self._store_fault = ""
         self._stopping = threading.Event()
+        self._swapping = asyncio.Lock()  # models in the store and in the engine change together
         self._newest: dt.datetime | None = None  # of the readings, for a clock that follows them
         self._threads: list[threading.Thread] = []
 
@@ -123,23 +125,37 @@ class Pipeline:
         await asyncio.to_thread(self._threads[1].join)
 
     async def reload(self, config: ServiceConfig) -> None:
-        """Go on with other rooms: those that are gone are forgotten, new ones and new models are taken up."""
-        gone = set(self.config.rooms) - set(config.rooms)
-        self.config = config
+        """Go on with other rooms: those that are gone are forgotten, new ones and new models are taken up.
+
+        Raises
+        ------
+        StoreError
+            When the store cannot be asked; all then stays as it is.
+        """
+        before, setups = _setups(self.config), _setups(config)
+        gone = set(before) - set(setups)
+        begun = [
+            room for room in setups if room not in before or before[room].timezone != setups[room].timezone
+        ]
+        models = await asyncio.to_thread(lambda: {room: self._model_of(room, config) for room in setups})
+        # what was said may be of days in another zone
+        loaded = await asyncio.to_thread(self._load, begun, setups, quickly=False)
 
         def work(engine: Engine) -> Step:
+            step = Step()
             for room in gone:
                 engine.remove(room)
-            begun = [room for room, setup in _setups(config).items() if engine.add(room, setup)]
-            self._take_up(begun, quickly=False)  # what was said may be of days in another zone
-            step = Step()
-            for room in set(config.rooms) - set(begun):
-                model = self._model_of(room)
-                if model is not None and model.version != engine.version(room):
+            for room, setup in setups.items():
+                engine.add(room, setup)
+                model = models[room]
+                if room in begun or (model is not None and model.version != engine.version(room)):
                     step.add(engine.use(room, model, self._now()).estimates.values())
+                if room in loaded:
+                    engine.restore(room, *loaded[room])
             step.states = engine.states(self._now())
             return step
 
+        self.config = config
         await self._do(work)
         for room in gone:
             self._states.pop(room, None)
@@ -159,28 +175,31 @@ class Pipeline:
                 f"{self._waiting} readings wait for the store: {self._store_fault or 'it is slow'}"
             )
         self._waiting += len(readings)
-        try:
-            step = await self._do(lambda engine: engine.take(readings, self._now(readings)), readings)
-        finally:
-            self._waiting -= len(readings)
+        step = await self._do(lambda engine: engine.take(readings, self._now(readings)), readings)
         return step.fates
 
     async def use_model(self, room: str, data: bytes, *, origin: str, note: str = "") -> int:
         """Keep a model for a room and estimate with it from now on; its version."""
         await asyncio.to_thread(self.models.check, data)
-        version = await asyncio.to_thread(self.store.add_model, room, data, origin=origin, note=note)
-        await self.activate(room, version)
+        async with self._swapping:
+            version = await asyncio.to_thread(self.store.add_model, room, data, origin=origin, note=note)
+            await asyncio.to_thread(self.store.activate, room, version)
+            await self._use_active(room)
         return version
 
     async def activate(self, room: str, version: int | None) -> None:
         """Estimate a room with another of its models."""
-        await asyncio.to_thread(self.store.activate, room, version)
-        await self._use_active(room)
+        async with self._swapping:
+            await asyncio.to_thread(self.store.activate, room, version)
+            await self._use_active(room)
 
     async def forget(self, room: str) -> None:
         """Go back to what a room was before it learned anything here."""
-        await asyncio.to_thread(self.store.forget, room)
-        await self._use_active(room)
+        if hasattr(self, "trainer"):
+            await self.trainer.forget(room)
+        async with self._swapping:
+            await asyncio.to_thread(self.store.forget, room)
+            await self._use_active(room)
 
     def states(self) -> dict[str, RoomState]:
         """Give what all rooms say."""
@@ -203,7 +222,8 @@ class Pipeline:
     @property
     def healthy(self) -> dict[str, str]:
         """What works, in a word each."""
-        engine = "ok" if all(thread.is_alive() for thread in self._threads) else "stopped"
+        alive = all(thread.is_alive() for thread in self._threads) and not self._looking.done()
+        engine = "ok" if alive else "stopped"
         return {"store": self._store_fault or "ok", "mqtt": self.mqtt_status, "engine": engine}
 
     @property
@@ -222,12 +242,16 @@ class Pipeline:
         while (job := self._jobs.get()) is not None:
             try:
                 step = job.work(self._engine)
-            except Exception as error:  # one reading or model must not stop all rooms
+            except Exception as error:  # one job must not stop all rooms
                 log.exception("a job of the engine failed")
-                self._loop.call_soon_threadsafe(_fail, job.done, error)
+                self._loop.call_soon_threadsafe(self._fail, job, error)
                 continue
-            self._to_write.put(_Written(step, [(job.done, step)]))
             self._loop.call_soon_threadsafe(self._tell, step, job.readings)
+            if job.readings or step.estimates:
+                to_write = Step(kept=list(step.kept), estimates=dict(step.estimates))
+                self._to_write.put(_Written(to_write, [(job, step)]))
+            else:  # nothing of it has to be kept
+                self._loop.call_soon_threadsafe(self._finish, [(job, step)])
 
     def _tell(self, step: Step, readings: Sequence[Reading]) -> None:
         """Give states to all who listen, before they are written."""
@@ -249,13 +273,17 @@ class Pipeline:
         """Say when rooms fall silent."""
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            await self._do(lambda engine: Step(states=engine.look(self._now())))
+            try:
+                await self._do(lambda engine: Step(states=engine.look(self._now())))
+            except Exception:
+                log.exception("looking for silent rooms failed")
 
     def _now(self, readings: Sequence[Reading] = ()) -> dt.datetime:
         """Tell the time, or that of the newest reading where the clock follows those."""
         if self.config.clock == "wall":
             return dt.datetime.now(dt.UTC)
-        times = [reading.time for reading in readings] + ([self._newest] if self._newest else [])
+        sound = [one.time for one in readings if one.room in self._engine and is_sound(one)]
+        times = sound + ([self._newest] if self._newest else [])
         self._newest = max(times, default=None)
         return self._newest or dt.datetime.now(dt.UTC)
 
@@ -301,8 +329,19 @@ class Pipeline:
         if self._store_fault:
             log.warning("the store is back")
         self._store_fault = ""
-        self._loop.call_soon_threadsafe(_finish, batch.done)
+        self._loop.call_soon_threadsafe(self._finish, batch.done)
         return True
+
+    def _finish(self, done: list[tuple[_Job, Step]]) -> None:
+        for job, step in done:
+            self._waiting -= len(job.readings)
+            if not job.done.done():
+                job.done.set_result(step)
+
+    def _fail(self, job: _Job, error: Exception) -> None:
+        self._waiting -= len(job.readings)
+        if not job.done.done():
+            job.done.set_exception(error)
 
     def _note(self, fault: str) -> bool:
         if not self._store_fault:
@@ -312,27 +351,44 @@ class Pipeline:
 
     # ---- rooms ----
 
-    def _take_up(self, rooms: Sequence[str], *, quickly: bool = True) -> None:
+    def _take_up(self, rooms: Sequence[str]) -> None:
         """Take up rooms where they were: with their models and today's readings."""
-        started, newest = time.monotonic(), self.store.newest_readings()
-        for room in rooms:
-            self._engine.use(room, self._model_of(room), self._now())
-            if room in newest:
-                last = newest[room].time
-                readings = self.store.readings(room, self._engine.window(room, last), None)
-                said = self.store.estimates(room, last - LAST_SAID, None, limit=10_000) if quickly else []
-                self._engine.restore(room, readings, said)
-        self._states |= self._engine.states(self._now([*newest.values()]))
+        started = time.monotonic()
+        for room, loaded in self._load(rooms, _setups(self.config)).items():
+            self._engine.use(room, self._model_of(room, self.config), self._now())
+            self._engine.restore(room, *loaded)
+        self._states |= self._engine.states(self._now())
         if rooms:
             log.info("took up %s in %.1f s", counted(len(rooms), "room"), time.monotonic() - started)
 
-    def _model_of(self, room: str) -> Model | None:
-        """Give the model that a room begins with; where its file cannot be read, that of the last time."""
+    def _load(
+        self, rooms: Sequence[str], setups: Mapping[str, RoomSetup], *, quickly: bool = True
+    ) -> dict[str, tuple[list[Reading], list[Estimated]]]:
+        """Give what is kept of the last days of rooms: readings, and what was said last."""
+        newest, loaded = self.store.newest_readings(), {}
+        for room in rooms:
+            readings: list[Reading] = []
+            said: list[Estimated] = []
+            if room in newest:
+                last = newest[room].time
+                self._now([newest[room]])
+                window = Track(room, ZoneInfo(setups[room].timezone)).window(last)
+                readings = self.store.readings(room, window, None)
+                said = self.store.estimates(room, last - LAST_SAID, None, limit=10_000) if quickly else []
+            loaded[room] = (readings, said)
+        return loaded
+
+    def _model_of(self, room: str, config: ServiceConfig) -> Model | None:
+        """Give the model that a room begins with; where its file cannot be used, that of the last time."""
         try:
-            return self.models.begin(room, self.config.rooms[room].model)
+            return self.models.begin(room, config.rooms[room].model)
         except InputError as error:
             log.error("room %s: its model file cannot be used: %s", room, error)
+        try:
             return self.models.active(room)
+        except InputError as error:
+            log.error("room %s: the model it had cannot be used either: %s", room, error)
+            return None
 
     async def _use_active(self, room: str) -> None:
         model = await asyncio.to_thread(self.models.active, room)
@@ -364,14 +420,3 @@ def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:
 
 def _size(batch: _Written) -> int:
     return len(batch.step.kept) + len(batch.step.estimates)
-
-
-def _finish(done: list[tuple[asyncio.Future[Step], Step]]) -> None:
-    for future, step in done:
-        if not future.done():
-            future.set_result(step)
-
-
-def _fail(future: asyncio.Future[Step], error: Exception) -> None:
-    if not future.done():
-        future.set_exception(error)

@@ -91,6 +91,7 @@ class _Job:
     process: BaseProcess | None = None
     task: asyncio.Task[None] | None = None
     has_turn: bool = False
+    taking: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)  # held while its model is taken
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -172,14 +173,14 @@ class Trainer:
 
     async def accept(self, room: str) -> None:
         """Estimate the room with the new model from now on."""
-        job = self._jobs.get(room)
-        if job is None or job.trained is None:
-            raise InputError(f"room {room} has no new model")
-        score = job.trained.new
-        note = f"{score.rmse:.2f} people off on {score.labels} labels kept aside"
-        await self._pipeline.use_model(room, job.trained.model, origin="trained", note=note)
-        if self._jobs.get(room) is job:
-            del self._jobs[room]
+        job = self._with_new_model(room)
+        async with job.taking:
+            trained = self._with_new_model(room, job).trained  # nobody else took or dropped it meanwhile
+            assert trained is not None
+            note = f"{trained.new.rmse:.2f} people off on {trained.new.labels} labels kept aside"
+            await self._pipeline.use_model(room, trained.model, origin="trained", note=note)
+            if self._jobs.get(room) is job:
+                del self._jobs[room]
 
     async def discard(self, room: str) -> None:
         """Drop the new model, or stop training it."""
@@ -188,11 +189,28 @@ class Trainer:
             raise InputError(f"room {room} is not being trained and has no new model")
         await _end(job)
 
+    async def forget(self, room: str) -> None:
+        """Drop a room's new model, or stop training it, if there is any.
+
+        A model that is being taken is in use when this returns, for whoever forgets the room's models next;
+        so hold nothing meanwhile that ``Pipeline.use_model`` waits for.
+        """
+        job = self._jobs.pop(room, None)
+        if job is not None:
+            async with job.taking:
+                await _end(job)
+
     async def stop(self) -> None:
         """Stop all trainings."""
         jobs = list(self._jobs.values())
         self._jobs.clear()
         await asyncio.gather(*(_end(job) for job in jobs))
+
+    def _with_new_model(self, room: str, expected: _Job | None = None) -> _Job:
+        job = self._jobs.get(room)
+        if job is None or job.trained is None or job is not (expected or job):
+            raise InputError(f"room {room} has no new model")
+        return job
 
     def _check_idle(self, room: str) -> None:
         if room in self._jobs and self._jobs[room].status == "running":

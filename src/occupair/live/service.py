@@ -11,6 +11,7 @@ import signal
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 
@@ -30,6 +31,8 @@ PRUNE_EVERY = 6 * 3600.0
 """How often what is older than the retention is dropped [s]."""
 PATIENCE = 15
 """How long all of it may take to stop [s]."""
+ASKING = 32
+"""Threads that ask the store and read files: some of them may hang while others are still answered."""
 GRACE = 5
 """How long requests may take to end when the service stops [s]."""
 
@@ -82,6 +85,8 @@ async def run(
     config: ServiceConfig, store: Store, listening: socket.socket, beside: Beside | None = None
 ) -> None:
     """Run the service on an address that is taken, until a signal tells it to stop."""
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(ASKING, thread_name_prefix="asking"))
     pipeline = Pipeline(config, store)
     await pipeline.start()
     pipeline.trainer = Trainer(pipeline)
@@ -92,40 +97,38 @@ async def run(
         )
     )
     links = _Links(pipeline)
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    stopping, told = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    reloads: list[asyncio.Task[None]] = []
-
-    def reload() -> None:
-        reloads.append(asyncio.create_task(_reload(pipeline, links)))
-
-    loop.add_signal_handler(signal.SIGHUP, reload)
+    loop.add_signal_handler(signal.SIGHUP, told.set)
     links.begin()
-    tasks = [asyncio.create_task(work) for work in (server.serve([listening]), _prune(pipeline))]
+    works = [server.serve([listening]), _prune(pipeline), _reload_when(told, pipeline, links)]
     if beside is not None:
-        tasks.append(asyncio.create_task(_forever(beside(pipeline))))
+        works.append(_forever(beside(pipeline)))
+    tasks = [asyncio.create_task(work) for work in works]
     host, port = listening.getsockname()[:2]
     log.info("listening on http://%s:%d, %s", host, port, counted(len(config.rooms), "room"))
     ended = asyncio.create_task(stopping.wait())
     await asyncio.wait([ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
-    _end_in_time()
-    app.state.streams.stop()
-    server.should_exit = True
-    for task in [ended, *tasks[1:], *reloads]:
-        task.cancel()
-    await links.end()
-    await asyncio.gather(*tasks, *reloads, return_exceptions=True)
-    await pipeline.trainer.stop()
-    await pipeline.stop()
+    with _ending_in_time():
+        app.state.streams.stop()
+        server.should_exit = True
+        for task in [ended, *tasks[1:]]:
+            task.cancel()
+        await asyncio.wait(tasks[1:])  # no link begins after this
+        await links.end()
+        await asyncio.wait(tasks)
+        await pipeline.trainer.stop()
+        await pipeline.stop()
+        await loop.shutdown_default_executor()  # here, because it waits for calls that hang
     for task in tasks:
         if not task.cancelled() and (error := task.exception()):
             raise error
 
 
-def _end_in_time() -> None:
+@contextlib.contextmanager
+def _ending_in_time() -> Iterator[None]:
     """End the process if a part of it hangs, in a database that does not answer: all it took is safe."""
 
     def end() -> None:
@@ -135,6 +138,10 @@ def _end_in_time() -> None:
     timer = threading.Timer(PATIENCE, end)
     timer.daemon = True
     timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Server(uvicorn.Server):
@@ -164,36 +171,55 @@ class _Links:
 
     async def end(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            if not self._task.cancelling():  # a second time would cut its goodbye short
+                self._task.cancel()
+            await asyncio.wait([self._task])
+            if not self._task.cancelled() and (error := self._task.exception()):
+                log.error("the link to the broker had failed: %s", error)
             self._task = None
+        self._pipeline.mqtt_status = "off"
+
+
+async def _reload_when(told: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
+    """Read the settings again when told to, one time after the other; once for all that was told meanwhile."""
+    while await told.wait():
+        told.clear()
+        try:
+            await _reload(pipeline, links)
+        except (InputError, StoreError) as error:
+            log.error("the settings stay as they are: %s", error)
+        except Exception:  # the service goes on
+            log.exception("the settings could not be read again")
 
 
 async def _reload(pipeline: Pipeline, links: _Links) -> None:
-    """Read the settings again; rooms and the broker follow, a file with faults changes nothing."""
+    """Read the settings again; rooms and the broker follow.
+
+    A file with faults changes nothing, and nor does a store that cannot be asked: ``Pipeline.reload`` goes
+    first, and the link to the broker stays until that is done.
+    """
     before = pipeline.config
-    try:
-        config = reread(before)
-    except InputError as error:
-        log.error("the settings stay as they are: %s", error)
-        return
+    config = reread(before)
+    await pipeline.reload(config)
     if (config.host, config.port, config.store) != (before.host, before.port, before.store):
         log.warning("host, port and store change only with a restart")
     start_logging(config.log, config.log_level, secrets=secrets_of(config))
-    await links.end()
-    await pipeline.reload(config)
-    links.begin(tuple(set(before.rooms) - set(config.rooms)))
+    if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
+        await links.end()
+        links.begin(tuple(set(before.rooms) - set(config.rooms)))
     log.info("read the settings again, %s", counted(len(config.rooms), "room"))
 
 
 async def _prune(pipeline: Pipeline) -> None:
     """Drop what is older than it is to be kept, now and then."""
     while True:
-        before = dt.datetime.now(dt.UTC) - dt.timedelta(days=pipeline.config.retention_days)
         try:
+            before = dt.datetime.now(dt.UTC) - dt.timedelta(days=pipeline.config.retention_days)
             dropped = await asyncio.to_thread(pipeline.store.prune, before)
         except StoreError as error:
             log.warning("old readings are still there: %s", error)
+        except Exception:  # the next time may do it
+            log.exception("old readings are still there")
         else:
             if dropped:
                 log.info("dropped %d rows from before %s", dropped, before.date())

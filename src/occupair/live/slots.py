@@ -71,28 +71,25 @@ class Slots:
     ----------
     interval : float
         Time between grid times [min].
-    phase : int
-        Where a grid time is, in any step [us].
     """
 
-    def __init__(self, interval: float, phase: int = 0) -> None:
+    def __init__(self, interval: float) -> None:
         self.step = round(interval * MINUTE)
-        self.phase = phase % self.step
         self.co2, self.ventilation = Column(), Column()
         self._reach = max(LONGEST_GAP * MINUTE, JITTER * self.step)
 
-    def tick(self, time: int) -> int:
-        """Give the first grid time at or after a time."""
-        return time + (self.phase - time) % self.step
-
-    def rows(self, since: int) -> Iterator[Row]:
-        """Give the rows from a grid time on."""
+    def rows(self, since: int, until: int = NEVER, *, midnight: int = 0) -> Iterator[Row]:
+        """Give the rows from one time until another, whose grid times are whole steps after midnight."""
         times, values = self.co2.times, self.co2.values
         for place in range(max(self.co2.before(since), 0), len(times)):
             at = times[place]
-            until = times[place + 1] if place + 1 < len(times) else NEVER
-            stop = until if until - at <= self._reach else min(until, at + self.step)
-            for tick in range(self.tick(max(at, since)), stop, self.step):
+            if at >= until:
+                return
+            following = times[place + 1] if place + 1 < len(times) else NEVER
+            stop = following if following - at <= self._reach else min(following, at + self.step)
+            first = max(at, since)
+            first += (midnight - first) % self.step
+            for tick in range(first, min(stop, until), self.step):
                 yield Row(tick, values[place], self._ventilation(tick))
 
     def _ventilation(self, tick: int) -> float | None:

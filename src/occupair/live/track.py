@@ -11,17 +11,18 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from occupair.grid import MINUTE, SECOND
+from occupair.grid import MINUTE
 from occupair.live.faults import LOOKS_BACK, Watch, is_plausible
 from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState
-from occupair.live.slots import VENTILATION_HOLDS, Row, Slots
+from occupair.live.sensor_clock import SensorClock
+from occupair.live.slots import VENTILATION_HOLDS, Column, Row, Slots
 from occupair.live_room import LiveRoom
 from occupair.room.model import lags_at
 
@@ -29,10 +30,8 @@ LAGGING = 20.0
 """How long after a time it is thought of again [min]."""
 AT_MIDNIGHT = 30.0
 """A day whose first reading comes this long after midnight still begins with an empty room [min]."""
-BEHIND = 15.0
-"""A sensor's clock that is further behind is wrong [min]..."""
-CATCHING_UP = 30.0
-"""...and old readings that come one upon the other count as now for so long after the last of them [s]."""
+AHEAD = dt.timedelta(minutes=2)
+"""How far a sensor's clock may be ahead of ours."""
 TREND = 10.0
 """How far back a count is compared with for its trend [min]."""
 UNTRAINED_INTERVAL = 1.0
@@ -62,12 +61,11 @@ class Track:
     def __init__(self, room: str, zone: ZoneInfo, model: Model | None = None) -> None:
         self.room = room
         self.zone = zone
-        self.received: dt.datetime | None = None  # when CO2 last came in
-        self.clock_fault = ""  # what is wrong with the time of the newest reading, in plain words
-        self._behind = 0.0  # how old the newest reading was when it came in [s]
-        self._failed = -1  # time of the newest CO2 that no room can have [us]
-        self._failed_co2 = 0.0
+        self.clock = SensorClock()
+        self.broken = False  # whether estimating failed, which it never should; readings are still taken
+        self._failed = Column()  # CO2 that no room can have [ppm]
         self._slots = Slots(UNTRAINED_INTERVAL)
+        self._day: tuple[int, int] | None = None  # midnight before and after the newest row [us]
         self._restless = False  # whether newest rows have been changed after they were estimated
         self._live: LiveRoom | None = None
         self._before: LiveRoom | None = None  # of a restless room, as it was before its newest row
@@ -75,33 +73,44 @@ class Track:
 
     def use(self, model: Model | None) -> list[Estimated]:
         """Estimate with a model from now on; what it says of today."""
-        self.model = model
+        self.model, self.broken = model, False
         old = self._slots
-        self._slots = Slots(UNTRAINED_INTERVAL if model is None else model.room.interval, old.phase)
+        self._slots = Slots(UNTRAINED_INTERVAL if model is None else model.room.interval)
         self._slots.co2, self._slots.ventilation = old.co2, old.ventilation
         self._watch = Watch(self._slots.co2)
         self._wait = lags_at(self._slots.step / MINUTE)[-1]
-        self._begin_day(self._slots.tick(self._slots.co2.times[-1]) if len(self._slots.co2) else 0)
-        return self._replay(0)
+        self._forget_rows()
+        if not len(self._slots.co2):
+            return []
+        self._begin_day(self._tick(self._slots.co2.times[-1]))
+        return self._replay()
 
     def has(self, reading: Reading) -> bool:
         """Tell whether all that a reading says of its time is known."""
         time = microseconds(reading.time)
-        known_co2 = reading.co2 is None or time == self._failed or self._slots.co2.has(time)
+        known_co2 = reading.co2 is None or self._slots.co2.has(time) or self._failed.has(time)
         return known_co2 and (reading.ventilation is None or self._slots.ventilation.has(time))
 
-    def take(self, reading: Reading) -> tuple[Fate, list[Estimated]]:
-        """Take a reading; what became of it, and the estimates that are new or not what they were."""
-        if self.has(reading):
-            return Fate.DUPLICATE, []
-        time = microseconds(reading.time)
-        if not len(self._slots.co2) and not len(self._slots.ventilation):
-            self._begin_day(time)
-        self._put(time, reading)
-        if self._slots.tick(time) < self._day[0]:
-            _, estimates = self._revise(self._day[0])
-            return Fate.TOO_LATE, estimates
-        return self._revise(self._slots.tick(time))
+    def take(self, readings: Sequence[Reading]) -> tuple[list[Fate], list[Estimated]]:
+        """Take readings, in whatever order.
+
+        Returns
+        -------
+        fates, estimates
+            What became of each; and the estimates that are new or not what they were.
+        """
+        fates, ticks = [], []
+        for reading in readings:
+            if self.has(reading):
+                fates.append(Fate.DUPLICATE)
+                continue
+            time = microseconds(reading.time)
+            ticks.append(self._tick(time))
+            fates.append(self._fate(ticks[-1]))
+            self._put(time, reading)
+        if self._day is not None and ticks and max(ticks) >= self._day[1]:
+            self.broken = False  # another day, another try
+        return fates, self._revise(min(ticks)) if ticks and not self.broken else []
 
     def restore(self, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> None:
         """Become the room that took these readings.
@@ -117,14 +126,14 @@ class Track:
             if not self.has(reading):
                 self._put(microseconds(reading.time), reading)
         if len(self._slots.co2):
-            self._begin_day(self._slots.tick(self._slots.co2.times[-1]))
+            self._begin_day(self._tick(self._slots.co2.times[-1]))
             if not self._resume({one.time: one for one in said}):
-                self._replay(0)
+                self._replay()
 
     def window(self, newest: dt.datetime) -> dt.datetime:
-        """Give the time since when readings matter, when one of this time is the newest."""
-        start, _ = self._day_of(self._slots.tick(microseconds(newest)))
-        return moment(start - _kept_before_midnight())
+        """Give a time since when readings matter, when one of this time is the newest, CO2 or not."""
+        start, _ = self._day_of(microseconds(newest))
+        return moment(start - _kept_before_midnight()) - dt.timedelta(days=1)
 
     def state(self, now: dt.datetime, stale_after: float) -> RoomState:
         """Say what the room says; silence of more than ``stale_after`` [min] counts as not knowing."""
@@ -162,50 +171,59 @@ class Track:
     # ---- readings ----
 
     def _put(self, time: int, reading: Reading) -> None:
+        if self._day is not None and time < self._day[0] - _kept_before_midnight():
+            return  # of no matter to this day
         if reading.co2 is not None and not is_plausible(reading.co2):
-            if time > self._failed:
-                self._failed, self._failed_co2 = time, reading.co2
+            self._failed.put(time, reading.co2)
         elif reading.co2 is not None and not self._slots.co2.has(time):
             place = self._slots.co2.put(time, reading.co2)
             if place < len(self._slots.co2) - 1:
                 self._watch.begin()
         if reading.ventilation is not None and not self._slots.ventilation.has(time):
             self._slots.ventilation.put(time, reading.ventilation)
-        if reading.co2 is not None and (self.received is None or reading.received >= self.received):
-            self._look_at_clock(reading)
-            self.received = reading.received
+        if reading.co2 is not None:
+            self.clock.see(reading)
 
-    def _look_at_clock(self, reading: Reading) -> None:
-        """Tell a clock that is behind from old readings: those catch up, it stays as far behind."""
-        behind = (reading.received - reading.time).total_seconds()
-        caught_up, self._behind = self._behind - behind, behind
-        came_after = math.inf if self.received is None else (reading.received - self.received).total_seconds()
-        is_slow = behind > 60 * BEHIND and abs(caught_up) < 0.5 * came_after < math.inf
-        self.clock_fault = f"the sensor's clock is {behind / 60:.0f} minutes behind" if is_slow else ""
+    def _fate(self, tick: int) -> Fate:
+        if self._day is not None and tick < self._day[0]:
+            return Fate.TOO_LATE
+        return Fate.LATE if self._ticks and tick < self._ticks[-1] else Fate.ACCEPTED
 
     # ---- rows ----
 
-    def _revise(self, since: int) -> tuple[Fate, list[Estimated]]:
+    def _revise(self, since: int) -> list[Estimated]:
         """Estimate anew from a grid time on, as far as that changes anything."""
+        if self._day is None:
+            if not len(self._slots.co2):
+                return []
+            self._begin_day(self._tick(self._slots.co2.times[0]))
+        assert self._day is not None
         known = self._ticks
-        begin = min(since, known[-1] + self._slots.step if known else since)
-        place = bisect_left(known, max(begin, self._day[0]))
-        rows = list(self._slots.rows(max(begin, self._day[0])))
+        begin = max(min(since, known[-1] + self._slots.step if known else since), self._day[0])
+        place = bisect_left(known, begin)
+        rows = self._rows(begin)
         same = 0
         while place < len(known) and same < len(rows) and self._is_row(place, rows[same]):
             place, same = place + 1, same + 1
         rows = rows[same:]
         if not rows:
-            return Fate.ACCEPTED, []
-        if place == len(known):
-            return Fate.ACCEPTED, self._add(rows)
-        if place == len(known) - 1 and self._before is not None:
-            self._live = self._before.copy()
+            return []
+        if place == len(known) - 1 and (self._live is None or self._before is not None):
+            self._live = None if self._before is None else self._before.copy()
             self._drop_newest()
-            return Fate.ACCEPTED, self._add(rows)
-        self._restless |= place == len(known) - 1
-        fate = Fate.ACCEPTED if place == len(known) - 1 else Fate.LATE
-        return fate, self._replay(max(place - self._wait, 0))
+        elif place < len(known):
+            self._restless |= place == len(known) - 1
+            return self._replay(min(rows[0].tick, known[max(place - self._wait, 0)]))
+        return self._add(rows)
+
+    def _rows(self, since: int) -> list[Row]:
+        """Give the rows from a time on; every midnight is a grid time, also where the clock changes."""
+        rows: list[Row] = []
+        (start, stop), newest = self._day_of(since), self._slots.co2.times[-1] + self._slots.step
+        while start <= newest:
+            rows += self._slots.rows(max(since, start), stop, midnight=start)
+            start, stop = self._day_of(stop)
+        return rows
 
     def _add(self, rows: list[Row]) -> list[Estimated]:
         estimates: dict[dt.datetime, Estimated] = {}
@@ -216,16 +234,17 @@ class Track:
                 estimates[one.time] = one
         return list(estimates.values())
 
-    def _replay(self, first: int) -> list[Estimated]:
-        """Estimate the whole day anew; the estimates from row ``first`` on."""
+    def _replay(self, since: int = 0) -> list[Estimated]:
+        """Estimate the whole day anew; the estimates from a grid time on."""
+        assert self._day is not None
         self._begin_day(self._day[0])
-        estimates = self._add(list(self._slots.rows(self._day[0])))
-        since = self._ticks[first] if first < len(self._ticks) else math.inf
+        estimates = self._add(self._rows(self._day[0]))
         return [one for one in estimates if microseconds(one.time) >= since]
 
     def _resume(self, said: dict[dt.datetime, Estimated]) -> bool:
         """Go on from what was said of the last rows, if that is known."""
-        rows = list(self._slots.rows(self._day[0]))
+        assert self._day is not None
+        rows = self._rows(self._day[0])
         last = [said.get(moment(row.tick)) for row in rows[-self._wait - 2 :]]
         known = [one for one in last if one is not None]
         if self.model is None or self._live is None or len(known) < len(last):
@@ -259,19 +278,22 @@ class Track:
 
     def _step(self, row: Row) -> list[Estimated]:
         """Estimate the next row; also what is now thought of twenty minutes before."""
-        if row.tick >= self._day[1]:
+        if self._day is None or row.tick >= self._day[1]:
             self._begin_day(row.tick)
         self._note(row)
         self._said.append(self._estimate(row))
-        if self._live is None or len(self._said) <= self._wait:
-            return [self._said[-1]]
+        newest = self._said[-1]
+        if self._live is None or not self._is_usable(row):
+            return [newest]
+        if not 0 < self._wait < min(len(self._said), len(self._live)):
+            return [newest]
         earlier = self._said[-1 - self._wait]
-        if len(self._live) <= self._wait or earlier.time != moment(row.tick - self._wait * self._slots.step):
-            return [self._said[-1]]
-        if earlier.people is not None:
-            earlier = replace(earlier, people_20=self._live.thought_of(self._wait))
-            self._said[-1 - self._wait] = earlier
-        return [earlier, self._said[-1]] if self._wait else [self._said[-1]]
+        before = moment(row.tick - self._wait * self._slots.step)
+        if earlier.time != before or earlier.people is None:
+            return [newest]
+        earlier = replace(earlier, people_20=self._live.thought_of(self._wait))
+        self._said[-1 - self._wait] = earlier
+        return [earlier, newest]
 
     def _estimate(self, row: Row) -> Estimated:
         blank = Estimated(
@@ -287,23 +309,27 @@ class Track:
             quality=Quality.UNTRAINED,
         )
         self.fault = self._watch.at(row.tick)
-        if self._live is None or self.model is None:
+        if self._live is None:
             return blank
         if not self._is_usable(row):
             self.fault = "ventilation is not known, and the model needs it"
             return replace(blank, quality=Quality.SUSPECT)
         found = self._live.update(moment(row.tick).astimezone(self.zone), row.co2, row.ventilation)
         smoothed = replace(blank, co2_smoothed=float(self._live.co2_smoothed[-1]))
+        if not math.isfinite(found.people):
+            self.fault = "the model gives no number"
         if self.fault:
             return replace(smoothed, quality=Quality.SUSPECT)
         quality = Quality.OK if found.quality == "ok" else Quality.STARTING
         if quality is Quality.STARTING and not self._began_empty(row.tick):
             return replace(smoothed, quality=quality)
-        return replace(smoothed, people=found.people, low=found.low, high=found.high, quality=quality)
+        said = replace(smoothed, people=found.people, low=found.low, high=found.high, quality=quality)
+        return replace(said, people_20=found.people) if self._wait == 0 else said
 
     def _began_empty(self, tick: int) -> bool:
         """Tell whether the readings until now, without a gap, began at midnight, with nobody in."""
         assert self._live is not None
+        assert self._day is not None
         return tick - (len(self._live) - 1) * self._slots.step - self._day[0] <= AT_MIDNIGHT * MINUTE
 
     def _is_row(self, place: int, row: Row) -> bool:
@@ -320,16 +346,22 @@ class Track:
     def _begin_day(self, time: int) -> None:
         """Start the local day of a time; what is older than matters for it is forgotten."""
         self._day = self._day_of(time)
-        offset = moment(self._day[0]).astimezone(self.zone).utcoffset()
-        self._slots.phase = -round((offset or dt.timedelta()).total_seconds()) * SECOND % self._slots.step
-        self._slots.co2.forget_before(self._day[0] - _kept_before_midnight())
-        self._slots.ventilation.forget_before(self._day[0] - _kept_before_midnight())
+        for column in (self._slots.co2, self._slots.ventilation, self._failed):
+            column.forget_before(self._day[0] - _kept_before_midnight())
+        self._forget_rows()
+        self._live = None if self.model is None else self.model.room.anew()
+
+    def _forget_rows(self) -> None:
         self._ticks, self._co2, self._ventilation = array("q"), array("d"), array("d")
         self._said: deque[Estimated] = deque(maxlen=self._wait + 2)
         self._watch.begin()
         self.fault = ""
-        self._live = None if self.model is None else self.model.room.anew()
-        self._before = None
+        self._live = self._before = None
+
+    def _tick(self, time: int) -> int:
+        """Give the first grid time at or after a time."""
+        start, stop = self._day if self._day and self._day[0] <= time < self._day[1] else self._day_of(time)
+        return min(time + (start - time) % self._slots.step, stop)
 
     def _day_of(self, time: int) -> tuple[int, int]:
         """Give midnight before and after a time [us]."""
@@ -343,26 +375,38 @@ class Track:
     def _quality(self, newest: Estimated | None, now: dt.datetime, stale_after: float) -> tuple[Quality, str]:
         if self.model is None:
             return Quality.UNTRAINED, "the room has no model yet"
-        if self.received is None:
+        if self.clock.received is None:
             return Quality.STALE, "no reading yet"
-        if (now - self.received).total_seconds() > 60 * stale_after:
-            return Quality.STALE, _silent_since(
-                self.received.astimezone(self.zone), now.astimezone(self.zone)
-            )
-        if self.clock_fault:
-            return Quality.SUSPECT, self.clock_fault
-        if self._failed > (self._slots.co2.times[-1] if len(self._slots.co2) else -1):
-            return Quality.SUSPECT, f"the sensor reads {self._failed_co2:g} ppm"
+        if (now - self.clock.received).total_seconds() > 60 * stale_after:
+            return Quality.STALE, self._silent_since(self.clock.received, now)
+        if fault := self._fault_now(newest, now):
+            return Quality.SUSPECT, fault
         if newest is None:
             return Quality.STALE, "no CO2 reading yet"
-        silent, old = ((now - time).total_seconds() for time in (self.received, newest.time))
-        if old > 60 * stale_after and silent > CATCHING_UP:
-            return Quality.STALE, _silent_since(newest.time.astimezone(self.zone), now.astimezone(self.zone))
-        if newest.quality is Quality.SUSPECT:
-            return Quality.SUSPECT, self.fault or "the sensor says what cannot be"
+        if (now - newest.time).total_seconds() > 60 * stale_after and not self.clock.catches_up(now):
+            return Quality.STALE, self._silent_since(newest.time, now)
         if newest.people is None:
             return newest.quality, "little was seen since readings began"
         return newest.quality, ""
+
+    def _fault_now(self, newest: Estimated | None, now: dt.datetime) -> str:
+        """Say what is wrong with the sensor, its clock or ours."""
+        if self.broken:
+            return "estimating failed: see the log"
+        if self.clock.fault:
+            return self.clock.fault
+        ahead = AHEAD + dt.timedelta(microseconds=self._slots.step)
+        if newest is not None and newest.time > now + ahead:
+            return "the newest reading is of a time to come: a clock was wrong"
+        if len(self._failed) and self._failed.times[-1] > (self._slots.co2.times or [-1])[-1]:
+            return f"the sensor reads {self._failed.values[-1]:g} ppm"
+        return self.fault if newest is not None and newest.quality is Quality.SUSPECT else ""
+
+    def _silent_since(self, last: dt.datetime, now: dt.datetime) -> str:
+        """Say since when nothing came, in words that stay the same while nothing comes."""
+        last, now = last.astimezone(self.zone), now.astimezone(self.zone)
+        when = f"{last:%H:%M}" if last.date() == now.date() else f"{last:%d %B}"
+        return f"no reading since {when}"
 
     def _thought_of(self, back: int) -> float | None:
         if self._live is None or len(self._live) <= back:
@@ -378,11 +422,6 @@ class Track:
 
 def _kept_before_midnight() -> int:
     return round(max(LOOKS_BACK, VENTILATION_HOLDS) * MINUTE)
-
-
-def _silent_since(last: dt.datetime, now: dt.datetime) -> str:
-    """Say since when nothing came, in words that stay the same while nothing comes."""
-    return f"no reading since {last:%H:%M}" if last.date() == now.date() else f"no reading since {last:%d %B}"
 
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

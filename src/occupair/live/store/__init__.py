@@ -10,6 +10,6 @@
 
 from occupair.live.store.backup import backup, restore
 from occupair.live.store.engine import StoreError
-from occupair.live.store.store import ModelVersion, Store
+from occupair.live.store.store import DamagedModel, ModelVersion, Store
 
-__all__ = ["ModelVersion", "Store", "StoreError", "backup", "restore"]
+__all__ = ["DamagedModel", "ModelVersion", "Store", "StoreError", "backup", "restore"]

@@ -62,6 +62,10 @@ class ModelVersion:
     active: bool
 
 
+class DamagedModel(StoreError):
+    """The database answers, but the bytes of a model are not those that were kept."""
+
+
 class Store:
     """A store in SQLite or PostgreSQL; any thread may use it.
 
@@ -218,8 +222,13 @@ class Store:
 
     # Models
 
-    def add_model(self, room: str, data: bytes, *, origin: str, note: str = "") -> int:
-        """Keep the bytes of a model and give its number; it is used once it is activated."""
+    def add_model(
+        self, room: str, data: bytes, *, origin: str, note: str = "", activate: bool = False
+    ) -> int:
+        """Keep the bytes of a model and give its number.
+
+        It is used once it is activated: by ``activate`` at once, so that it is never kept and yet not used.
+        """
         if origin not in ORIGINS:
             raise InputError(f"origin must be one of {', '.join(ORIGINS)}, got {origin!r}")
         check_texts("room", [room])
@@ -234,9 +243,12 @@ class Store:
             "active": False,
             "data": bytes(data),
         }
-        with writing(self.engine) as connection:
-            number = connection.execute(insert(schema.models).values(row).returning(schema.models.c.id))
-            return int(number.scalar_one())
+        added = insert(schema.models).values(row).returning(schema.models.c.id)
+        with self._changing_models() if activate else writing(self.engine) as connection:
+            number = int(connection.execute(added).scalar_one())
+            if activate:
+                _activate(connection, room, number)
+        return number
 
     def activate(self, room: str, version: int | None) -> None:
         """Use a model from now on, or none."""
@@ -300,7 +312,7 @@ class Store:
             return None
         data = bytes(rows[0].data)
         if hashlib.sha256(data).hexdigest() != rows[0].sha256:
-            raise StoreError(
+            raise DamagedModel(
                 f"store {self}: model {rows[0].id} of room {room!r} is damaged, its sha256 differs"
             )
         return int(rows[0].id), data
