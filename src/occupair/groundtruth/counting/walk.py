@@ -1,0 +1,315 @@
+"""What each key does: to the counts, to where the person is, and to the pictures."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from occupair.errors import InputError
+from occupair.groundtruth.counting.counts import (
+    COUNTS,
+    MOST,
+    Book,
+    Count,
+    Decision,
+    Key,
+    Order,
+    read_book,
+    write_book,
+)
+from occupair.groundtruth.events import Events, read_events
+
+PACE = 20
+"""How many minutes the person's pace is taken from."""
+BREAK = 180.0
+"""A minute that took longer was a break [s]."""
+
+Picture = Literal["there", "deleted", "missing"]
+
+
+class Outdated(Exception):
+    """Somebody else, another window, has changed the counts since they were shown."""
+
+
+@dataclass(frozen=True)
+class Minute:
+    """A minute to count: of the scan, or one that was counted and is no candidate any more (no sheet)."""
+
+    door: str
+    minute: dt.datetime
+    score: float | None
+    sheet: Path | None
+
+    @property
+    def key(self) -> Key:
+        """The door and the minute."""
+        return self.door, self.minute
+
+
+class Walk:
+    """A person's way through the minutes of a folder; every change is on the disk before it is told.
+
+    Parameters
+    ----------
+    folder : path
+        An events folder.
+    clock : callable, optional
+        Gives the time for the person's pace [s].
+
+    Raises
+    ------
+    InputError
+        It is no events folder, has nothing to count, or its counts cannot be read.
+    """
+
+    def __init__(self, folder: Path | str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder = Path(folder)
+        self.events = read_events(self.folder)
+        self.book = read_book(self.folder)
+        self.minutes = _minutes(self.events, self.book)
+        self.number = {minute.key: n for n, minute in enumerate(self.minutes)}
+        self.digest = hashlib.sha256(repr([*self.number]).encode()).hexdigest()[:8]
+        self._orders = {order: _ordered(self.minutes, order) for order in get_args(Order)}
+        self._clock = clock
+        self._since: float | None = None  # the last decision, in this run
+        self._settle()
+
+    def _settle(self) -> None:
+        """Go on where the person was, and finish what was begun when the program was killed."""
+        if self.book.at not in self.number:
+            self.book.at = self._next_open(self.book, None)
+        for key in self.book.deleted & self.number.keys():
+            self._unlink(key)
+        for scratch in self.folder.glob(f".{Path(COUNTS).stem}-*.json"):
+            scratch.unlink()
+
+    # ---- what is -------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> str:
+        """What a page must have seen for its key to be taken."""
+        return f"{self.digest}-{self.book.revision}"
+
+    @property
+    def at(self) -> int | None:
+        """Which minute the person is at; None: all are decided."""
+        return None if self.book.at is None else self.number[self.book.at]
+
+    def state(self) -> dict[str, Any]:
+        """Give all that the page shows."""
+        return {
+            "folder": str(self.folder),
+            "doors": sorted({minute.door for minute in self.minutes}),
+            "gaps": [
+                {"door": name, "from": begin.isoformat(), "to": end.isoformat()}
+                for name, door in self.events.doors.items()
+                for begin, end in door.gaps
+            ],
+            "minutes": [self.row(n) for n in range(len(self.minutes))],
+        } | self.progress()
+
+    def progress(self) -> dict[str, Any]:
+        """Give what may change with any key."""
+        seconds = self.book.seconds
+        ahead = self._next_open(self.book, self.book.at)
+        return {
+            "revision": self.revision,
+            "at": self.at,
+            "next": None if ahead is None else self.number[ahead],
+            "order": self.book.order,
+            "deletes": self.book.deletes,
+            "undoable": bool(self.book.history),
+            "pace": statistics.median(seconds) if len(seconds) >= 3 else None,
+        }
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Give a minute as it is now."""
+        one = self.minutes[number]
+        count = self.book.counts.get(one.key)
+        return {
+            "number": number,
+            "door": one.door,
+            "minute": one.minute.isoformat(),
+            "score": one.score,
+            "picture": self.picture(one.key),
+            "marked": one.key in self.book.marked,
+            "entered": count.entered if count else 0,
+            "left": count.left if count else 0,
+            "state": count.state if count else "open",
+        }
+
+    def picture(self, key: Key) -> Picture:
+        """Tell whether a minute has its picture."""
+        if key in self.book.deleted:
+            return "deleted"
+        sheet = self.minutes[self.number[key]].sheet
+        return "there" if sheet is not None and sheet.is_file() else "missing"
+
+    # ---- what keys do --------------------------------------------------------------------------------------
+
+    def change(self, number: int, *, entered: int = 0, left: int = 0) -> list[int]:
+        """Add to the numbers of a minute; a skipped one is open again. Gives which minutes changed."""
+        key, book = self.minutes[number].key, self.book.copy()
+        count = book.counts.get(key) or Count(*key, 0, 0, "begun")
+        state = "begun" if count.state == "skipped" else count.state
+        new = replace(
+            count,
+            entered=min(MOST, max(0, count.entered + entered)),
+            left=min(MOST, max(0, count.left + left)),
+            state=state,
+        )
+        if new == count or (key not in book.counts and (new.entered, new.left) == (0, 0)):
+            return []
+        book.put(key, new)
+        return self._keep(book, key)
+
+    def decide(self, number: int, decision: Decision, *, nobody: bool = False) -> list[int]:
+        """Be done with a minute, and go to the next that is not; gives which minutes changed."""
+        key, book = self.minutes[number].key, self.book.copy()
+        before = book.counts.get(key)
+        empty = before is None or nobody or decision == "skipped"
+        entered, left = (0, 0) if empty or before is None else (before.entered, before.left)
+        book.put(key, Count(*key, entered, left, decision))
+        book.at = self._next_open(book, key)
+        now = self._clock()
+        took = BREAK if self._since is None else now - self._since
+        if took < BREAK and (before is None or not before.is_decided):
+            book.seconds = [*book.seconds, round(took, 1)][-PACE:]
+        changed = self._keep(book, key)
+        self._since = now
+        return changed
+
+    def undo(self) -> list[int]:
+        """Take the last change back and go to its minute; a deleted picture does not come back."""
+        book = self.book.copy()
+        key = book.undo()
+        while key is not None and key not in self.number:  # of another scan
+            key = book.undo()
+        if key is None:
+            return []
+        book.at = key
+        return self._keep(book, key)
+
+    def go(self, number: int) -> list[int]:
+        """Go to a minute."""
+        return self._go(self.minutes[number].key)
+
+    def step(self, by: int) -> list[int]:
+        """Go to the next minute or the one before, decided or not; from the end, to the first or the last."""
+        order = self._orders[self.book.order]
+        if self.book.at is None:
+            return self._go(order[0 if by > 0 else -1])
+        place = order.index(self.book.at) + by
+        return self._go(order[min(max(place, 0), len(order) - 1)])
+
+    def review(self) -> list[int]:
+        """Go to the next minute that was unsure or skipped."""
+        counts = self.book.counts
+        doubtful = [
+            key for key in self._after(self.book, self.book.at) if key in counts and _is_doubtful(counts[key])
+        ]
+        return self._go(doubtful[0]) if doubtful else []
+
+    def set_order(self, order: Order) -> list[int]:
+        """Walk in another order, from where the person is."""
+        return self._keep(replace(self.book.copy(), order=order))
+
+    def set_deletes(self, deletes: bool) -> list[int]:
+        """Delete pictures as they are counted, those of counted minutes now; or no longer."""
+        return self._keep(replace(self.book.copy(), deletes=deletes))
+
+    def delete(self, number: int) -> list[int]:
+        """Delete the picture of a decided minute now; that of another when it is counted (again: not)."""
+        key, book = self.minutes[number].key, self.book.copy()
+        if self.picture(key) != "there":
+            return []
+        if _is_decided(book, key):
+            book.deleted.add(key)
+        else:
+            book.marked ^= {key}
+        return self._keep(book, key)
+
+    # ---- how -----------------------------------------------------------------------------------------------
+
+    def _go(self, key: Key) -> list[int]:
+        return self._keep(replace(self.book.copy(), at=key)) if key != self.book.at else []
+
+    def _keep(self, book: Book, *changed: Key) -> list[int]:
+        """Make a book the one that holds: on the disk first, then here; then pictures go."""
+        gone = self._due(book) | (book.deleted - self.book.deleted)
+        book.deleted |= gone
+        book.marked -= gone
+        book.revision += 1
+        write_book(self.folder, book)
+        self.book = book
+        for key in gone:
+            self._unlink(key)
+        return [self.number[key] for key in {*changed, *gone}]
+
+    def _due(self, book: Book) -> set[Key]:
+        """Find pictures to delete: of counted minutes, but for the last while others are open, to undo it."""
+        if not book.deletes and not book.marked:
+            return set()
+        decided = (step.key for step in reversed(book.history) if _is_decided(book, step.key))
+        last = None if self._next_open(book, None) is None else next(decided, None)
+        return {
+            key
+            for key, count in book.counts.items()
+            if count.state == "counted"
+            and (book.deletes or key in book.marked)
+            and key != last
+            and key not in book.deleted
+            and key in self.number
+            and self.picture(key) == "there"
+        }
+
+    def _unlink(self, key: Key) -> None:
+        sheet = self.minutes[self.number[key]].sheet
+        if sheet is not None:
+            sheet.unlink(missing_ok=True)
+
+    def _after(self, book: Book, key: Key | None) -> Sequence[Key]:
+        """List the minutes after one, and then those before it."""
+        order = self._orders[book.order]
+        place = 0 if key is None else order.index(key) + 1
+        return order[place:] + order[: max(0, place - 1)]
+
+    def _next_open(self, book: Book, key: Key | None) -> Key | None:
+        return next((one for one in self._after(book, key) if not _is_decided(book, one)), None)
+
+
+def _is_decided(book: Book, key: Key) -> bool:
+    return key in book.counts and book.counts[key].is_decided
+
+
+def _is_doubtful(count: Count) -> bool:
+    return count.state in ("unsure", "skipped")
+
+
+def _ordered(minutes: Sequence[Minute], order: str) -> list[Key]:
+    keys = [minute.key for minute in minutes]
+    return keys if order == "time" else sorted(keys, key=lambda key: (key[1].date(), key[0], key[1]))
+
+
+def _minutes(events: Events, book: Book) -> list[Minute]:
+    """List what there is to count, by time and door."""
+    root, found = events.folder.resolve(), {}
+    for one in events.minutes:
+        if not one.sheet.resolve().is_relative_to(root):  # a link; it would be shown, and may be deleted
+            raise InputError(f"{one.sheet}: leads out of the events folder, where its sheets must be")
+        found[one.door, one.minute] = Minute(one.door, one.minute, one.score, one.sheet)
+    if not found:
+        raise InputError(f"{events.folder}: has no minutes to count: the scan saw nobody")
+    for key in book.counts.keys() - found.keys():
+        found[key] = Minute(*key, None, None)
+    if len({key[1].tzinfo is None for key in found}) > 1:
+        raise InputError(
+            f"{events.folder}: index.json and counts.json must both have offsets from UTC, or neither"
+        )
+    return sorted(found.values(), key=lambda minute: (minute.minute, minute.door))

@@ -1,0 +1,100 @@
+"""The whole way from doors to a model in the simulated office: who passes, what is counted, what comes of it.
+
+``PYTHONPATH=tests python -m groundtruth.chain`` prints what docs/groundtruth.md says about door counters.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from groundtruth.doors import doubled, missed, off, office, rmse
+
+import occupair as oc
+from occupair.groundtruth.ledger import Ledger, reckon, to_readings
+from occupair.groundtruth.passages import read_passages
+
+DAY = 1440
+WEEK = 5  # days that are counted; the next is clean, to test on
+CAPACITY = 35
+
+
+def stretch(single, truth, minutes, *, least=8):
+    """Some minutes in which enough pass and nobody is missing: passages, and people gained from then on."""
+    for start in truth.index[7 * 60 : DAY : 2]:
+        times = pd.date_range(start, periods=minutes, freq="min")
+        own = single[(single.index >= start) & (single.index < times[-1] + pd.Timedelta(minutes=1))]
+        gained = truth[times] - truth[start - pd.Timedelta(minutes=1)]
+        if len(own) >= least and own["door"].nunique() == 2 and gained.min() >= 0:
+            return own, gained
+    raise AssertionError("no such stretch: take another seed")
+
+
+def planted(single, seed):
+    """A week of errors: exits missed, people counted twice, a counter that drifts, a clock 3 minutes late."""
+    bad = missed(single, 6, way="left", seed=seed)
+    bad = doubled(bad, 0.01, seed=seed)
+    rng = np.random.default_rng([seed, 3])
+    lost = (bad["door"] == "south") & (bad["left"] > 0) & (rng.random(len(bad)) < 0.03)
+    return off(bad[~lost.to_numpy()], 3, door="south")
+
+
+def write_counters(single, folder):
+    """Two door counters: one writes every passage, the other goes on counting and writes every minute."""
+    north, south = (single[single["door"] == door] for door in ("north", "south"))
+    way = np.where(north["entered"] > 0, "in", "out")
+    table = pd.DataFrame({"Zeit": north.index.strftime("%d.%m.%Y %H:%M:%S"), "Richtung": way})
+    table.to_csv(folder / "north.csv", index=False, sep=";")
+    minutes = pd.date_range(
+        south.index[0].normalize(), south.index[-1].normalize() + pd.Timedelta(days=1), freq="min"
+    )
+    counts = south.set_axis(south.index.floor("min")).groupby(level=0)[["entered", "left"]].sum()
+    # what was counted in a minute stands at its end
+    meter = counts.reindex(minutes, fill_value=0).cumsum().shift(1, fill_value=0)
+    meter.rename_axis("time").rename(
+        columns={"entered": "total_in", "left": "total_out"}
+    ).reset_index().to_csv(folder / "south.csv", index=False)
+    return folder / "north.csv", folder / "south.csv"
+
+
+def error_after(train, test) -> float:
+    """RMSE on a clean day of the default estimator, trained on some readings [people]."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that CO2 tells little: of these counts it does
+        model = oc.OccupancyEstimator(random_state=0).fit(train)
+    return oc.metrics.rmse(test["occupancy"], model.estimate(test))
+
+
+def measured(seed, folder) -> dict[str, float]:
+    """How far off occupancy and the models trained on it are in one office [people]."""
+    single, truth = office(WEEK + 1, seed=seed)
+    air = oc.simulate_office(WEEK + 1, seed=seed).drop(columns="occupancy")
+    known, clean = air.iloc[: WEEK * DAY], air.iloc[WEEK * DAY :].assign(occupancy=truth.iloc[WEEK * DAY :])
+    files = write_counters(planted(single[single.index < clean.index[0]], seed), folder)
+    ledger: Ledger = reckon(read_passages(*files), capacity=CAPACITY, readings=known)
+    right, true = ledger.apply(), truth.iloc[: WEEK * DAY]
+    as_counted = to_readings(ledger, known)
+    return {
+        "clock": float(sum(shift.minutes for shift in ledger.clocks)),
+        "corrections": len(ledger.corrections),
+        "raw": rmse(ledger.occupancy, true),
+        "corrected": rmse(right.occupancy, true),
+        "on the truth": error_after(known.assign(occupancy=true), clean),
+        "on corrected": error_after(to_readings(right, known), clean),
+        "on raw, weighted": error_after(as_counted, clean),
+        "on raw": error_after(
+            as_counted.assign(occupancy=as_counted["occupancy"].clip(lower=0), occupancy_weight=1.0), clean
+        ),
+    }
+
+
+if __name__ == "__main__":
+    seeds = range(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    with tempfile.TemporaryDirectory() as place:
+        table = pd.DataFrame({seed: measured(seed, Path(place)) for seed in seeds}).T.rename_axis("office")
+    table.loc["mean"] = table.mean()
+    sys.stdout.write(f"{table.round(2).to_string()}\n")
