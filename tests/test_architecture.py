@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src/occupair"
-SHELLS = {"simulation", "datasets", "baselines", "benchmark", "reproduction", "report", "live", "cli"}
+SHELLS = {
+    "simulation",
+    "datasets",
+    "baselines",
+    "benchmark",
+    "reproduction",
+    "report",
+    "live",
+    "groundtruth",
+    "cli",
+}
 CORE = sorted(
     path
     for path in SOURCE.rglob("*.py")

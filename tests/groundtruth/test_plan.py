@@ -161,7 +161,7 @@ def test_unusual_ventilation_and_weekends_come_before_copies(choices):
 
 
 def test_as_many_days_are_named_as_are_worth_it(choices):
-    plan = plan_labels(choices)
+    plan = plan_labels(choices, model=settings().fit(choices.iloc[: 4 * DAY]))
     assert len(plan.days) == max(plan.alike, 2) or len(plan.days) == START
     assert len(plan.days) <= MOST_DAYS
     assert plan.advice.startswith("Label ")
@@ -226,7 +226,7 @@ def test_a_model_may_be_given(choices, labelled):
 
 def test_days_with_few_readings_or_few_counts(choices, labelled):
     scraps = choices.iloc[: 4 * DAY + 100]  # eight hours of the fifth day
-    plan = plan_labels(scraps)
+    plan = plan_labels(scraps, model=settings().fit(labelled))
     assert plan.days == ()
     assert plan.notes()[-1] == "There is no day without head counts that has 12 hours of readings."
     few = labelled.assign(occupancy=labelled["occupancy"].where(labelled.index.hour < 5))

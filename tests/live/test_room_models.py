@@ -48,7 +48,7 @@ def forged(content, **changes):
     document = json.loads(content)
     document["model"].update(changes)
     text = json.dumps(document["model"], sort_keys=True, separators=(",", ":"))
-    document["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+    document["checksum"] = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
     return json.dumps(document, separators=(",", ":")).encode()
 
 
@@ -86,9 +86,10 @@ def test_a_file_is_in_use_as_soon_as_it_is_kept(store, models, paper, tmp_path, 
     def end(*_):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as killed:
         killed.setattr(store_module, "_activate", end)
-        models.begin("lab", path)
+        with pytest.raises(KeyboardInterrupt):
+            models.begin("lab", path)
     model = models.begin("lab", path)
     assert model is not None
     assert model.version == store.active_model("lab")[0]

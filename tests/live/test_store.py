@@ -25,7 +25,6 @@ from occupair.errors import InputError
 from occupair.live.messages import Estimated, Label, Quality, Reading
 from occupair.live.store import DamagedModel, Store, StoreError, engine, schema
 from occupair.live.store import store as store_module
-from occupair.live.store import store as store_module
 
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
 

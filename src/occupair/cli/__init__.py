@@ -3,6 +3,7 @@
 - `rooms`: what a building engineer runs on readings of a room
 - `tuning`: settings of its own for a room
 - `service`: the live service
+- `groundtruth`: head counts to train on
 - `studies`: the paper's experiment, public data sets, the benchmark
 - `shared`: what the commands share
 
@@ -18,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli import rooms, service, studies, tuning
+from occupair.cli import groundtruth, rooms, service, studies, tuning
 from occupair.cli.shared import out
 from occupair.errors import InputError
 
@@ -46,6 +47,7 @@ for command in (
     studies.prove,
 ):
     app.command()(command)
+app.add_typer(groundtruth.groundtruth_app, name="groundtruth")
 app.add_typer(studies.datasets_app, name="datasets")
 
 

@@ -181,7 +181,7 @@ class _Links:
 
 
 async def _reload_when(told: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
-    """Read the settings again when told to, one time after the other; once for all that was told meanwhile."""
+    """Read the settings again when told to, one time after the other; once for all it was told meanwhile."""
     while await told.wait():
         told.clear()
         try:
