@@ -251,8 +251,11 @@ def settings(tmp_path):
 def run_here(path, work):
     """Run a service in this process while some work is done with its pipeline, and then stop it."""
 
+    finished = []
+
     async def beside(pipeline):
-        await asyncio.wait_for(work(pipeline), 30)
+        await asyncio.wait_for(work(pipeline), 10)
+        finished.append(True)
         os.kill(os.getpid(), signal.SIGTERM)
 
     config = read_config(path, {})
@@ -262,6 +265,7 @@ def run_here(path, work):
             asyncio.run(live_service.run(config, store, listening, beside))
     finally:
         store.close()
+    assert finished
 
 
 def hang_up():

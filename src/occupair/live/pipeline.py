@@ -17,6 +17,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -182,8 +183,8 @@ class Pipeline:
         """Keep a model for a room and estimate with it from now on; its version."""
         await asyncio.to_thread(self.models.check, data)
         async with self._swapping:
-            version = await asyncio.to_thread(self.store.add_model, room, data, origin=origin, note=note)
-            await asyncio.to_thread(self.store.activate, room, version)
+            keep = partial(self.store.add_model, room, data, origin=origin, note=note, activate=True)
+            version = await asyncio.to_thread(keep)
             await self._use_active(room)
         return version
 
