@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from groundtruth.counting_folder import make_folder
+from groundtruth.counting_folder import make_folder, served
 from test_cli import occupair
 
 import occupair as oc
@@ -159,6 +159,14 @@ def test_count_serves_the_page_until_it_is_stopped(events):
     assert (process.returncode, errors) == (0, "")
     assert not any(sheet.exists() for sheet in sheets)  # all were counted
     assert len(read_counts(events)) == 3
+
+
+def test_nobody_deletes_pictures_of_what_another_counts(events):
+    count_all(events)
+    with served(events):
+        done = occupair("groundtruth", "count", events, "--delete-pictures", "--no-browser")
+    assert done == (2, "", f"occupair: {events}: is being counted already, by another program\n")
+    assert all(one.sheet.exists() for one in read_events(events).minutes)
 
 
 def test_occupancy_of_a_counted_folder(tmp_path, events):

@@ -353,7 +353,7 @@ def test_forgetting_is_asked_twice(look, url, building):
 
 
 def test_models_go_up_and_down(look, url, building, tmp_path):
-    page = look(f"{url}/#/room/{ROOM}", refused=[422])
+    page = look(f"{url}/#/room/{ROOM}", refused=[409])
     with page.expect_download() as loading:
         page.get_by_role("link", name=re.compile("Download version 1")).click()
     assert loading.value.suggested_filename.startswith(f"{ROOM}-1")

@@ -31,6 +31,8 @@ ventilation = { topic = "sensors/lab", shape = "json", path = "fan", time_path =
 model = "model.occupair"
 """
 
+REPLAY = 'clock = "readings"'
+
 pytestmark = pytest.mark.skipif(why_no_mosquitto() is not None, reason=why_no_mosquitto() or "")
 
 
@@ -128,7 +130,9 @@ def test_a_day_through_a_real_broker_with_kills_on_the_way(tmp_path, office, mod
     model.save(tmp_path / "model.occupair")
     day, dice = office.iloc[5 * 288 :], random.Random(0)
     with mosquitto_server(durable=True) as broker:
-        service = start(ServiceProcess(tmp_path, store=store_url, broker=broker.port, rooms=ROOMS))
+        service = start(
+            ServiceProcess(tmp_path, store=store_url, broker=broker.port, rooms=ROOMS, more=REPLAY)
+        )
         wait_for(lambda: service.health() == "ok")
         sensor, poster = Sensor(broker.port, day, 0.03), Poster(service, day)
         sensor.start()

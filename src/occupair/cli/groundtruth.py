@@ -120,11 +120,12 @@ def count(
     from occupair.cli.service import _need_live
 
     _need_live("groundtruth count")
-    from occupair.groundtruth.counting.server import serve_counting
+    from occupair.groundtruth.counting.server import _alone, serve_counting
     from occupair.groundtruth.counting.walk import Walk
 
     if delete_pictures:
-        Walk(events).set_deletes(True)
+        with _alone(events):
+            Walk(events).set_deletes(True)
     serve_counting(events, port=port, open_browser=not no_browser, started=_started)
     out.print(
         f"Next: occupair groundtruth occupancy {events} --readings READINGS --out LABELLED.csv",

@@ -33,7 +33,7 @@ def shown(value: object) -> str:
     if isinstance(value, dict | list):
         return "a table" if isinstance(value, dict) else "an array"
     said = str(value).lower() if isinstance(value, bool) else repr(value)
-    return said if len(said) <= 80 else f"{said[:77]}..."
+    return said if len(said) <= 200 else f"{said[:197]}..."
 
 
 class Faults:
