@@ -110,13 +110,13 @@ class Slow(Store):
         super().__init__(url)
         self.free, self.failures, self.writes = threading.Event(), 0, 0
 
-    def write(self, readings, estimates):
+    def write(self, readings, estimates, activate=None):
         self.free.wait()
         self.writes += 1
         if self.failures:
             self.failures -= 1
             raise StoreError("the disk is full")
-        super().write(readings, estimates)
+        super().write(readings, estimates, activate)
 
 
 @pytest.fixture
@@ -442,3 +442,26 @@ def test_settings_stay_when_the_store_cannot_be_asked(setup, store, monkeypatch)
         assert set(pipeline.states()) == set(pipeline.config.rooms) == {"lab", "hall"}
 
     with_pipeline(setup, store, work)
+
+
+def test_a_model_is_used_and_its_estimates_are_kept_together_or_not_at_all(setup, slow, office):
+    day = office.iloc[3 * 288 : 3 * 288 + 50]
+    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
+    slow.free.set()
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        before = [one.people for one in kept(slow)]
+        slow.free.clear()
+        swap = asyncio.create_task(pipeline.use_model("lab", dump_model(other), origin="upload"))
+        while len(slow.models("lab")) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert [one.active for one in slow.models("lab")] == [True, False]
+        assert [one.people for one in kept(slow)] == before
+        slow.free.set()
+        await swap
+        assert [one.active for one in slow.models("lab")] == [False, True]
+        np.testing.assert_allclose([one.people for one in kept(slow)], other.estimate(day), atol=1e-6)
+
+    with_pipeline(setup, slow, work)

@@ -52,12 +52,15 @@ class Step:
         By room and time, to keep: new ones, and old ones that are not what they were.
     states : dict
         By room, of those whose state may have changed.
+    activated : dict
+        By room, the version of the model that it is estimated with from now on; None: without.
     """
 
     fates: list[Fate] = field(default_factory=list)
     kept: list[Reading] = field(default_factory=list)
     estimates: dict[tuple[str, dt.datetime], Estimated] = field(default_factory=dict)
     states: dict[str, RoomState] = field(default_factory=dict)
+    activated: dict[str, int | None] = field(default_factory=dict)
 
     def add(self, estimates: Iterable[Estimated]) -> None:
         """Note estimates; the last of a time counts."""

@@ -17,7 +17,6 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -183,16 +182,14 @@ class Pipeline:
         """Keep a model for a room and estimate with it from now on; its version."""
         await asyncio.to_thread(self.models.check, data)
         async with self._swapping:
-            keep = partial(self.store.add_model, room, data, origin=origin, note=note, activate=True)
-            version = await asyncio.to_thread(keep)
-            await self._use_active(room)
+            version = await asyncio.to_thread(self.store.add_model, room, data, origin=origin, note=note)
+            await self._swap(room, version)
         return version
 
     async def activate(self, room: str, version: int | None) -> None:
         """Estimate a room with another of its models."""
         async with self._swapping:
-            await asyncio.to_thread(self.store.activate, room, version)
-            await self._use_active(room)
+            await self._swap(room, version)
 
     async def forget(self, room: str) -> None:
         """Go back to what a room was before it learned anything here."""
@@ -248,8 +245,10 @@ class Pipeline:
                 self._loop.call_soon_threadsafe(self._fail, job, error)
                 continue
             self._loop.call_soon_threadsafe(self._tell, step, job.readings)
-            if job.readings or step.estimates:
-                to_write = Step(kept=list(step.kept), estimates=dict(step.estimates))
+            if job.readings or step.estimates or step.activated:
+                to_write = Step(
+                    kept=list(step.kept), estimates=dict(step.estimates), activated=step.activated
+                )
                 self._to_write.put(_Written(to_write, [(job, step)]))
             else:  # nothing of it has to be kept
                 self._loop.call_soon_threadsafe(self._finish, [(job, step)])
@@ -315,13 +314,15 @@ class Pipeline:
                     break
                 batch.step.kept += more.step.kept
                 batch.step.estimates |= more.step.estimates
+                batch.step.activated = batch.step.activated | more.step.activated
                 batch.done += more.done
             yield batch
 
     def _write(self, batch: _Written) -> bool:
         try:
             if _size(batch):
-                self.store.write(batch.step.kept, list(batch.step.estimates.values()))
+                step = batch.step
+                self.store.write(step.kept, list(step.estimates.values()), step.activated)
         except StoreError as error:
             return self._note(str(error))
         except Exception:
@@ -391,6 +392,17 @@ class Pipeline:
             log.error("room %s: the model it had cannot be used either: %s", room, error)
             return None
 
+    async def _swap(self, room: str, version: int | None) -> None:
+        """Estimate with another model; that it is used and what it says of today are kept together."""
+        model = await asyncio.to_thread(self.models.version, room, version)
+
+        def work(engine: Engine) -> Step:
+            step = engine.use(room, model, self._now())
+            step.activated = {room: version}
+            return step
+
+        await self._do(work)
+
     async def _use_active(self, room: str) -> None:
         model = await asyncio.to_thread(self.models.active, room)
         await self._do(lambda engine: engine.use(room, model, self._now()))
@@ -420,4 +432,4 @@ def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:
 
 
 def _size(batch: _Written) -> int:
-    return len(batch.step.kept) + len(batch.step.estimates)
+    return len(batch.step.kept) + len(batch.step.estimates) + len(batch.step.activated)

@@ -77,6 +77,21 @@ class RoomModels:
         except InputError as error:
             raise InputError(f"model {found[0]} in the store {error}") from None
 
+    def version(self, room: str, version: int | None) -> Model | None:
+        """Give a model of a room, or none.
+
+        Raises
+        ------
+        InputError
+            When there is no such model, or it does not work.
+        """
+        if version is None:
+            return None
+        content = self._store.model(room, version)
+        if content is None:
+            raise InputError(f"room {room!r} has no model {version}")
+        return Model(version, self._room(content))
+
     def check(self, content: bytes) -> None:
         """Refuse what is no model, or one that does not work."""
         self._room(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -118,7 +118,12 @@ class Store:
 
     # Readings and estimates
 
-    def write(self, readings: Sequence[Reading], estimates: Sequence[Estimated]) -> None:
+    def write(
+        self,
+        readings: Sequence[Reading],
+        estimates: Sequence[Estimated],
+        activate: Mapping[str, int | None] | None = None,
+    ) -> None:
         """Keep readings and estimates: all of them, on the disk, when this returns.
 
         Parameters
@@ -127,15 +132,19 @@ class Store:
             Of a time that the room has a reading of, only what was not known then is filled in.
         estimates : sequence of Estimated
             One of a time that the room has an estimate of takes its place.
+        activate : mapping, optional
+            Models by room that these estimates are by: used from now on, or none.
         """
         told, thought = reading_rows(readings), estimate_rows(estimates)
-        if not told and not thought:
+        if not told and not thought and not activate:
             return
         with writing(self.engine) as connection:
             if told:
                 connection.execute(fill(self.engine.name), told)
             if thought:
                 connection.execute(replace(schema.estimates, self.engine.name), thought)
+            for room, version in (activate or {}).items():
+                _activate(connection, room, version)
 
     def readings(self, room: str, since: dt.datetime | None, until: dt.datetime | None) -> list[Reading]:
         """Give the readings of a room from ``since`` on, before ``until``, oldest first."""
