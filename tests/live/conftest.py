@@ -6,7 +6,7 @@ import pytest
 from live.mosquitto import why_no_mosquitto
 from live.postgres import why_no_postgres
 
-ALL_OF_THEM = "OCCUPAIR_ALL_SERVERS"
+ALL_OF_THEM = "ALL_SERVERS"
 
 
 def missing():
