@@ -500,6 +500,11 @@ class Revision:
         """The locally smoothed CO2 of the day [ppm]: Eq. (25)."""
         return self._day.co2[: self._n].copy()
 
+    @property
+    def co2_now(self) -> float:
+        """The last of them [ppm]."""
+        return float(self._day.co2[self._n - 1])
+
 
 def live_weights(network: Network) -> Weights:
     """Take a network apart; a lean one adds P, I and D whenever it needs K, and so has none of its own."""

@@ -114,7 +114,7 @@ class LiveDay:
         once given are fed back for ever, and their errors add up.
     tolerance : float
         How far an estimate may be from that of Eq. (26) written out [people]. 0 computes again all that
-        changes at all; the default of 1e-6 is some 50 times faster, 1e-3 some 75 times.
+        changes at all; the more, the faster (docs/speed.md).
     """
 
     def __init__(self, network: Network, *, revise: bool = True, tolerance: float = TOLERANCE) -> None:
@@ -167,6 +167,11 @@ class LiveDay:
         """The locally smoothed CO2 of the day [ppm]: Eq. (25)."""
         return self._day.co2_smoothed
 
+    @property
+    def co2_now(self) -> float:
+        """The last of them [ppm]."""
+        return self._day.co2_now
+
 
 class _Rerun:
     """A day in which nothing that is thought again is fed back: Eq. (24), or a network without feedback."""
@@ -218,6 +223,10 @@ class _Rerun:
     def co2_smoothed(self) -> Array:
         return self._smoother.values
 
+    @property
+    def co2_now(self) -> float:
+        return self._smoother.newest
+
 
 class RunningDay(Protocol):
     """What an estimator keeps of a room from midnight, or from the end of a gap, on."""
@@ -250,6 +259,10 @@ class RunningDay(Protocol):
     def co2_smoothed(self) -> Array:
         """CO2 of every reading, smoothed by what is known now [ppm]."""
 
+    @property
+    def co2_now(self) -> float:
+        """The last of them [ppm]."""
+
 
 class LiveRoom:
     """One room, live: feed it every reading as it comes.
@@ -275,7 +288,7 @@ class LiveRoom:
         self.interval = interval
         self.uses_ventilation = uses_ventilation
         self._last: dt.datetime | None = None
-        self._day = start_day()
+        self.day = start_day()
 
     def update(self, time: dt.datetime, co2: float, ventilation: float | None = None) -> Estimate:
         """Take one reading and estimate the people in the room now.
@@ -295,14 +308,23 @@ class LiveRoom:
         InputError
             When the reading breaks a rule; the room is then as it was before.
         """
+        flow = self.begin(time, co2, ventilation)
+        self.day.append(co2, flow, time)
+        return self.end(time)
+
+    def begin(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
+        """Check a reading and begin the day that it is of; the ventilation that ``day`` is then to take."""
         flow = self._checked(time, co2, ventilation)
-        if self._starts_anew(time) and len(self._day):
-            self._day = self._start_day()
-        self._day.append(co2, flow, time)
+        if self._starts_anew(time) and len(self.day):
+            self.day = self._start_day()
+        return flow
+
+    def end(self, time: dt.datetime) -> Estimate:
+        """Say what ``day`` says once it has taken the reading of this time."""
         self._last = time
-        low, high = self._day.range or (None, None)
-        quality = "ok" if self._day.started else "starting"
-        return Estimate(time, float(self._day.people[-1]), low, high, quality)
+        low, high = self.day.range or (None, None)
+        quality = "ok" if self.day.started else "starting"
+        return Estimate(time, float(self.day.people[-1]), low, high, quality)
 
     def anew(self) -> LiveRoom:
         """Give the same room before its first reading."""
@@ -315,33 +337,38 @@ class LiveRoom:
         each of them.
         """
         flow = ventilation if self.uses_ventilation and ventilation is not None else np.zeros(len(times))
-        self._day = self._start_day()
-        self._day.resume(co2, flow, times)
+        self.day = self._start_day()
+        self.day.resume(co2, flow, times)
         self._last = times[-1]
 
     def copy(self) -> LiveRoom:
         """Give the room as it is now: the two go on, each with the readings that it is given."""
         other = copy(self)
-        other._day = self._day.copy()
+        other.day = self.day.copy()
         return other
 
     def __len__(self) -> int:
         """Count the readings since the day began, or a gap."""
-        return len(self._day)
+        return len(self.day)
 
     def thought_of(self, back: int) -> float:
         """Give what is now thought of the reading so many before the newest [people]."""
-        return float(self._day.people[-1 - back])
+        return float(self.day.people[-1 - back])
 
     @property
     def people(self) -> Array:
         """What is now thought of every reading of today [people], revised by all that came since."""
-        return self._day.people.copy()
+        return self.day.people.copy()
 
     @property
     def co2_smoothed(self) -> Array:
         """Today's CO2, smoothed by what is known now [ppm]."""
-        return self._day.co2_smoothed
+        return self.day.co2_smoothed
+
+    @property
+    def co2_now(self) -> float:
+        """The last of them [ppm]."""
+        return self.day.co2_now
 
     def _checked(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
         self._check_time(time)

@@ -129,6 +129,11 @@ class LocalSmoother:
         """All readings so far, smoothed: ``smooth(readings, smoothing=...)`` [ppm]."""
         return np.array(self._values)
 
+    @property
+    def newest(self) -> float:
+        """The last of them [ppm]."""
+        return self._values[-1]
+
     def since(self, start: int) -> Array:
         """Smoothed readings from index ``start`` on [ppm]: ``values[start:]``, copying no more than that."""
         return np.array(self._values[start:])

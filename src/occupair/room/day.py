@@ -31,8 +31,8 @@ class RoomDay:
     """
 
     def __init__(self, model: RoomModel, *, interval: float = 0.9) -> None:
-        self._model = model
-        self._interval = interval
+        self.model = model
+        self.interval = interval
         self._smoother = LocalSmoother(model.smoothing)
         self._ventilation: list[float] = []
         self._low = np.inf
@@ -41,31 +41,43 @@ class RoomDay:
 
     def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
         """Take the next reading [ppm], [0..1] and estimate anew what it refines."""
+        self.estimate(self.note(co2, ventilation, time))
+
+    def note(self, co2: float, ventilation: float, time: dt.datetime) -> Rows:
+        """Take the next reading [ppm], [0..1]; what is known now, to be estimated from."""
         self._smoother.append(co2)
         self._ventilation.append(ventilation)
-        row = self._row(time)
-        last, found = len(self) - 1, self._model.people(row)
+        return self._row(time)
+
+    def estimate(self, row: Rows) -> None:
+        """Estimate and keep what follows from the newest reading."""
+        people = self.model.people(row)
+        low, high = self.model.refinements[0].ranges.between(people[0], *self._errors)  # its lag is 0
+        self.keep(people[:, 0].tolist(), (float(low[0]), float(high[0])))
+
+    def keep(self, people: Sequence[float], between: tuple[float, float]) -> None:
+        """Keep what each refinement says of the reading that it is for, and the range now [people]."""
+        last = len(self) - 1
         if last == self._people.size:
             self._people = np.append(self._people, np.zeros(last))
-        for one, people in zip(self._model.refinements, found, strict=True):
+        for one, refined in zip(self.model.refinements, people, strict=True):
             if one.lag <= last:
-                self._people[last - one.lag] = people[0]
-        low, high = self._model.refinements[0].ranges.between(found[0], *self._errors)  # its lag is 0
-        self.range = float(low[0]), float(high[0])
+                self._people[last - one.lag] = refined
+        self.range = between
 
     def _row(self, time: dt.datetime) -> Rows:
         """Give what is known now; before the first reading the first is repeated."""
-        width = width_at(self._model.interval)
+        width = width_at(self.model.interval)
         first = max(len(self) - width, 0)
         co2 = _newest_first(self._smoother.since(first), width)
         self._low = min(self._low, float(co2[0, 0]))
         flow = _newest_first(np.array(self._ventilation[first:]), width)
-        return Rows(co2, flow, np.array([self._low]), Clock.at(time), self._model.interval)
+        return Rows(co2, flow, np.array([self._low]), Clock.at(time), self.model.interval)
 
     @cached_property
     def _errors(self) -> tuple[Array, Array]:
         """Errors between which the estimate of now lies as often as asked [people]."""
-        return self._model.refinements[0].ranges.errors_at(self._interval)
+        return self.model.refinements[0].ranges.errors_at(self.interval)
 
     def resume(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
         """Take the first readings of the day all at once."""
@@ -75,11 +87,11 @@ class RoomDay:
                 co2[:-1],
                 ventilation[:-1],
                 clock,
-                interval=self._model.interval,
-                smoothing=self._model.smoothing,
+                interval=self.model.interval,
+                smoothing=self.model.smoothing,
             )
             self._people = np.zeros(max(1024, 2 * co2.size))
-            for one, people in zip(self._model.refinements, self._model.people(rows), strict=True):
+            for one, people in zip(self.model.refinements, self.model.people(rows), strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
             self._low = float(rows.low[-1])
             self._smoother.extend(co2[:-1].tolist())
@@ -99,7 +111,7 @@ class RoomDay:
     @property
     def started(self) -> bool:
         """Whether the rise of CO2 is known: two readings that are twenty minutes apart."""
-        return (len(self) - 1) * self._model.interval >= START
+        return (len(self) - 1) * self.model.interval >= START
 
     @property
     def people(self) -> Array:
@@ -110,6 +122,11 @@ class RoomDay:
     def co2_smoothed(self) -> Array:
         """The locally smoothed CO2 of the day [ppm]: Eq. (25)."""
         return self._smoother.values
+
+    @property
+    def co2_now(self) -> float:
+        """The last of them [ppm]."""
+        return self._smoother.newest
 
 
 def _newest_first(values: Array, width: int) -> Array:
