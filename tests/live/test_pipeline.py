@@ -10,6 +10,7 @@ import pytest
 
 import occupair as oc
 from occupair.live import pipeline as module
+from occupair.live import writer
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Quality, Reading
 from occupair.live.pipeline import NotTaken, Pipeline
@@ -27,6 +28,11 @@ def office():
 @pytest.fixture(scope="module")
 def estimator(office):
     return oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office.iloc[: 3 * 288])
+
+
+@pytest.fixture(scope="module")
+def other(office):
+    return oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
 
 
 @pytest.fixture
@@ -110,13 +116,13 @@ class Slow(Store):
         super().__init__(url)
         self.free, self.failures, self.writes = threading.Event(), 0, 0
 
-    def write(self, readings, estimates, activate=None):
+    def write(self, readings, estimates, **more):
         self.free.wait()
         self.writes += 1
         if self.failures:
             self.failures -= 1
             raise StoreError("the disk is full")
-        super().write(readings, estimates, activate)
+        super().write(readings, estimates, **more)
 
 
 @pytest.fixture
@@ -151,7 +157,7 @@ def test_estimates_do_not_wait_for_a_slow_store_and_acknowledgements_do(setup, s
 
 
 def test_a_store_that_fails_is_tried_again_until_it_takes_it(setup, slow, office, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", (0.01, 0.02))
+    monkeypatch.setattr(writer, "PATIENCE", (0.01, 0.02))
     slow.failures = 3
     slow.free.set()
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 3])
@@ -269,9 +275,8 @@ def test_silence_is_told_without_a_reading(setup, store, office, monkeypatch):
     with_pipeline(wall, store, work)
 
 
-def test_models_are_swapped_and_forgotten(setup, store, office, estimator):
+def test_models_are_swapped_and_forgotten(setup, store, office, estimator, other):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
-    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
@@ -289,8 +294,7 @@ def test_models_are_swapped_and_forgotten(setup, store, office, estimator):
     np.testing.assert_allclose(back, estimator.estimate(day), atol=1e-6)
 
 
-def test_a_file_that_changed_goes_before_what_was_uploaded(setup, store, office):
-    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
+def test_a_file_that_changed_goes_before_what_was_uploaded(setup, store, office, other):
 
     async def origin(pipeline):
         return [one.origin for one in store.models("lab") if one.active]
@@ -306,6 +310,115 @@ def test_a_file_that_changed_goes_before_what_was_uploaded(setup, store, office)
     assert with_pipeline(setup, store, origin) == ["file"]
 
 
+async def nothing(pipeline):
+    pass
+
+
+def test_a_model_file_that_changed_while_it_was_down_estimates_today_anew(setup, store, office, other):
+    days = office.iloc[3 * 288 : 4 * 288 + 150]
+    with_pipeline(setup, store, lambda pipeline: pipeline.submit(readings_of(days)))
+    yesterday = [one.people for one in kept(store)][:288]
+    setup.rooms["lab"].model.write_bytes(dump_model(other))
+    with_pipeline(setup, store, nothing)
+    said = [one.people for one in kept(store)]
+    np.testing.assert_allclose(said[288:], other.estimate(days.iloc[288:]), atol=1e-6)
+    assert said[:288] == yesterday
+
+
+def test_killed_while_it_estimates_anew_it_does_so_when_it_is_back(setup, store, office, other, monkeypatch):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    with_pipeline(setup, store, lambda pipeline: pipeline.submit(readings_of(day)))
+    setup.rooms["lab"].model.write_bytes(dump_model(other))
+
+    def die(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(store, "write", die)
+        with pytest.raises(KeyboardInterrupt):
+            Pipeline(setup, store)._take_up(["lab"])
+    with_pipeline(setup, store, nothing)
+    np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
+
+
+def test_a_model_of_another_interval_leaves_no_rows_of_the_old_grid(setup, store, office):
+    days = office.iloc[3 * 288 : 4 * 288 + 101]
+    coarse = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[: 3 * 288 : 2])
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(days))
+        await pipeline.use_model("lab", dump_model(coarse), origin="upload")
+        return kept(store)
+
+    said = with_pipeline(setup, store, work)
+    assert [one.time for one in said] == [*days.index[:288], *days.index[288::2]]
+    expected = coarse.estimate(days.iloc[288::2])
+    np.testing.assert_allclose([one.people for one in said[288:]], expected, atol=1e-6)
+    with_pipeline(setup, store, nothing)
+    assert kept(store) == said
+
+
+def test_a_restart_writes_nothing_that_is_there(setup, store, office, monkeypatch):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+
+    async def both(pipeline):
+        await pipeline.submit(readings_of(day) + readings_of(day, "hall"))
+
+    with_pipeline(setup, store, both)
+    monkeypatch.setattr(store, "write", None)
+    with_pipeline(setup, store, nothing)
+
+
+def test_readings_that_wait_are_estimated_together(setup, store, office, estimator, monkeypatch):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    names = [f"room {k}" for k in range(12)]
+    rooms = {name: RoomConfig(name, model=setup.rooms["lab"].model) for name in names}
+    many = ServiceConfig(store=setup.store, clock="readings", rooms=rooms)
+    co2 = {name: day["co2"] + 10 * k for k, name in enumerate(names)}
+    calls = []
+
+    async def work(pipeline):
+        free, take = threading.Event(), pipeline._engine.take
+
+        def taking(readings, now):
+            calls.append(len(readings))
+            free.wait()
+            return take(readings, now)
+
+        monkeypatch.setattr(pipeline._engine, "take", taking)
+        sent = [
+            asyncio.create_task(pipeline.submit([one]))
+            for k in range(len(day))
+            for name in names
+            for one in readings_of(day.iloc[[k]].assign(co2=co2[name].iloc[k]), name)
+        ]
+        await asyncio.sleep(0)
+        free.set()
+        return [await one for one in sent]
+
+    fates = with_pipeline(many, store, work)
+    assert fates == [[Fate.ACCEPTED]] * 12 * len(day)
+    assert len(calls) <= 3
+    for name in names:
+        expected = estimator.estimate(day.assign(co2=co2[name]))
+        np.testing.assert_allclose([one.people for one in kept(store, name)], expected, atol=1e-6)
+
+
+def test_a_job_that_fails_fails_alone(setup, store, office):
+    def fail(engine):
+        raise ZeroDivisionError
+
+    async def work(pipeline):
+        first = asyncio.create_task(pipeline.submit(readings_of(office.iloc[3 * 288 : 3 * 288 + 1])))
+        bad = asyncio.create_task(pipeline._do(fail))
+        last = asyncio.create_task(pipeline.submit(readings_of(office.iloc[3 * 288 + 1 : 3 * 288 + 2])))
+        with pytest.raises(ZeroDivisionError):
+            await bad
+        return await first, await last
+
+    assert with_pipeline(setup, store, work) == ([Fate.ACCEPTED], [Fate.ACCEPTED])
+
+
 def test_rooms_come_and_go(setup, store, office):
     async def work(pipeline):
         await pipeline.submit(readings_of(office.iloc[3 * 288 : 3 * 288 + 5]))
@@ -319,9 +432,8 @@ def test_rooms_come_and_go(setup, store, office):
     with_pipeline(setup, store, work)
 
 
-def test_a_model_file_that_changed_is_taken_up_when_settings_are_read_again(setup, store, office):
+def test_a_model_file_that_changed_is_taken_up_when_settings_are_read_again(setup, store, office, other):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
-    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
@@ -444,9 +556,8 @@ def test_settings_stay_when_the_store_cannot_be_asked(setup, store, monkeypatch)
     with_pipeline(setup, store, work)
 
 
-def test_a_model_is_used_and_its_estimates_are_kept_together_or_not_at_all(setup, slow, office):
+def test_a_model_is_used_and_its_estimates_are_kept_together_or_not_at_all(setup, slow, office, other):
     day = office.iloc[3 * 288 : 3 * 288 + 50]
-    other = oc.OccupancyEstimator(n_hidden=15, random_state=1).fit(office.iloc[288 : 3 * 288])
     slow.free.set()
 
     async def work(pipeline):

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from occupair.live.engine import read_model
+from occupair.live.instants import to_microseconds, to_time
+from occupair.live.lockstep import alone
 from occupair.live.messages import Fate, Quality, Reading
-from occupair.live.track import Model, Track, microseconds, moment
+from occupair.live.track import Model, Track, window
 from occupair.model_file import dump_model
 
 MINUTES = dt.timedelta(minutes=1)
@@ -62,7 +64,7 @@ class Kept:
         return self
 
     def take_together(self, readings):
-        fates, estimates = self.track.take(readings)
+        fates, estimates = alone(self.track.take(readings))
         self.fates += fates
         self.estimates.update({estimate.time: estimate for estimate in estimates})
         self.readings += [
@@ -75,10 +77,10 @@ class Kept:
         self.track = Track(old.room, old.zone, old.model)
         if self.readings:
             newest = max(one.time for one in self.readings)
-            since = self.track.window(newest)
+            since = window(newest, self.track.zone)
             readings = sorted((r for r in self.readings if r.time >= since), key=lambda r: r.time)
             said = self.estimates.values() if quickly else ()
-            self.track.restore(readings, [one for one in said if one.time > newest - 40 * MINUTES])
+            alone(self.track.restore(readings, [one for one in said if one.time > newest - 40 * MINUTES]))
         return self
 
 
@@ -138,7 +140,7 @@ def test_a_late_reading_corrects_what_was_said_after_it(model, office):
     whole = readings_of(day)
     kept = Kept(Track("lab", ZONE, model)).take(whole[:30] + whole[31:])
     before = people_of(kept)
-    assert moment(microseconds(whole[30].time)) in before  # bridged with the value before
+    assert to_time(to_microseconds(whole[30].time)) in before  # bridged with the value before
     kept.take([whole[30]])
     assert kept.fates[-1] is Fate.LATE
     after = people_of(kept)
@@ -206,7 +208,7 @@ def fed(model, minutes, co2, ventilation=0.5):
     track = Track("lab", ZONE, model)
     values = co2 if callable(co2) else (lambda _: co2)
     for k in range(minutes // 5, -1, -1):
-        track.take([reading(NOW - dt.timedelta(minutes=5 * k), values(k), ventilation)])
+        alone(track.take([reading(NOW - dt.timedelta(minutes=5 * k), values(k), ventilation)]))
     return track
 
 
@@ -269,7 +271,7 @@ def test_a_new_model_says_what_it_would_have_said(model, office, estimator):
     track = Track("lab", ZONE)
     kept = Kept(track).take(readings_of(day))
     assert {one.quality for one in kept.estimates.values()} == {Quality.UNTRAINED}
-    said = track.use(model)
+    said = alone(track.use(model))
     np.testing.assert_allclose([one.people for one in said], estimator.estimate(day), rtol=0, atol=1e-6)
 
 
@@ -291,7 +293,7 @@ def lagging(model, behind, readings=60, pace=5.0):
     for k in range(readings - 1, -1, -1):
         received = NOW - dt.timedelta(minutes=pace * k)
         measured = NOW - dt.timedelta(minutes=5 * k + behind)
-        track.take([reading(measured, wavy(k), 0.5, received)])
+        alone(track.take([reading(measured, wavy(k), 0.5, received)]))
     return track
 
 
@@ -332,9 +334,8 @@ def test_every_day_has_its_own_grid_also_where_the_clock_changes(zone, interval)
 def test_an_impossible_value_is_the_value_of_its_time(model):
     track = fed(model, 60, wavy)
     early, late = NOW + 1 * MINUTES, NOW + 2 * MINUTES
-    fates, _ = track.take(
-        [reading(early, 0.0), reading(late, 0.0), reading(early, 800.0), reading(late, 0.0)]
-    )
+    together = [reading(early, 0.0), reading(late, 0.0), reading(early, 800.0), reading(late, 0.0)]
+    fates, _ = alone(track.take(together))
     assert fates == [Fate.ACCEPTED, Fate.ACCEPTED, Fate.DUPLICATE, Fate.DUPLICATE]
 
 
@@ -353,7 +354,7 @@ def test_readings_of_months_ago_do_not_stay(model):
     track = fed(model, 300, wavy)
     before = track.state(NOW, 15)
     old = [reading(NOW - dt.timedelta(days=90, minutes=k), 500.0 + 0.001 * k, 0.5) for k in range(50)]
-    fates, estimates = track.take(old)
+    fates, estimates = alone(track.take(old))
     assert (set(fates), estimates) == ({Fate.TOO_LATE}, [])
     assert track.state(NOW, 15) == before
 
@@ -362,11 +363,11 @@ def test_one_old_reading_is_no_news(model):
     """Silent for six hours, then what was held up somewhere comes bit by bit: still not known."""
     track = fed(model, 300, wavy)
     evening = NOW + dt.timedelta(hours=6)
-    track.take([reading(NOW + 3 * MINUTES, 640.0, 0.5, evening)])
+    alone(track.take([reading(NOW + 3 * MINUTES, 640.0, 0.5, evening)]))
     assert track.state(evening, 15).quality is Quality.STALE
     for k in range(1, 40):
         came = evening + 20 * k * MINUTES / 60
-        track.take([reading(NOW + (3 + 5 * k) * MINUTES, 640.0 + k, 0.5, came)])
+        alone(track.take([reading(NOW + (3 + 5 * k) * MINUTES, 640.0 + k, 0.5, came)]))
         assert track.state(came, 15).people is None
 
 
@@ -374,5 +375,5 @@ def test_readings_of_a_time_to_come_are_not_believed(model):
     """Our own clock was ten hours ahead for a while."""
     track = fed(model, 300, wavy)
     ahead = NOW + dt.timedelta(hours=10)
-    track.take([reading(ahead, 640.0, 0.5, ahead)])
+    alone(track.take([reading(ahead, 640.0, 0.5, ahead)]))
     assert track.state(NOW + 5 * MINUTES, 15).quality is Quality.SUSPECT

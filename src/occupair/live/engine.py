@@ -6,18 +6,24 @@ import datetime as dt
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from occupair.errors import InputError
-from occupair.live.messages import KEPT, Estimated, Fate, Quality, Reading, RoomState, unknown_state
+from occupair.live.lockstep import Work, side_by_side
+from occupair.live.messages import KEPT, Estimated, Fate, Quality, Reading, RoomState, Step, unknown_state
 from occupair.live.track import AHEAD, Model, Track
 from occupair.live_room import TOLERANCE, LiveRoom
+from occupair.live_together import LiveRooms
 from occupair.model_file import parse_model
 
 EARLIEST, LATEST = 2000, 2100
 """Years that a reading can be of; a clock that was never set says 1970."""
+NEW_MODELS = 8
+"""When more than one of so many rooms has a new model, all are stacked anew; until then it goes alone."""
 
+T = TypeVar("T")
 
 log = logging.getLogger("occupair.live")
 
@@ -38,35 +44,6 @@ class RoomSetup:
     stale_after: float
 
 
-@dataclass
-class Step:
-    """What came of some readings.
-
-    Parameters
-    ----------
-    fates : list of Fate
-        Of each.
-    kept : list of Reading
-        Those to keep.
-    estimates : dict
-        By room and time, to keep: new ones, and old ones that are not what they were.
-    states : dict
-        By room, of those whose state may have changed.
-    activated : dict
-        By room, the version of the model that it is estimated with from now on; None: without.
-    """
-
-    fates: list[Fate] = field(default_factory=list)
-    kept: list[Reading] = field(default_factory=list)
-    estimates: dict[tuple[str, dt.datetime], Estimated] = field(default_factory=dict)
-    states: dict[str, RoomState] = field(default_factory=dict)
-    activated: dict[str, int | None] = field(default_factory=dict)
-
-    def add(self, estimates: Iterable[Estimated]) -> None:
-        """Note estimates; the last of a time counts."""
-        self.estimates.update({(one.room, one.time): one for one in estimates})
-
-
 class Engine:
     """All rooms. One thread at a time.
 
@@ -83,19 +60,18 @@ class Engine:
         self._tracks: dict[str, Track] = {}
         self._setups: dict[str, RoomSetup] = {}
         self._states: dict[str, RoomState] = {}
+        self._rooms, self._new_models = LiveRooms([]), 0
         for room, setup in rooms.items():
             self.add(room, setup)
 
     def __contains__(self, room: str) -> bool:
         return room in self._tracks
 
-    def add(self, room: str, setup: RoomSetup) -> bool:
-        """Begin with a room, or go on with it as it is now set up; whether it begins, as in another zone."""
-        begins = room not in self._tracks or self._setups[room].timezone != setup.timezone
-        if begins:
+    def add(self, room: str, setup: RoomSetup) -> None:
+        """Begin with a room, or go on with it as it is now set up; in another zone it begins anew."""
+        if room not in self._tracks or self._setups[room].timezone != setup.timezone:
             self._tracks[room] = Track(room, ZoneInfo(setup.timezone))
         self._setups[room] = setup
-        return begins
 
     def version(self, room: str) -> int | None:
         """Give the version of the model that a room is estimated with."""
@@ -107,16 +83,27 @@ class Engine:
         for of_rooms in (self._tracks, self._setups, self._states):
             of_rooms.pop(room, None)
 
-    def restore(self, room: str, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> None:
-        """Take up a room where it was: with all its kept readings since ``window``, and what it last said."""
-        self._tracks[room].restore(map(self._timed, readings), said)
-
-    def use(self, room: str, model: Model | None, now: dt.datetime) -> Step:
-        """Estimate a room with a model from now on, and anew for today."""
-        step = Step()
-        step.add(self._tracks[room].use(model))
-        step.states[room] = self._state(room, now)
+    def use(self, models: Mapping[str, Model | None], now: dt.datetime) -> Step:
+        """Estimate rooms with other models from now on, and anew for today."""
+        self._new_models += len(models)
+        works = {room: self._tracks[room].use(model) for room, model in models.items()}
+        step = self._said_anew(works)
+        step.states = {room: self._state(room, now) for room in models}
         return step
+
+    def restore(self, kept: Mapping[str, tuple[Iterable[Reading], Iterable[Estimated]]]) -> Step:
+        """Take up rooms where they were; what of today had to be estimated anew for that.
+
+        Parameters
+        ----------
+        kept : mapping
+            By room, all its kept readings since ``Track.window``, and what it last said.
+        """
+        works = {
+            room: self._tracks[room].restore(map(self._timed, readings), said)
+            for room, (readings, said) in kept.items()
+        }
+        return self._said_anew(works)
 
     def take(self, readings: Sequence[Reading], now: dt.datetime) -> Step:
         """Take readings of any rooms, in the order they came."""
@@ -128,11 +115,19 @@ class Engine:
                 of_rooms.setdefault(reading.room, []).append(place)
             else:
                 fates[place] = refused
+        taken = {
+            room: [self._timed(readings[place]) for place in places] for room, places in of_rooms.items()
+        }
+        known = {room: [self._tracks[room].has(one) for one in some] for room, some in taken.items()}
+        found = self._together({room: self._tracks[room].take(some) for room, some in taken.items()})
         step = Step()
         for room, places in of_rooms.items():
-            found, estimates = self._take_of(room, [self._timed(readings[place]) for place in places])
-            fates |= dict(zip(places, found, strict=True))
-            step.add(estimates)
+            if room in found:
+                of_room, estimates = found[room]
+                step.say(estimates)
+            else:  # it failed, and its readings are kept
+                of_room = [Fate.DUPLICATE if one else Fate.ACCEPTED for one in known[room]]
+            fates |= dict(zip(places, of_room, strict=True))
         step.fates = [fates[place] for place in range(len(readings))]
         step.kept = [reading for reading, fate in zip(readings, step.fates, strict=True) if fate in KEPT]
         touched = {reading.room: True for reading in readings if reading.room in self._tracks}
@@ -161,16 +156,27 @@ class Engine:
             return Fate.FUTURE
         return None
 
-    def _take_of(self, room: str, readings: Sequence[Reading]) -> tuple[list[Fate], list[Estimated]]:
-        """Take readings of one room; whatever goes wrong there stays there, and the readings are kept."""
-        track = self._tracks[room]
-        known = [track.has(reading) for reading in readings]
-        try:
-            return track.take(readings)
-        except Exception:
-            log.exception("estimating room %s failed; its readings are kept", room)
-            track.broken = True
-            return [Fate.DUPLICATE if one else Fate.ACCEPTED for one in known], []
+    def _together(self, works: Mapping[str, Work[T]]) -> dict[str, T]:
+        """Do the work of rooms; whatever goes wrong in one stays there."""
+        if self._new_models * NEW_MODELS > len(self._tracks):
+            models = [track.model for track in self._tracks.values()]
+            self._rooms = LiveRooms([model.room for model in models if model is not None])
+            self._new_models = 0
+        done = {}
+        for room, found in side_by_side(works, self._rooms).items():
+            if isinstance(found, Exception):
+                log.error("estimating room %s failed; its readings are kept", room, exc_info=found)
+                self._tracks[room].broken = True
+            else:
+                done[room] = found
+        return done
+
+    def _said_anew(self, works: Mapping[str, Work[list[Estimated]]]) -> Step:
+        """Do work that estimates today anew, where it does: what was said of today is then kept no longer."""
+        step = Step()
+        for room, estimates in self._together(works).items():
+            step.say(estimates, instead_since=self._tracks[room].midnight)
+        return step
 
     def _timed(self, reading: Reading) -> Reading:
         """Let recorded readings come in when they were measured."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 
@@ -147,8 +148,62 @@ class RoomState:
 
 def unknown_state(room: str, quality: Quality, reason: str) -> RoomState:
     """Give the state of a room of which nothing can be said."""
-    nothing = dict.fromkeys(field.name for field in fields(RoomState))
+    nothing = dict.fromkeys(one.name for one in fields(RoomState))
     return RoomState(**{**nothing, "room": room, "quality": quality, "reason": reason, "trend": 0})  # type: ignore[arg-type]
+
+
+@dataclass
+class Step:
+    """What came of something that the rooms did.
+
+    Parameters
+    ----------
+    fates : list of Fate
+        Of each reading that they took.
+    kept : list of Reading
+        Those to keep.
+    estimates : dict
+        By room and time, to keep: new ones, and old ones that are not what they were.
+    cleared : dict
+        By room, the time from which on what was said before is to be kept no longer.
+    activated : dict
+        By room, the version of the model that it is estimated with from now on; None: without.
+    states : dict
+        By room, of those whose state may have changed.
+    """
+
+    fates: list[Fate] = field(default_factory=list)
+    kept: list[Reading] = field(default_factory=list)
+    estimates: dict[tuple[str, dt.datetime], Estimated] = field(default_factory=dict)
+    cleared: dict[str, dt.datetime] = field(default_factory=dict)
+    activated: dict[str, int | None] = field(default_factory=dict)
+    states: dict[str, RoomState] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Count what is to be kept."""
+        return len(self.kept) + len(self.estimates) + len(self.cleared) + len(self.activated)
+
+    def say(self, estimates: Iterable[Estimated], *, instead_since: dt.datetime | None = None) -> None:
+        """Note estimates, of one room where they stand for all that was said since some time."""
+        estimates = list(estimates)
+        if instead_since is not None and estimates:
+            self.clear(estimates[0].room, instead_since)
+        self.estimates.update({(one.room, one.time): one for one in estimates})
+
+    def clear(self, room: str, since: dt.datetime) -> None:
+        """Keep nothing of what was said of a room from some time on."""
+        self.cleared[room] = min(since, self.cleared.get(room, since))
+        self.estimates = {key: one for key, one in self.estimates.items() if key[0] != room or key[1] < since}
+
+    def follow(self, later: Step) -> None:
+        """Go on with what came later: both are then kept as if one after the other."""
+        self.fates += later.fates
+        self.kept += later.kept
+        for room, since in later.cleared.items():
+            self.clear(room, since)
+        self.estimates |= later.estimates
+        self.activated |= later.activated
+        self.states |= later.states
 
 
 @dataclass(frozen=True)

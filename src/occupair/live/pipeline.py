@@ -9,26 +9,29 @@ acknowledged.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import groupby, islice
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from occupair.checks.cleaned import counted
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
-from occupair.live.engine import Engine, RoomSetup, Step, is_sound
-from occupair.live.messages import Estimated, Fate, Reading, RoomState
+from occupair.live.engine import Engine, RoomSetup, is_sound
+from occupair.live.messages import Estimated, Fate, Reading, RoomState, Step
 from occupair.live.room_models import RoomModels
-from occupair.live.store import Store, StoreError
-from occupair.live.track import Model, Track
+from occupair.live.store import Store
+from occupair.live.track import Model, midnight_before, window
+from occupair.live.writer import Writer
 
 if TYPE_CHECKING:
     from occupair.live.retraining import Trainer
@@ -37,14 +40,17 @@ log = logging.getLogger("occupair.live")
 
 LOOK_EVERY = 5.0
 """How often rooms are looked at that may have fallen silent [s]."""
-AT_ONCE = 20_000
-"""Rows that are written in one transaction, about."""
+TOGETHER = 4_000
+"""Readings that are estimated together at most, about."""
+TAKEN_UP, TELL_EVERY = 64, 10.0
+"""Rooms that are taken up together when the service starts; and how often it says how far it is [s]."""
 MOST_WAITING = 200_000
 """Readings that may wait for the store; more are not taken."""
 LAST_SAID = dt.timedelta(minutes=90)
 """What was said that long before a restart is taken up again."""
-PATIENCE = (0.2, 10.0)
-"""The first and the longest pause between attempts to write [s]."""
+
+
+_Kept = dict[str, tuple[list[Reading], list[Estimated]]]
 
 
 class NotTaken(Exception):
@@ -55,17 +61,16 @@ class NotTaken(Exception):
 class _Job:
     """Something for the engine to do; what comes of it has to be written before it is done."""
 
-    work: Callable[[Engine], Step]
     done: asyncio.Future[Step]
-    readings: Sequence[Reading] = ()
+    readings: Sequence[Reading] = ()  # to be taken, with others that wait; or else
+    work: Callable[[Engine], Step] | None = None
 
 
-@dataclass
-class _Written:
-    """What is to be written, and who waits for it."""
+class _Done(NamedTuple):
+    """A job, and what came of it."""
 
+    job: _Job
     step: Step
-    done: list[tuple[_Job, Step]] = field(default_factory=list)
 
 
 class Pipeline:
@@ -93,13 +98,11 @@ class Pipeline:
         self._states: dict[str, RoomState] = {}
         self._listeners: set[_Listener] = set()
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._to_write: SimpleQueue[_Written | None] = SimpleQueue()
         self._waiting = 0  # readings that are not written yet
-        self._store_fault = ""
-        self._stopping = threading.Event()
+        self._writer = Writer[_Done](store, self._written)
+        self._estimating = threading.Thread(target=self._estimate_all, name="estimating", daemon=True)
         self._swapping = asyncio.Lock()  # models in the store and in the engine change together
         self._newest: dt.datetime | None = None  # of the readings, for a clock that follows them
-        self._threads: list[threading.Thread] = []
 
     # ---- its life ----
 
@@ -107,22 +110,16 @@ class Pipeline:
         """Take up all rooms where they were, and begin."""
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._take_up, list(self.config.rooms))
-        self._threads = [
-            threading.Thread(target=work, name=name, daemon=True)
-            for work, name in ((self._estimate_all, "estimating"), (self._write_all, "writing"))
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._estimating.start()
+        self._writer.start()
         self._looking = asyncio.create_task(self._look())
 
     async def stop(self) -> None:
         """Finish what was begun, and write it if the store takes it."""
         self._looking.cancel()
         self._jobs.put(None)
-        await asyncio.to_thread(self._threads[0].join)
-        self._stopping.set()
-        self._to_write.put(None)
-        await asyncio.to_thread(self._threads[1].join)
+        await asyncio.to_thread(self._estimating.join)
+        await asyncio.to_thread(self._writer.stop)
 
     async def reload(self, config: ServiceConfig) -> None:
         """Go on with other rooms: those that are gone are forgotten, new ones and new models are taken up.
@@ -137,21 +134,28 @@ class Pipeline:
         begun = [
             room for room in setups if room not in before or before[room].timezone != setups[room].timezone
         ]
-        models = await asyncio.to_thread(lambda: {room: self._model_of(room, config) for room in setups})
-        # what was said may be of days in another zone
-        loaded = await asyncio.to_thread(self._load, begun, setups, quickly=False)
+        newest = await asyncio.to_thread(self.store.newest_readings)
+        models = await asyncio.to_thread(
+            lambda: {room: self._model_of(room, config, newest.get(room)) for room in setups}
+        )
+        kept: _Kept = await asyncio.to_thread(  # but for what was said: it may be of days in another zone
+            lambda: {
+                room: (self._readings_of(newest[room], setups[room]), []) for room in begun if room in newest
+            }
+        )
 
         def work(engine: Engine) -> Step:
-            step = Step()
             for room in gone:
                 engine.remove(room)
             for room, setup in setups.items():
                 engine.add(room, setup)
-                model = models[room]
-                if room in begun or (model is not None and model.version != engine.version(room)):
-                    step.add(engine.use(room, model, self._now()).estimates.values())
-                if room in loaded:
-                    engine.restore(room, *loaded[room])
+            others = {
+                room: model
+                for room, model in models.items()
+                if room in begun or (model is not None and model.version != engine.version(room))
+            }
+            step = engine.use(others, self._now())
+            step.follow(engine.restore(kept))
             step.states = engine.states(self._now())
             return step
 
@@ -172,11 +176,10 @@ class Pipeline:
         """
         if self._waiting + len(readings) > MOST_WAITING:
             raise NotTaken(
-                f"{self._waiting} readings wait for the store: {self._store_fault or 'it is slow'}"
+                f"{self._waiting} readings wait for the store: {self._writer.fault or 'it is slow'}"
             )
         self._waiting += len(readings)
-        step = await self._do(lambda engine: engine.take(readings, self._now(readings)), readings)
-        return step.fates
+        return (await self._do(readings=readings)).fates
 
     async def use_model(self, room: str, data: bytes, *, origin: str, note: str = "") -> int:
         """Keep a model for a room and estimate with it from now on; its version."""
@@ -196,8 +199,11 @@ class Pipeline:
         if hasattr(self, "trainer"):
             await self.trainer.forget(room)
         async with self._swapping:
-            await asyncio.to_thread(self.store.forget, room)
-            await self._use_active(room)
+            newest = await asyncio.to_thread(self.store.newest_reading, room)
+            today = _today(newest, self.config.rooms[room].timezone)
+            await asyncio.to_thread(self.store.forget, room, cleared=today)
+            model = await asyncio.to_thread(self.models.active, room)
+            await self._do(lambda engine: engine.use({room: model}, self._now()))
 
     def states(self) -> dict[str, RoomState]:
         """Give what all rooms say."""
@@ -220,9 +226,9 @@ class Pipeline:
     @property
     def healthy(self) -> dict[str, str]:
         """What works, in a word each."""
-        alive = all(thread.is_alive() for thread in self._threads) and not self._looking.done()
+        alive = self._estimating.is_alive() and self._writer.is_alive and not self._looking.done()
         engine = "ok" if alive else "stopped"
-        return {"store": self._store_fault or "ok", "mqtt": self.mqtt_status, "engine": engine}
+        return {"store": self._writer.fault or "ok", "mqtt": self.mqtt_status, "engine": engine}
 
     @property
     def waiting(self) -> int:
@@ -231,27 +237,59 @@ class Pipeline:
 
     # ---- estimating ----
 
-    async def _do(self, work: Callable[[Engine], Step], readings: Sequence[Reading] = ()) -> Step:
+    async def _do(
+        self, work: Callable[[Engine], Step] | None = None, *, readings: Sequence[Reading] = ()
+    ) -> Step:
         done: asyncio.Future[Step] = asyncio.get_running_loop().create_future()
-        self._jobs.put(_Job(work, done, readings))
+        self._jobs.put(_Job(done, readings, work))
         return await done
 
     def _estimate_all(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        for jobs in self._batches():
             try:
-                step = job.work(self._engine)
+                self._estimate(jobs)
             except Exception as error:  # one job must not stop all rooms
                 log.exception("a job of the engine failed")
-                self._loop.call_soon_threadsafe(self._fail, job, error)
-                continue
-            self._loop.call_soon_threadsafe(self._tell, step, job.readings)
-            if job.readings or step.estimates or step.activated:
-                to_write = Step(
-                    kept=list(step.kept), estimates=dict(step.estimates), activated=step.activated
-                )
-                self._to_write.put(_Written(to_write, [(job, step)]))
-            else:  # nothing of it has to be kept
-                self._loop.call_soon_threadsafe(self._finish, [(job, step)])
+                self._loop.call_soon_threadsafe(self._fail, jobs, error)
+
+    def _batches(self) -> Iterator[list[_Job]]:
+        """Give jobs in their order: readings that wait go together, any other job alone."""
+        while True:
+            waiting = list(self._waiting_jobs())
+            for takes_readings, jobs in groupby(waiting, lambda job: job is not None and job.work is None):
+                if takes_readings:
+                    yield [job for job in jobs if job is not None]
+                    continue
+                for job in jobs:
+                    if job is None:
+                        return
+                    yield [job]
+
+    def _waiting_jobs(self) -> Iterator[_Job | None]:
+        """Wait for a job, and give it with those behind it."""
+        job, readings = self._jobs.get(), 0
+        with contextlib.suppress(Empty):
+            while True:
+                yield job
+                readings += 0 if job is None else len(job.readings)
+                if readings >= TOGETHER:
+                    return
+                job = self._jobs.get_nowait()
+
+    def _estimate(self, jobs: list[_Job]) -> None:
+        readings = [reading for job in jobs for reading in job.readings]
+        work = jobs[0].work
+        step = work(self._engine) if work else self._engine.take(readings, self._now(readings))
+        self._loop.call_soon_threadsafe(self._tell, step, readings)
+        if work:
+            done = [_Done(jobs[0], step)]
+        else:
+            fates = iter(step.fates)
+            done = [_Done(job, Step(fates=list(islice(fates, len(job.readings))))) for job in jobs]
+        if readings or len(step):
+            self._writer.put(step, done)
+        else:  # nothing of it has to be kept
+            self._written(done)
 
     def _tell(self, step: Step, readings: Sequence[Reading]) -> None:
         """Give states to all who listen, before they are written."""
@@ -287,103 +325,60 @@ class Pipeline:
         self._newest = max(times, default=None)
         return self._newest or dt.datetime.now(dt.UTC)
 
-    # ---- writing ----
+    def _written(self, done: list[_Done]) -> None:
+        self._loop.call_soon_threadsafe(self._finish, done)
 
-    def _write_all(self) -> None:
-        for batch in self._batches():
-            pause = PATIENCE[0]
-            while not self._write(batch):
-                if self._stopping.wait(pause):
-                    return
-                pause = min(2 * pause, PATIENCE[1])
-
-    def _batches(self) -> Iterator[_Written]:
-        """Join what is there to be written, in order."""
-        ended = False
-        while not ended:
-            batch = self._to_write.get()
-            if batch is None:
-                return
-            while _size(batch) < AT_ONCE:
-                try:
-                    more = self._to_write.get_nowait()
-                except Empty:
-                    break
-                if more is None:
-                    ended = True
-                    break
-                batch.step.kept += more.step.kept
-                batch.step.estimates |= more.step.estimates
-                batch.step.activated = batch.step.activated | more.step.activated
-                batch.done += more.done
-            yield batch
-
-    def _write(self, batch: _Written) -> bool:
-        try:
-            if _size(batch):
-                step = batch.step
-                self.store.write(step.kept, list(step.estimates.values()), step.activated)
-        except StoreError as error:
-            return self._note(str(error))
-        except Exception:
-            log.exception("the store failed in a way it should not")
-            return self._note("failed, see the log")
-        if self._store_fault:
-            log.warning("the store is back")
-        self._store_fault = ""
-        self._loop.call_soon_threadsafe(self._finish, batch.done)
-        return True
-
-    def _finish(self, done: list[tuple[_Job, Step]]) -> None:
+    def _finish(self, done: list[_Done]) -> None:
         for job, step in done:
             self._waiting -= len(job.readings)
             if not job.done.done():
                 job.done.set_result(step)
 
-    def _fail(self, job: _Job, error: Exception) -> None:
-        self._waiting -= len(job.readings)
-        if not job.done.done():
-            job.done.set_exception(error)
-
-    def _note(self, fault: str) -> bool:
-        if not self._store_fault:
-            log.error("the store takes nothing: %s", fault)
-        self._store_fault = fault
-        return False
+    def _fail(self, jobs: list[_Job], error: Exception) -> None:
+        for job in jobs:
+            self._waiting -= len(job.readings)
+            if not job.done.done():
+                job.done.set_exception(error)
 
     # ---- rooms ----
 
     def _take_up(self, rooms: Sequence[str]) -> None:
         """Take up rooms where they were: with their models and today's readings."""
-        started = time.monotonic()
-        for room, loaded in self._load(rooms, _setups(self.config)).items():
-            self._engine.use(room, self._model_of(room, self.config), self._now())
-            self._engine.restore(room, *loaded)
+        started = told = time.monotonic()
+        newest, setups = self.store.newest_readings(), _setups(self.config)
+        for first in range(0, len(rooms), TAKEN_UP):
+            some = rooms[first : first + TAKEN_UP]
+            self._now([newest[room] for room in some if room in newest])
+            models = {room: self._model_of(room, self.config, newest.get(room)) for room in some}
+            self._engine.use(models, self._now())
+            kept = {
+                room: (self._readings_of(newest[room], setups[room]), self._said_last(newest[room]))
+                for room in some
+                if room in newest
+            }
+            step = self._engine.restore(kept)
+            if len(step):
+                self.store.write([], list(step.estimates.values()), cleared=step.cleared)
+            if time.monotonic() > told + TELL_EVERY:
+                told = time.monotonic()
+                log.info("took up %d of %s", first + len(some), counted(len(rooms), "room"))
         self._states |= self._engine.states(self._now())
         if rooms:
             log.info("took up %s in %.1f s", counted(len(rooms), "room"), time.monotonic() - started)
 
-    def _load(
-        self, rooms: Sequence[str], setups: Mapping[str, RoomSetup], *, quickly: bool = True
-    ) -> dict[str, tuple[list[Reading], list[Estimated]]]:
-        """Give what is kept of the last days of rooms: readings, and what was said last."""
-        newest, loaded = self.store.newest_readings(), {}
-        for room in rooms:
-            readings: list[Reading] = []
-            said: list[Estimated] = []
-            if room in newest:
-                last = newest[room].time
-                self._now([newest[room]])
-                window = Track(room, ZoneInfo(setups[room].timezone)).window(last)
-                readings = self.store.readings(room, window, None)
-                said = self.store.estimates(room, last - LAST_SAID, None, limit=10_000) if quickly else []
-            loaded[room] = (readings, said)
-        return loaded
+    def _readings_of(self, newest: Reading, setup: RoomSetup) -> list[Reading]:
+        """Give the readings of a room that still matter."""
+        since = window(newest.time, ZoneInfo(setup.timezone))
+        return self.store.readings(newest.room, since, None)
 
-    def _model_of(self, room: str, config: ServiceConfig) -> Model | None:
+    def _said_last(self, newest: Reading) -> list[Estimated]:
+        return self.store.estimates(newest.room, newest.time - LAST_SAID, None, limit=10_000)
+
+    def _model_of(self, room: str, config: ServiceConfig, newest: Reading | None) -> Model | None:
         """Give the model that a room begins with; where its file cannot be used, that of the last time."""
+        told = config.rooms[room]
         try:
-            return self.models.begin(room, config.rooms[room].model)
+            return self.models.begin(room, told.model, _today(newest, told.timezone))
         except InputError as error:
             log.error("room %s: its model file cannot be used: %s", room, error)
         try:
@@ -397,15 +392,11 @@ class Pipeline:
         model = await asyncio.to_thread(self.models.version, room, version)
 
         def work(engine: Engine) -> Step:
-            step = engine.use(room, model, self._now())
+            step = engine.use({room: model}, self._now())
             step.activated = {room: version}
             return step
 
         await self._do(work)
-
-    async def _use_active(self, room: str) -> None:
-        model = await asyncio.to_thread(self.models.active, room)
-        await self._do(lambda engine: engine.use(room, model, self._now()))
 
 
 class _Listener:
@@ -427,9 +418,9 @@ class _Listener:
             yield list(changed.values())
 
 
+def _today(newest: Reading | None, timezone: str) -> dt.datetime | None:
+    return None if newest is None else midnight_before(newest.time, ZoneInfo(timezone))
+
+
 def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:
     return {id_: RoomSetup(room.timezone, room.stale_after) for id_, room in config.rooms.items()}
-
-
-def _size(batch: _Written) -> int:
-    return len(batch.step.kept) + len(batch.step.estimates) + len(batch.step.activated)

@@ -39,8 +39,16 @@ class RoomModels:
         self._tolerance = tolerance
         self._read: WeakValueDictionary[str, LiveRoom] = WeakValueDictionary()
 
-    def begin(self, room: str, path: Path | None) -> Model | None:
+    def begin(self, room: str, path: Path | None, today: dt.datetime | None = None) -> Model | None:
         """Give a room's model when the service starts; a file that is new or has changed goes first.
+
+        Parameters
+        ----------
+        room : str
+        path : Path, optional
+            Its model file.
+        today : datetime, optional
+            When the day of its newest reading began: what was said of it goes, if the model is another.
 
         Raises
         ------
@@ -55,7 +63,9 @@ class RoomModels:
             of_file = [one for one in self._store.models(room) if one.origin == "file"]
             if not of_file or of_file[-1].sha256 != hashlib.sha256(content).hexdigest():
                 self.check(content)
-                self._store.add_model(room, content, origin="file", note=path.name, activate=True)
+                self._store.add_model(
+                    room, content, origin="file", note=path.name, activate=True, cleared=today
+                )
         return self.active(room)
 
     def active(self, room: str) -> Model | None:

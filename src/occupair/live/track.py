@@ -20,14 +20,15 @@ import numpy as np
 
 from occupair.grid import MINUTE
 from occupair.live.faults import LOOKS_BACK, Watch, is_plausible
+from occupair.live.instants import to_microseconds, to_time
+from occupair.live.lockstep import Work, alone
 from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState
 from occupair.live.sensor_clock import SensorClock
 from occupair.live.slots import VENTILATION_HOLDS, Column, Row, Slots
 from occupair.live_room import LiveRoom
+from occupair.live_together import Due
 from occupair.room.model import lags_at
 
-LAGGING = 20.0
-"""How long after a time it is thought of again [min]."""
 AT_MIDNIGHT = 30.0
 """A day whose first reading comes this long after midnight still begins with an empty room [min]."""
 AHEAD = dt.timedelta(minutes=2)
@@ -69,9 +70,9 @@ class Track:
         self._restless = False  # whether newest rows have been changed after they were estimated
         self._live: LiveRoom | None = None
         self._before: LiveRoom | None = None  # of a restless room, as it was before its newest row
-        self.use(model)
+        alone(self.use(model))
 
-    def use(self, model: Model | None) -> list[Estimated]:
+    def use(self, model: Model | None) -> Work[list[Estimated]]:
         """Estimate with a model from now on; what it says of today."""
         self.model, self.broken = model, False
         old = self._slots
@@ -83,15 +84,15 @@ class Track:
         if not len(self._slots.co2):
             return []
         self._begin_day(self._tick(self._slots.co2.times[-1]))
-        return self._replay()
+        return (yield from self._replay())
 
     def has(self, reading: Reading) -> bool:
         """Tell whether all that a reading says of its time is known."""
-        time = microseconds(reading.time)
+        time = to_microseconds(reading.time)
         known_co2 = reading.co2 is None or self._slots.co2.has(time) or self._failed.has(time)
         return known_co2 and (reading.ventilation is None or self._slots.ventilation.has(time))
 
-    def take(self, readings: Sequence[Reading]) -> tuple[list[Fate], list[Estimated]]:
+    def take(self, readings: Sequence[Reading]) -> Work[tuple[list[Fate], list[Estimated]]]:
         """Take readings, in whatever order.
 
         Returns
@@ -104,16 +105,17 @@ class Track:
             if self.has(reading):
                 fates.append(Fate.DUPLICATE)
                 continue
-            time = microseconds(reading.time)
+            time = to_microseconds(reading.time)
             ticks.append(self._tick(time))
             fates.append(self._fate(ticks[-1]))
             self._put(time, reading)
         if self._day is not None and ticks and max(ticks) >= self._day[1]:
             self.broken = False  # another day, another try
-        return fates, self._revise(min(ticks)) if ticks and not self.broken else []
+        estimates = (yield from self._revise(min(ticks))) if ticks and not self.broken else []
+        return fates, estimates
 
-    def restore(self, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> None:
-        """Become the room that took these readings.
+    def restore(self, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> Work[list[Estimated]]:
+        """Become the room that took these readings; what had to be estimated anew for that.
 
         Parameters
         ----------
@@ -124,16 +126,18 @@ class Track:
         """
         for reading in readings:
             if not self.has(reading):
-                self._put(microseconds(reading.time), reading)
-        if len(self._slots.co2):
-            self._begin_day(self._tick(self._slots.co2.times[-1]))
-            if not self._resume({one.time: one for one in said}):
-                self._replay()
+                self._put(to_microseconds(reading.time), reading)
+        if not len(self._slots.co2):
+            return []
+        self._begin_day(self._tick(self._slots.co2.times[-1]))
+        if self._resume({one.time: one for one in said}):
+            return []
+        return (yield from self._replay())
 
-    def window(self, newest: dt.datetime) -> dt.datetime:
-        """Give a time since when readings matter, when one of this time is the newest, CO2 or not."""
-        start, _ = self._day_of(microseconds(newest))
-        return moment(start - _kept_before_midnight()) - dt.timedelta(days=1)
+    @property
+    def midnight(self) -> dt.datetime | None:
+        """When the day of the newest reading began."""
+        return None if self._day is None else to_time(self._day[0])
 
     def state(self, now: dt.datetime, stale_after: float) -> RoomState:
         """Say what the room says; silence of more than ``stale_after`` [min] counts as not knowing."""
@@ -191,7 +195,7 @@ class Track:
 
     # ---- rows ----
 
-    def _revise(self, since: int) -> list[Estimated]:
+    def _revise(self, since: int) -> Work[list[Estimated]]:
         """Estimate anew from a grid time on, as far as that changes anything."""
         if self._day is None:
             if not len(self._slots.co2):
@@ -213,41 +217,41 @@ class Track:
             self._drop_newest()
         elif place < len(known):
             self._restless |= place == len(known) - 1
-            return self._replay(min(rows[0].tick, known[max(place - self._wait, 0)]))
-        return self._add(rows)
+            return (yield from self._replay(min(rows[0].tick, known[max(place - self._wait, 0)])))
+        return (yield from self._add(rows))
 
     def _rows(self, since: int) -> list[Row]:
         """Give the rows from a time on; every midnight is a grid time, also where the clock changes."""
         rows: list[Row] = []
-        (start, stop), newest = self._day_of(since), self._slots.co2.times[-1] + self._slots.step
+        (start, stop), newest = day_of(self.zone, since), self._slots.co2.times[-1] + self._slots.step
         while start <= newest:
             rows += self._slots.rows(max(since, start), stop, midnight=start)
-            start, stop = self._day_of(stop)
+            start, stop = day_of(self.zone, stop)
         return rows
 
-    def _add(self, rows: list[Row]) -> list[Estimated]:
+    def _add(self, rows: list[Row]) -> Work[list[Estimated]]:
         estimates: dict[dt.datetime, Estimated] = {}
         for number, row in enumerate(rows):
             if self._restless and number == len(rows) - 1 and self._live is not None:
                 self._before = self._live.copy()
-            for one in self._step(row):
+            for one in (yield from self._step(row)):
                 estimates[one.time] = one
         return list(estimates.values())
 
-    def _replay(self, since: int = 0) -> list[Estimated]:
+    def _replay(self, since: int = 0) -> Work[list[Estimated]]:
         """Estimate the whole day anew; the estimates from a grid time on."""
         assert self._day is not None
         self._begin_day(self._day[0])
-        estimates = self._add(self._rows(self._day[0]))
-        return [one for one in estimates if microseconds(one.time) >= since]
+        estimates = yield from self._add(self._rows(self._day[0]))
+        return [one for one in estimates if to_microseconds(one.time) >= since]
 
     def _resume(self, said: dict[dt.datetime, Estimated]) -> bool:
         """Go on from what was said of the last rows, if that is known."""
         assert self._day is not None
         rows = self._rows(self._day[0])
-        last = [said.get(moment(row.tick)) for row in rows[-self._wait - 2 :]]
+        last = [said.get(to_time(row.tick)) for row in rows[-self._wait - 2 :]]
         known = [one for one in last if one is not None]
-        if self.model is None or self._live is None or len(known) < len(last):
+        if len(known) < len(last):
             return False
         for row in rows:
             self._note(row)
@@ -257,9 +261,9 @@ class Track:
         while first > 0 and self._is_usable(rows[first - 1]) and self._is_next(rows, first):
             first -= 1
         rows = rows[first:]
-        if rows:
+        if rows and self._live is not None:
             flow = np.array([row.ventilation or 0.0 for row in rows])
-            times = [moment(row.tick).astimezone(self.zone) for row in rows]
+            times = [to_time(row.tick).astimezone(self.zone) for row in rows]
             self._live.resume(times, np.array([row.co2 for row in rows]), flow)
         return True
 
@@ -276,29 +280,29 @@ class Track:
         self._co2.append(row.co2)
         self._ventilation.append(math.nan if row.ventilation is None else row.ventilation)
 
-    def _step(self, row: Row) -> list[Estimated]:
+    def _step(self, row: Row) -> Work[list[Estimated]]:
         """Estimate the next row; also what is now thought of twenty minutes before."""
         if self._day is None or row.tick >= self._day[1]:
             self._begin_day(row.tick)
         self._note(row)
-        self._said.append(self._estimate(row))
+        self._said.append((yield from self._estimate(row)))
         newest = self._said[-1]
         if self._live is None or not self._is_usable(row):
             return [newest]
         if not 0 < self._wait < min(len(self._said), len(self._live)):
             return [newest]
         earlier = self._said[-1 - self._wait]
-        before = moment(row.tick - self._wait * self._slots.step)
+        before = to_time(row.tick - self._wait * self._slots.step)
         if earlier.time != before or earlier.people is None:
             return [newest]
         earlier = replace(earlier, people_20=self._live.thought_of(self._wait))
         self._said[-1 - self._wait] = earlier
         return [earlier, newest]
 
-    def _estimate(self, row: Row) -> Estimated:
+    def _estimate(self, row: Row) -> Work[Estimated]:
         blank = Estimated(
             room=self.room,
-            time=moment(row.tick),
+            time=to_time(row.tick),
             people=None,
             low=None,
             high=None,
@@ -314,8 +318,9 @@ class Track:
         if not self._is_usable(row):
             self.fault = "ventilation is not known, and the model needs it"
             return replace(blank, quality=Quality.SUSPECT)
-        found = self._live.update(moment(row.tick).astimezone(self.zone), row.co2, row.ventilation)
-        smoothed = replace(blank, co2_smoothed=float(self._live.co2_smoothed[-1]))
+        local = to_time(row.tick).astimezone(self.zone)
+        found = yield Due(self._live, local, row.co2, row.ventilation)
+        smoothed = replace(blank, co2_smoothed=self._live.co2_now)
         if not math.isfinite(found.people):
             self.fault = "the model gives no number"
         if self.fault:
@@ -345,7 +350,7 @@ class Track:
 
     def _begin_day(self, time: int) -> None:
         """Start the local day of a time; what is older than matters for it is forgotten."""
-        self._day = self._day_of(time)
+        self._day = day_of(self.zone, time)
         for column in (self._slots.co2, self._slots.ventilation, self._failed):
             column.forget_before(self._day[0] - _kept_before_midnight())
         self._forget_rows()
@@ -360,15 +365,10 @@ class Track:
 
     def _tick(self, time: int) -> int:
         """Give the first grid time at or after a time."""
-        start, stop = self._day if self._day and self._day[0] <= time < self._day[1] else self._day_of(time)
+        start, stop = (
+            self._day if self._day and self._day[0] <= time < self._day[1] else day_of(self.zone, time)
+        )
         return min(time + (start - time) % self._slots.step, stop)
-
-    def _day_of(self, time: int) -> tuple[int, int]:
-        """Give midnight before and after a time [us]."""
-        date = moment(time).astimezone(self.zone).date()
-        days = (date, date + dt.timedelta(days=1))
-        start, stop = (microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=self.zone)) for d in days)
-        return start, stop
 
     # ---- what it says ----
 
@@ -420,18 +420,24 @@ class Track:
         return 1 if people > before else -1
 
 
+def day_of(zone: ZoneInfo, time: int) -> tuple[int, int]:
+    """Give the local midnight before and after a time [us]."""
+    date = to_time(time).astimezone(zone).date()
+    days = (date, date + dt.timedelta(days=1))
+    start, stop = (to_microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=zone)) for d in days)
+    return start, stop
+
+
+def midnight_before(time: dt.datetime, zone: ZoneInfo) -> dt.datetime:
+    """Give the local midnight before a time, in UTC."""
+    return to_time(day_of(zone, to_microseconds(time))[0])
+
+
+def window(newest: dt.datetime, zone: ZoneInfo) -> dt.datetime:
+    """Give a time since when readings matter to a room, when one of this time is the newest, CO2 or not."""
+    before = dt.timedelta(days=1, microseconds=_kept_before_midnight())
+    return midnight_before(newest, zone) - before
+
+
 def _kept_before_midnight() -> int:
     return round(max(LOOKS_BACK, VENTILATION_HOLDS) * MINUTE)
-
-
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-
-
-def microseconds(time: dt.datetime) -> int:
-    """Count the microseconds since 1970."""
-    return (time - _EPOCH) // dt.timedelta(microseconds=1)
-
-
-def moment(time: int) -> dt.datetime:
-    """Give the UTC time of so many microseconds since 1970."""
-    return _EPOCH + dt.timedelta(microseconds=time)

@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import Row, Table, and_, func, or_
 from sqlalchemy.dialects import postgresql, sqlite
 
+from occupair.live.instants import to_microseconds, to_time
 from occupair.live.messages import Estimated, Quality, Reading
 from occupair.live.store import schema
-from occupair.live.store.values import check_texts, to_microseconds, to_number, to_time
+from occupair.live.store.values import check_texts, to_number
 
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import CTE, Connection, Row, Select, Table, and_, delete, func, insert, select, text, update
 
 from occupair.errors import InputError
+from occupair.live.instants import to_microseconds, to_time
 from occupair.live.messages import Estimated, Label, Reading
 from occupair.live.store import schema
 from occupair.live.store.engine import StoreError, open_engine, read_url, reading, shown, upgrade, writing
 from occupair.live.store.rows import estimate_rows, fill, reading_rows, replace, to_estimated, to_reading
-from occupair.live.store.values import check_texts, to_microseconds, to_time
+from occupair.live.store.values import check_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +123,9 @@ class Store:
         self,
         readings: Sequence[Reading],
         estimates: Sequence[Estimated],
+        *,
         activate: Mapping[str, int | None] | None = None,
+        cleared: Mapping[str, dt.datetime] | None = None,
     ) -> None:
         """Keep readings and estimates: all of them, on the disk, when this returns.
 
@@ -134,13 +137,17 @@ class Store:
             One of a time that the room has an estimate of takes its place.
         activate : mapping, optional
             Models by room that these estimates are by: used from now on, or none.
+        cleared : mapping, optional
+            By room, the time from which on these estimates stand for all that were kept before.
         """
         told, thought = reading_rows(readings), estimate_rows(estimates)
-        if not told and not thought and not activate:
+        if not (told or thought or activate or cleared):
             return
         with writing(self.engine) as connection:
             if told:
                 connection.execute(fill(self.engine.name), told)
+            for room, since in (cleared or {}).items():
+                _clear(connection, room, since)
             if thought:
                 connection.execute(replace(schema.estimates, self.engine.name), thought)
             for room, version in (activate or {}).items():
@@ -232,11 +239,19 @@ class Store:
     # Models
 
     def add_model(
-        self, room: str, data: bytes, *, origin: str, note: str = "", activate: bool = False
+        self,
+        room: str,
+        data: bytes,
+        *,
+        origin: str,
+        note: str = "",
+        activate: bool = False,
+        cleared: dt.datetime | None = None,
     ) -> int:
         """Keep the bytes of a model and give its number.
 
         It is used once it is activated: by ``activate`` at once, so that it is never kept and yet not used.
+        Estimates from ``cleared`` on, of the model before it, then go.
         """
         if origin not in ORIGINS:
             raise InputError(f"origin must be one of {', '.join(ORIGINS)}, got {origin!r}")
@@ -257,6 +272,8 @@ class Store:
             number = int(connection.execute(added).scalar_one())
             if activate:
                 _activate(connection, room, number)
+            if cleared is not None:
+                _clear(connection, room, cleared)
         return number
 
     def activate(self, room: str, version: int | None) -> None:
@@ -285,10 +302,10 @@ class Store:
         found = self._model(select(table).where(table.c.room == room, table.c.id == version), room)
         return None if found is None else found[1]
 
-    def forget(self, room: str) -> None:
+    def forget(self, room: str, *, cleared: dt.datetime | None = None) -> None:
         """Forget what a room was taught: its labels go, and its models but for those that came from a file.
 
-        The newest of those is used from now on, or none if there is none.
+        The newest of those is used from now on, or none if there is none. Estimates from ``cleared`` on go.
         """
         models, labels = schema.models, schema.labels
         check_texts("room", [room])
@@ -297,6 +314,8 @@ class Store:
             connection.execute(delete(models).where(models.c.room == room, models.c.origin != "file"))
             newest = select(func.max(models.c.id)).where(models.c.room == room)
             _activate(connection, room, connection.execute(newest).scalar_one())
+            if cleared is not None:
+                _clear(connection, room, cleared)
 
     # Training
 
@@ -393,6 +412,12 @@ def _activate(connection: Connection, room: str, version: int | None) -> None:
     chosen = update(table).where(table.c.room == room, table.c.id == version).values(active=True)
     if not _is_number(version) or connection.execute(chosen).rowcount == 0:
         raise InputError(f"room {room!r} has no model {version}")
+
+
+def _clear(connection: Connection, room: str, since: dt.datetime) -> None:
+    table = schema.estimates
+    check_texts("room", [room])
+    connection.execute(delete(table).where(table.c.room == room, table.c.time >= to_microseconds(since)))
 
 
 def _is_number(version: int) -> bool:
