@@ -16,6 +16,7 @@ from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from occupair.live_room import Estimate, LiveRoom
 from occupair.room.day import RoomDay
@@ -58,13 +59,14 @@ class LiveRooms:
 
     def __init__(self, rooms: Iterable[LiveRoom]) -> None:
         kinds: dict[Hashable, list[RoomDay]] = {}
+        blas = ThreadpoolController()
         for room in rooms:
             if isinstance(day := room.day, RoomDay):
                 kinds.setdefault((kind(day.model), day.interval), []).append(day)
         self._stacks = {
             (id(day.model), day.interval): stack
             for days in kinds.values()
-            for stack in [_Stack(days)]
+            for stack in [_Stack(days, blas)]
             for day in days
         }
         self._cores = os.cpu_count() or 1
@@ -117,7 +119,8 @@ class _Begun(NamedTuple):
 class _Stack:
     """Days whose models are of one kind."""
 
-    def __init__(self, days: Sequence[RoomDay]) -> None:
+    def __init__(self, days: Sequence[RoomDay], blas: ThreadpoolController) -> None:
+        self._blas = blas
         models = {id(day.model): day.model for day in days}
         self._places = {identity: place for place, identity in enumerate(models)}
         self._models = list(models.values())  # so that no other model gets the identity of one of them
@@ -129,7 +132,8 @@ class _Stack:
         rows = [day.note(one.due.co2, one.flow, one.due.time) for day, one in zip(days, begun, strict=True)]
         try:
             places = np.array([self._places[id(day.model)] for day in days])
-            found = self._rooms.people(stacked(rows), places, np.array([len(day) for day in days]))
+            with self._blas.limit(limits=1):  # products so small that threads would only wait for each other
+                found = self._rooms.people(stacked(rows), places, np.array([len(day) for day in days]))
         except Exception:
             log.exception("rooms could not be estimated together")
             return [_tried(partial(day.estimate, row)) for day, row in zip(days, rows, strict=True)]

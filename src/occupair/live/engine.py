@@ -85,9 +85,9 @@ class Engine:
 
     def use(self, models: Mapping[str, Model | None], now: dt.datetime) -> Step:
         """Estimate rooms with other models from now on, and anew for today."""
-        self._new_models += len(models)
         works = {room: self._tracks[room].use(model) for room, model in models.items()}
         step = self._said_anew(works)
+        self._new_models += len(models)
         step.states = {room: self._state(room, now) for room in models}
         return step
 
