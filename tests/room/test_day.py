@@ -31,6 +31,20 @@ def test_live_is_replay(trained_room, slow_office, interval):
     assert_live_is_replay(trained_room, slow_office.iloc[2 * 288 :], interval)
 
 
+def test_in_hours_that_were_always_empty_nobody_is_counted_and_nobody_is_denied(trained_room, slow_office):
+    noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]  # from eight to two
+    night = noon.set_axis(noon.index - pd.Timedelta(hours=8))
+    hours = trained_room.room_.hours.is_open
+    assert not hours[0, 60:300].any()
+    by_day, by_night = (trained_room.estimate(one, interval=0.9) for one in (noon, night))
+    empty = by_night.iloc[12:60]
+    assert (empty["people"] == 0).all()
+    busy = by_day["people"].iloc[12:60].to_numpy() > 2
+    assert busy.sum() > 20
+    assert (empty["high"].to_numpy()[busy] > 1).mean() > 0.9
+    assert_live_is_replay(trained_room, night)
+
+
 @pytest.mark.parametrize(
     "change",
     [

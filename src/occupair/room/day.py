@@ -51,9 +51,9 @@ class RoomDay:
 
     def estimate(self, row: Rows) -> None:
         """Estimate and keep what follows from the newest reading."""
-        people = self.model.people(row)
+        people, if_open = self.model.people(row)
         low, high = self.model.refinements[0].ranges.between(people[0], *self._errors)  # its lag is 0
-        self.keep(people[:, 0].tolist(), (float(low[0]), float(high[0])))
+        self.keep(people[:, 0].tolist(), (float(low[0]), float(max(high[0], if_open[0, 0]))))
 
     def keep(self, people: Sequence[float], between: tuple[float, float]) -> None:
         """Keep what each refinement says of the reading that it is for, and the range now [people]."""
@@ -91,7 +91,7 @@ class RoomDay:
                 smoothing=self.model.smoothing,
             )
             self._people = np.zeros(max(1024, 2 * co2.size))
-            for one, people in zip(self.model.refinements, self.model.people(rows), strict=True):
+            for one, people in zip(self.model.refinements, self.model.people(rows)[0], strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
             self._low = float(rows.low[-1])
             self._smoother.extend(co2[:-1].tolist())

@@ -103,13 +103,13 @@ class RoomModel:
     hours: OpenHours
     refinements: tuple[Refinement, ...]
 
-    def people(self, rows: Rows) -> Array:
+    def people(self, rows: Rows) -> tuple[Array, Array]:
         """Estimate, at every row, the people in at the reading that each refinement is for [people].
 
         Returns
         -------
-        array of shape (R, N)
-            A row for each refinement.
+        people, if_open : array of shape (R, N)
+            A row for each refinement: what is said, and what would be said if the room kept no hours.
         """
         parts = self._together
         said = self._clamped(parts.heard.people(rows))
@@ -118,7 +118,8 @@ class RoomModel:
         people = averaged(self._clamped(network), said[parts.own], self.network_share)
         present = is_present(people, presence, parts.thresholds, self.most_people)
         is_open = self.hours.at(rows.clock, rows.interval * parts.moments.lag)
-        return np.where(present & is_open, people, 0.0)
+        if_open = np.where(present, people, 0.0)
+        return np.where(is_open, if_open, 0.0), if_open
 
     def of_day(self, rows: Rows, wait: int, interval: float = 0.9) -> tuple[Array, Array, Array]:
         """Estimate every reading of an episode by what is known ``wait`` readings after it.
@@ -138,10 +139,11 @@ class RoomModel:
             An estimate for each reading, and its range [people].
         """
         found = np.zeros((3, len(rows)))
-        for one, people in zip(self.refinements, self.people(rows), strict=True):
+        for one, people, if_open in zip(self.refinements, *self.people(rows), strict=True):
             if one.lag <= wait:
                 then = people[one.lag :]
-                found[:, : then.size] = then, *one.ranges.around(then, interval)
+                low, high = one.ranges.around(then, interval)
+                found[:, : then.size] = then, low, np.maximum(high, if_open[one.lag :])
         return found[0], found[1], found[2]
 
     def _read(self, columns: Array) -> tuple[Array, Array]:

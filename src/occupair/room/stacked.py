@@ -83,7 +83,7 @@ class StackedRooms:
         most, share = self._most[rooms], self._share[rooms]
         balances = {one.lag: one.balance(rows, rooms) for one in self._refinements}
         said = np.array([balances[lag].people.clip(0.0, most) for lag in lags_at(self.interval)])
-        refined = {}
+        refined, if_open = {}, {}
         for one in self._refinements:
             network, presence = one.network(rows, rooms, balances[one.lag], said)
             balance = balances[one.lag].people.clip(0.0, most)
@@ -91,11 +91,12 @@ class StackedRooms:
             minute = np.floor(rows.clock.minute - one.lag * self.interval).astype(int) % 1440
             is_open = self._open[rooms, rows.clock.weekend.astype(int), minute]
             present = is_present(people, presence, one.threshold[rooms], most)
-            people = np.where(present & is_open, people, 0.0)
+            if_open[one.lag] = np.where(present, people, 0.0)
+            people = np.where(is_open, if_open[one.lag], 0.0)
             refined[one.lag] = np.where(seen > one.lag, people, np.nan)
         low, high = self._refinements[0].around(refined[0], rooms)
         started = (seen - 1) * self.interval >= START
-        return Estimates(refined[0], low, high, refined, started)
+        return Estimates(refined[0], low, np.maximum(high, if_open[0]), refined, started)
 
 
 @dataclass(frozen=True)
