@@ -336,7 +336,7 @@ def test_killed_while_it_estimates_anew_it_does_so_when_it_is_back(setup, store,
     with monkeypatch.context() as killed:
         killed.setattr(store, "write", die)
         with pytest.raises(KeyboardInterrupt):
-            Pipeline(setup, store)._take_up(["lab"])
+            Pipeline(setup, store)._take_up([setup.rooms["lab"]])
     with_pipeline(setup, store, nothing)
     np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
 

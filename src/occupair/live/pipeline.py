@@ -21,16 +21,14 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
-from zoneinfo import ZoneInfo
 
 from occupair.checks.cleaned import counted
-from occupair.errors import InputError
-from occupair.live.config import ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.engine import Engine, RoomSetup, is_sound
 from occupair.live.messages import Estimated, Fate, Reading, RoomState, Step
+from occupair.live.recall import Recall, today
 from occupair.live.room_models import RoomModels
 from occupair.live.store import Store
-from occupair.live.track import Model, midnight_before, window
 from occupair.live.writer import Writer
 
 if TYPE_CHECKING:
@@ -46,8 +44,6 @@ TAKEN_UP, TELL_EVERY = 64, 10.0
 """Rooms that are taken up together when the service starts; and how often it says how far it is [s]."""
 MOST_WAITING = 200_000
 """Readings that may wait for the store; more are not taken."""
-LAST_SAID = dt.timedelta(minutes=90)
-"""What was said that long before a restart is taken up again."""
 
 
 _Kept = dict[str, tuple[list[Reading], list[Estimated]]]
@@ -94,6 +90,7 @@ class Pipeline:
         self.estimates_total = 0
         self.mqtt_status = "off"
         self.models = RoomModels(store, tolerance=config.tolerance)
+        self._recall = Recall(store, self.models)
         self._engine = Engine(_setups(config), follows_clock=config.clock == "wall")
         self._states: dict[str, RoomState] = {}
         self._listeners: set[_Listener] = set()
@@ -109,7 +106,7 @@ class Pipeline:
     async def start(self) -> None:
         """Take up all rooms where they were, and begin."""
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._take_up, list(self.config.rooms))
+        await asyncio.to_thread(self._take_up, list(self.config.rooms.values()))
         self._estimating.start()
         self._writer.start()
         self._looking = asyncio.create_task(self._look())
@@ -136,11 +133,13 @@ class Pipeline:
         ]
         newest = await asyncio.to_thread(self.store.newest_readings)
         models = await asyncio.to_thread(
-            lambda: {room: self._model_of(room, config, newest.get(room)) for room in setups}
+            lambda: {id_: self._recall.model(room, newest.get(id_)) for id_, room in config.rooms.items()}
         )
         kept: _Kept = await asyncio.to_thread(  # but for what was said: it may be of days in another zone
             lambda: {
-                room: (self._readings_of(newest[room], setups[room]), []) for room in begun if room in newest
+                room: (self._recall.readings(newest[room], setups[room].timezone), [])
+                for room in begun
+                if room in newest
             }
         )
 
@@ -200,8 +199,8 @@ class Pipeline:
             await self.trainer.forget(room)
         async with self._swapping:
             newest = await asyncio.to_thread(self.store.newest_reading, room)
-            today = _today(newest, self.config.rooms[room].timezone)
-            await asyncio.to_thread(self.store.forget, room, cleared=today)
+            since = today(newest, self.config.rooms[room].timezone)
+            await asyncio.to_thread(self.store.forget, room, cleared=since)
             model = await asyncio.to_thread(self.models.active, room)
             await self._do(lambda engine: engine.use({room: model}, self._now()))
 
@@ -342,19 +341,19 @@ class Pipeline:
 
     # ---- rooms ----
 
-    def _take_up(self, rooms: Sequence[str]) -> None:
+    def _take_up(self, rooms: Sequence[RoomConfig]) -> None:
         """Take up rooms where they were: with their models and today's readings."""
         started = told = time.monotonic()
-        newest, setups = self.store.newest_readings(), _setups(self.config)
+        newest = self.store.newest_readings()
         for first in range(0, len(rooms), TAKEN_UP):
             some = rooms[first : first + TAKEN_UP]
-            self._now([newest[room] for room in some if room in newest])
-            models = {room: self._model_of(room, self.config, newest.get(room)) for room in some}
-            self._engine.use(models, self._now())
+            seen = [newest[room.id] for room in some if room.id in newest]
+            now = self._now(seen)
+            self._engine.use({room.id: self._recall.model(room, newest.get(room.id)) for room in some}, now)
+            zones = {room.id: room.timezone for room in some}
             kept = {
-                room: (self._readings_of(newest[room], setups[room]), self._said_last(newest[room]))
-                for room in some
-                if room in newest
+                last.room: (self._recall.readings(last, zones[last.room]), self._recall.said_last(last))
+                for last in seen
             }
             step = self._engine.restore(kept)
             if len(step):
@@ -365,27 +364,6 @@ class Pipeline:
         self._states |= self._engine.states(self._now())
         if rooms:
             log.info("took up %s in %.1f s", counted(len(rooms), "room"), time.monotonic() - started)
-
-    def _readings_of(self, newest: Reading, setup: RoomSetup) -> list[Reading]:
-        """Give the readings of a room that still matter."""
-        since = window(newest.time, ZoneInfo(setup.timezone))
-        return self.store.readings(newest.room, since, None)
-
-    def _said_last(self, newest: Reading) -> list[Estimated]:
-        return self.store.estimates(newest.room, newest.time - LAST_SAID, None, limit=10_000)
-
-    def _model_of(self, room: str, config: ServiceConfig, newest: Reading | None) -> Model | None:
-        """Give the model that a room begins with; where its file cannot be used, that of the last time."""
-        told = config.rooms[room]
-        try:
-            return self.models.begin(room, told.model, _today(newest, told.timezone))
-        except InputError as error:
-            log.error("room %s: its model file cannot be used: %s", room, error)
-        try:
-            return self.models.active(room)
-        except InputError as error:
-            log.error("room %s: the model it had cannot be used either: %s", room, error)
-            return None
 
     async def _swap(self, room: str, version: int | None) -> None:
         """Estimate with another model; that it is used and what it says of today are kept together."""
@@ -416,10 +394,6 @@ class _Listener:
             self._news.clear()
             changed, self._changed = self._changed, {}
             yield list(changed.values())
-
-
-def _today(newest: Reading | None, timezone: str) -> dt.datetime | None:
-    return None if newest is None else midnight_before(newest.time, ZoneInfo(timezone))
 
 
 def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:

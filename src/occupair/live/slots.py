@@ -8,6 +8,7 @@ one row more than a file would: that of the next grid time, unless a reading com
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -62,6 +63,34 @@ class Column:
         """Drop values before a time, but for the newest ``keep`` of them."""
         stop = max(bisect_left(self.times, time) - keep, 0)
         del self.times[:stop], self.values[:stop]
+
+
+class Rows:
+    """Rows that were estimated; compact, too."""
+
+    def __init__(self) -> None:
+        self.ticks = array("q")
+        self._co2, self._ventilation = array("d"), array("d")
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    def append(self, row: Row) -> None:
+        """Note one more."""
+        self.ticks.append(row.tick)
+        self._co2.append(row.co2)
+        self._ventilation.append(math.nan if row.ventilation is None else row.ventilation)
+
+    def pop(self) -> None:
+        """Forget the last."""
+        for column in (self.ticks, self._co2, self._ventilation):
+            column.pop()
+
+    def is_at(self, place: int, row: Row) -> bool:
+        """Tell whether it is this row that was noted there."""
+        flow = self._ventilation[place]
+        same_flow = math.isnan(flow) if row.ventilation is None else flow == row.ventilation
+        return self.ticks[place] == row.tick and self._co2[place] == row.co2 and same_flow
 
 
 class Slots:

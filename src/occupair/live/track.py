@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,7 @@ from occupair.live.instants import to_microseconds, to_time
 from occupair.live.lockstep import Work, alone
 from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState
 from occupair.live.sensor_clock import SensorClock
-from occupair.live.slots import VENTILATION_HOLDS, Column, Row, Slots
+from occupair.live.slots import VENTILATION_HOLDS, Column, Row, Rows, Slots
 from occupair.live_room import LiveRoom
 from occupair.live_together import Due
 from occupair.room.model import lags_at
@@ -191,7 +190,7 @@ class Track:
     def _fate(self, tick: int) -> Fate:
         if self._day is not None and tick < self._day[0]:
             return Fate.TOO_LATE
-        return Fate.LATE if self._ticks and tick < self._ticks[-1] else Fate.ACCEPTED
+        return Fate.LATE if len(self._rows) and tick < self._rows.ticks[-1] else Fate.ACCEPTED
 
     # ---- rows ----
 
@@ -202,25 +201,26 @@ class Track:
                 return []
             self._begin_day(self._tick(self._slots.co2.times[0]))
         assert self._day is not None
-        known = self._ticks
+        known = self._rows.ticks
         begin = max(min(since, known[-1] + self._slots.step if known else since), self._day[0])
         place = bisect_left(known, begin)
-        rows = self._rows(begin)
+        rows = self._rows_since(begin)
         same = 0
-        while place < len(known) and same < len(rows) and self._is_row(place, rows[same]):
+        while place < len(known) and same < len(rows) and self._rows.is_at(place, rows[same]):
             place, same = place + 1, same + 1
         rows = rows[same:]
         if not rows:
             return []
         if place == len(known) - 1 and (self._live is None or self._before is not None):
             self._live = None if self._before is None else self._before.copy()
-            self._drop_newest()
+            self._rows.pop()
+            self._said.pop()
         elif place < len(known):
             self._restless |= place == len(known) - 1
             return (yield from self._replay(min(rows[0].tick, known[max(place - self._wait, 0)])))
         return (yield from self._add(rows))
 
-    def _rows(self, since: int) -> list[Row]:
+    def _rows_since(self, since: int) -> list[Row]:
         """Give the rows from a time on; every midnight is a grid time, also where the clock changes."""
         rows: list[Row] = []
         (start, stop), newest = day_of(self.zone, since), self._slots.co2.times[-1] + self._slots.step
@@ -242,19 +242,19 @@ class Track:
         """Estimate the whole day anew; the estimates from a grid time on."""
         assert self._day is not None
         self._begin_day(self._day[0])
-        estimates = yield from self._add(self._rows(self._day[0]))
+        estimates = yield from self._add(self._rows_since(self._day[0]))
         return [one for one in estimates if to_microseconds(one.time) >= since]
 
     def _resume(self, said: dict[dt.datetime, Estimated]) -> bool:
         """Go on from what was said of the last rows, if that is known."""
         assert self._day is not None
-        rows = self._rows(self._day[0])
+        rows = self._rows_since(self._day[0])
         last = [said.get(to_time(row.tick)) for row in rows[-self._wait - 2 :]]
         known = [one for one in last if one is not None]
         if len(known) < len(last):
             return False
         for row in rows:
-            self._note(row)
+            self._rows.append(row)
         self._said.extend(known)
         self.fault = self._watch.at(rows[-1].tick)
         first = len(rows)  # of those without a gap until now
@@ -275,16 +275,11 @@ class Track:
         needs_flow = self.model is not None and self.model.room.uses_ventilation
         return row.ventilation is not None or not needs_flow
 
-    def _note(self, row: Row) -> None:
-        self._ticks.append(row.tick)
-        self._co2.append(row.co2)
-        self._ventilation.append(math.nan if row.ventilation is None else row.ventilation)
-
     def _step(self, row: Row) -> Work[list[Estimated]]:
         """Estimate the next row; also what is now thought of twenty minutes before."""
         if self._day is None or row.tick >= self._day[1]:
             self._begin_day(row.tick)
-        self._note(row)
+        self._rows.append(row)
         self._said.append((yield from self._estimate(row)))
         newest = self._said[-1]
         if self._live is None or not self._is_usable(row):
@@ -337,15 +332,6 @@ class Track:
         assert self._day is not None
         return tick - (len(self._live) - 1) * self._slots.step - self._day[0] <= AT_MIDNIGHT * MINUTE
 
-    def _is_row(self, place: int, row: Row) -> bool:
-        flow = self._ventilation[place]
-        same_flow = math.isnan(flow) if row.ventilation is None else flow == row.ventilation
-        return self._ticks[place] == row.tick and self._co2[place] == row.co2 and same_flow
-
-    def _drop_newest(self) -> None:
-        for column in (self._ticks, self._co2, self._ventilation, self._said):
-            column.pop()
-
     # ---- days ----
 
     def _begin_day(self, time: int) -> None:
@@ -357,7 +343,7 @@ class Track:
         self._live = None if self.model is None else self.model.room.anew()
 
     def _forget_rows(self) -> None:
-        self._ticks, self._co2, self._ventilation = array("q"), array("d"), array("d")
+        self._rows = Rows()
         self._said: deque[Estimated] = deque(maxlen=self._wait + 2)
         self._watch.begin()
         self.fault = ""
