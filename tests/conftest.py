@@ -5,6 +5,8 @@ from threadpoolctl import threadpool_limits
 
 import occupair as oc
 
+pytest_plugins = ["browser", "missing_servers"]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():

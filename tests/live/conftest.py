@@ -1,24 +1,63 @@
-"""Which servers the tests could not have: said at the end, and a failure where all of them are asked for."""
+"""What several tests of the service share: settings, a broker, an empty store, services that end."""
 
-import os
+from contextlib import closing
 
 import pytest
-from live.mosquitto import why_no_mosquitto
-from live.postgres import why_no_postgres
+from live.mosquitto import mosquitto_server
+from live.postgres import empty_database
 
-ALL_OF_THEM = "ALL_SERVERS"
-
-
-def missing():
-    """Say which servers cannot be had, and why."""
-    return [why for why in (why_no_mosquitto(), why_no_postgres()) if why is not None]
+from occupair.live.config import read_config
+from occupair.live.store import Store
 
 
-def pytest_sessionstart(session):
-    if os.environ.get(ALL_OF_THEM) and missing():
-        pytest.exit(f"{ALL_OF_THEM} is set, but: {'; '.join(missing())}", returncode=2)
+@pytest.fixture
+def write(tmp_path):
+    """Write settings; give their path."""
+
+    def write(text, name="rooms.toml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
 
 
-def pytest_terminal_summary(terminalreporter):
-    for why in missing():
-        terminalreporter.write_line(f"tests were left out: {why}", yellow=True)
+@pytest.fixture
+def read(write):
+    """Read settings of a text, in an environment that has nothing but what is given."""
+    return lambda text, environ=None, **options: read_config(write(text), environ or {}, **options)
+
+
+@pytest.fixture
+def server():
+    """A broker."""
+    with mosquitto_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    """Of an empty database, without tables."""
+    return empty_database(request.param, tmp_path)
+
+
+@pytest.fixture
+def store(url):
+    with closing(Store(url)) as store:
+        store.migrate()
+        yield store
+
+
+@pytest.fixture
+def start():
+    """Start services that are ended with the test."""
+    services = []
+
+    def begin(service):
+        services.append(service)
+        service.start()
+        return service
+
+    yield begin
+    for service in services:
+        service.kill()

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from live.ports import free_port
 
 _SBIN = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 
@@ -28,9 +29,7 @@ def _program(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *_SBIN]))
 
 
-need_mosquitto = pytest.mark.skipif(
-    why_no_mosquitto() is not None, reason=f"mosquitto is {why_no_mosquitto()}"
-)
+need_mosquitto = pytest.mark.skipif(why_no_mosquitto() is not None, reason=why_no_mosquitto() or "")
 
 
 class MosquittoServer:
@@ -61,7 +60,7 @@ class MosquittoServer:
     def start(self) -> None:
         """Start it, on the port it had before if it had one, and wait until it answers."""
         for _ in range(5):
-            port = self.port or _free_port()
+            port = self.port or free_port()
             self._configure(port)
             with (self.folder / "log").open("ab") as log:
                 command = [_program("mosquitto"), "-v", "-c", str(self.folder / "mosquitto.conf")]
@@ -174,9 +173,3 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{command[0]}: {done.stderr.strip()}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 
 import aiomqtt
 import pytest
+from live.waiting import until
 
 from occupair.live.config import MqttConfig, RoomConfig, Topic
 from occupair.live.messages import Fate, Quality, RoomState
@@ -191,14 +192,6 @@ async def running(link, pipeline):
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-async def until(true, seconds=15.0):
-    started = time.monotonic()
-    while not true():
-        if time.monotonic() - started > seconds:
-            raise AssertionError(f"not true after {seconds:g} s")
-        await asyncio.sleep(0.005)
 
 
 @asynccontextmanager

@@ -9,7 +9,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from live.ports import free_port
 
 PASSWORD = "open-sesame"
 
@@ -65,7 +65,7 @@ class PostgresServer:
     def start(self) -> None:
         """Start it, on the port it had before if it had one, and wait until it answers."""
         for _ in range(5):
-            port = self.port or _free_port()
+            port = self.port or free_port()
             where = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(self.folder)]
             safe = ["-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "max_connections=100"]
             with (self.folder / "log").open("ab") as log:
@@ -152,15 +152,10 @@ def empty_database(kind: str, folder: Path) -> str:
     """Give the URL of an empty store, ``sqlite`` or ``postgresql``, or leave the test out and say why."""
     if kind == "sqlite":
         return f"sqlite:///{folder / 'rooms.db'}"
-    need_postgres()
-    return shared_server().database()
-
-
-def need_postgres() -> None:
-    """Leave a test out, and say why, where there is no PostgreSQL."""
     reason = why_no_postgres()
     if reason is not None:
         pytest.skip(reason)
+    return shared_server().database()
 
 
 def _program(name: str) -> str:
@@ -178,7 +173,4 @@ def _other_user() -> pwd.struct_passwd | None:
     return None
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+need_postgres = pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")

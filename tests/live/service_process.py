@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from live.ports import free_port
 
 
 class ServiceProcess:
@@ -81,9 +82,3 @@ class ServiceProcess:
         status = self._process.wait(patience)
         self._process = None
         return status
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

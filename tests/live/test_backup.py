@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from live.postgres import empty_database
-from live.test_store import at, newer_version, thought, told
+from live.store_parts import at, newer_version, thought, told
 from sqlalchemy import select, text
 
 from occupair.errors import InputError

@@ -20,24 +20,6 @@ HASH = "sha256:" + "0123456789abcdef" * 4
 
 
 @pytest.fixture
-def write(tmp_path):
-    """Write settings; give their path."""
-
-    def write(text, name="rooms.toml"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-@pytest.fixture
-def read(write):
-    """Read settings of a text, in an environment that has nothing but what is given."""
-    return lambda text, environ=None, **options: read_config(write(text), environ or {}, **options)
-
-
-@pytest.fixture
 def faults_of(read, tmp_path):
     """Give the faults of a text, without the folder."""
 

@@ -415,7 +415,10 @@ def test_a_fault_of_ours_tells_nothing_of_itself(pipeline, ask):
         ({"store": "ok", "mqtt": "connected", "engine": "ok"}, 200, "ok"),
         ({"store": "ok", "mqtt": "off", "engine": "ok"}, 200, "ok"),
         ({"store": "disk is full", "mqtt": "connected", "engine": "ok"}, 503, "failing"),
-        ({"store": "ok", "mqtt": "connecting", "engine": "ok"}, 503, "failing"),
+        ({"store": "ok", "mqtt": "connected", "engine": "stopped"}, 503, "failing"),
+        ({"store": "ok", "mqtt": "connecting", "engine": "ok"}, 200, "degraded"),
+        ({"store": "ok", "mqtt": "no link: Connection refused", "engine": "ok"}, 200, "degraded"),
+        ({"store": "disk is full", "mqtt": "connecting", "engine": "ok"}, 503, "failing"),
     ],
 )
 def test_health(pipeline, ask, parts, status, word):

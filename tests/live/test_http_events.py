@@ -11,6 +11,7 @@ import httpx
 import pytest
 import uvicorn
 from live.fake_pipeline import TOKENS, FakePipeline, make_config, make_state
+from live.waiting import wait_for
 
 from occupair.live.http.app import make_app
 from occupair.live.http.events import Streams
@@ -42,7 +43,7 @@ class Server:
 
     def __enter__(self):
         self.thread.start()
-        until(lambda: self.server.started)
+        wait_for(lambda: self.server.started)
         return self
 
     def __exit__(self, *_):
@@ -51,14 +52,6 @@ class Server:
         self.thread.join(20)
         self.socket.close()
         assert not self.thread.is_alive()
-
-
-def until(true, seconds=10.0):
-    """Wait for something to be true."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come true in time"
-        time.sleep(0.01)
 
 
 @contextlib.contextmanager
@@ -134,39 +127,41 @@ def test_a_client_that_leaves_is_forgotten():
         with listening(server) as events:
             next(events)
             assert (server.streams.open, len(server.pipeline.listeners)) == (1, 1)
-        until(lambda: (server.streams.open, len(server.pipeline.listeners)) == (0, 0))
+        wait_for(lambda: (server.streams.open, len(server.pipeline.listeners)) == (0, 0))
         server.tell(make_state("lab", 5))
         with listening(server) as events:
             assert states_of(next(events))["lab"] == 5
 
 
+@contextlib.contextmanager
+def not_reading(server, buffer):
+    """Open a stream that nobody reads yet, with a buffer of so many bytes."""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        client.connect(("127.0.0.1", server.port))
+        client.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wait_for(lambda: server.streams.open == 1)
+        yield client
+
+
 def test_a_client_that_does_not_read_holds_up_nobody_and_is_dropped():
     rooms = [f"room{place}" for place in range(300)]
-    with serving(*rooms, patience=3.0) as server, socket.socket() as deaf:
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.connect(("127.0.0.1", server.port))
-        deaf.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        until(lambda: server.streams.open == 1)
-        with listening(server) as events:
-            next(events)
-            slowest = 0.0
-            for people in range(60):  # some 5 MB in all: more than any buffer on the way
-                said_at = time.monotonic()
-                server.tell(*(make_state(room, people) for room in rooms))
-                assert states_of(next(events)) == dict.fromkeys(rooms, people)
-                slowest = max(slowest, time.monotonic() - said_at)
-            assert slowest < 2.5, "nobody waits for the deaf one"
-            until(lambda: server.streams.open == 1)
-            assert len(server.pipeline.listeners) == 1
+    with serving(*rooms, patience=3.0) as server, not_reading(server, 4096), listening(server) as events:
+        next(events)
+        slowest = 0.0
+        for people in range(60):  # some 5 MB in all: more than any buffer on the way
+            said_at = time.monotonic()
+            server.tell(*(make_state(room, people) for room in rooms))
+            assert states_of(next(events)) == dict.fromkeys(rooms, people)
+            slowest = max(slowest, time.monotonic() - said_at)
+        assert slowest < 2.5, "nobody waits for the deaf one"
+        wait_for(lambda: server.streams.open == 1)
+        assert len(server.pipeline.listeners) == 1
 
 
 def test_a_slow_client_misses_states_but_not_the_newest():
     rooms = [f"room{place}" for place in range(300)]
-    with serving(*rooms, patience=30.0) as server, socket.socket() as slow:
-        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
-        slow.connect(("127.0.0.1", server.port))
-        slow.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        until(lambda: server.streams.open == 1)
+    with serving(*rooms, patience=30.0) as server, not_reading(server, 65_536) as slow:
         for people in range(200):
             server.tell(*(make_state(room, people) for room in rooms))
             time.sleep(0.005)
@@ -187,7 +182,7 @@ def test_so_many_streams_and_no_more():
             assert answer.status_code == 503
             assert answer.json() == {"detail": "at most 2 event streams at a time"}
             assert answer.headers["retry-after"] == "30"
-        until(lambda: server.streams.open == 0)
+        wait_for(lambda: server.streams.open == 0)
         with listening(server) as events:
             next(events)
 
@@ -206,7 +201,7 @@ def test_a_service_that_stops_ends_its_streams():
         next(events)
         server.loop.call_soon_threadsafe(server.streams.stop)
         assert list(events) == []
-        until(lambda: server.streams.open == 0)
+        wait_for(lambda: server.streams.open == 0)
         late = httpx.get(f"{server.url}/api/events")
         assert (late.status_code, late.json()) == (503, {"detail": "the service stops"})
 

@@ -77,8 +77,9 @@ def test_figures_of_the_service(pipeline):
     rooms = {quality: found["occupair_rooms", ("quality", quality.value)] for quality in Quality}
     assert rooms == dict.fromkeys(Quality, 0) | {Quality.STALE: 1, Quality.OK: 1}
     assert found[("process_resident_memory_bytes",)] > 1e6
-    pipeline.healthy = {"store": "gone"}
-    assert scrape(pipeline)[("occupair_up",)] == 0
+    for parts in ({"store": "gone"}, {"mqtt": "connecting"}):
+        pipeline.healthy = parts
+        assert scrape(pipeline)[("occupair_up",)] == 0
 
 
 def test_delays_are_counted_once_over_many_scrapes(pipeline):

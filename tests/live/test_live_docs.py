@@ -18,6 +18,7 @@ from occupair.live.discovery import state_payload
 from occupair.live.engine import AHEAD
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
+from occupair.live.instants import to_time
 from occupair.live.messages import Fate, Quality
 from occupair.live.payloads import parse_co2, parse_ventilation
 from occupair.room.day import START
@@ -65,7 +66,7 @@ def test_the_payload_of_a_source_is_read_by_its_settings(heading, co2, ventilati
     path = tmp_path / "rooms.toml"
     path.write_text(settings)
     (room,) = read_config(path, {}).rooms.values()
-    now = track.moment(1_772_434_800_000_000)
+    now = to_time(1_772_434_800_000_000)
     assert parse_co2(room.co2, payload.encode(), now, room.timezone).value == co2
     if ventilation is not None:
         assert parse_ventilation(room.ventilation, payload.encode(), now, room.timezone).value == ventilation

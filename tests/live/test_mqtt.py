@@ -18,19 +18,13 @@ from live.mqtt_parts import (
     running,
     state,
     told,
-    until,
 )
+from live.waiting import until
 from pydantic import SecretStr
 
 from occupair.live import mqtt, mqtt_client
 
 pytestmark = need_mosquitto
-
-
-@pytest.fixture
-def server():
-    with mosquitto_server() as server:
-        yield server
 
 
 def test_it_tries_for_ever_with_longer_and_longer_pauses(caplog):

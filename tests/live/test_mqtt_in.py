@@ -28,9 +28,9 @@ from live.mqtt_parts import (
     running,
     state,
     told,
-    until,
     watching,
 )
+from live.waiting import until
 from paho.mqtt.client import MQTTMessage
 
 from occupair.live import mqtt_client, mqtt_in
@@ -39,12 +39,6 @@ from occupair.live.messages import Fate
 from occupair.live.pipeline import NotTaken
 
 pytestmark = need_mosquitto
-
-
-@pytest.fixture
-def server():
-    with mosquitto_server() as server:
-        yield server
 
 
 TESTS = Path(__file__).parent.parent

@@ -3,7 +3,6 @@
 import asyncio
 import json
 
-import pytest
 from live.mosquitto import mosquitto_server, need_mosquitto
 from live.mqtt_parts import (
     LAB,
@@ -15,19 +14,13 @@ from live.mqtt_parts import (
     running,
     state,
     told,
-    until,
     watching,
 )
+from live.waiting import until
 
 from occupair.live.config import RoomConfig, Topic
 
 pytestmark = need_mosquitto
-
-
-@pytest.fixture
-def server():
-    with mosquitto_server() as server:
-        yield server
 
 
 @both_versions

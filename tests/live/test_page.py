@@ -4,37 +4,22 @@ import base64
 import datetime as dt
 import os
 import re
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from browser import DESKTOP, PHONE
 from live.fake_pipeline import MODEL, TOKENS
 from live.page_server import NOW, START, Building, make_rooms, serve
-from playwright.sync_api import expect, sync_playwright
+from live.waiting import wait_for
+from playwright.sync_api import expect
 
 from occupair.live.messages import Label, Quality
 from occupair.live.page import STATIC
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-DESKTOP = {"viewport": {"width": 1280, "height": 860}}
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 FAR_AWAY = "America/New_York"  # the browser's zone; the rooms are in Copenhagen
 ROOM = "room-1"  # "Workshop 0.02", well, with labels
-
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="Chromium is not installed: no /usr/bin/chromium"
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -66,36 +51,14 @@ def quiet():
 
 
 @pytest.fixture
-def look(browser, house):
-    """Open pages that may not complain, nor ask anybody but the service."""
-    opened = []
+def look(house, open_page):
+    """Open pages far away from the rooms; buildings stay until they are closed."""
 
     def look(url, *, refused=(), lost=False, **settings):
-        settings = {**DESKTOP, "timezone_id": FAR_AWAY, "reduced_motion": "reduce", **settings}
-        context = browser.new_context(**settings)
-        page = context.new_page()
-        page.set_default_timeout(8_000)
-        complaints, elsewhere = [], []
-        page.on(
-            "console",
-            lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        home = url.split("/#")[0]
-        page.on(
-            "request",
-            lambda asked: None if asked.url.startswith((home, "data:")) else elsewhere.append(asked.url),
-        )
         known = (*(f"status of {status}" for status in refused), *(["net::ERR"] if lost else []))
-        opened.append((context, complaints, elsewhere, known))
-        page.goto(url)
-        return page
+        return open_page(url, known=known, **{"timezone_id": FAR_AWAY, **settings})
 
-    yield look
-    for context, complaints, elsewhere, known in opened:
-        context.close()
-        assert [text for text in complaints if not any(part in text for part in known)] == []
-        assert elsewhere == []
+    return look
 
 
 def tile(page, room):
@@ -106,13 +69,6 @@ def drawn(page):
     """Wait for the chart; how many estimates it shows."""
     page.wait_for_selector(".plot[data-drawn]")
     return int(page.locator(".plot").get_attribute("data-drawn"))
-
-
-def wait_until(true, within=8.0):
-    end = time.monotonic() + within
-    while not true():
-        assert time.monotonic() < end, "it did not come true in time"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -268,7 +224,7 @@ def test_a_day_goes_on_live_and_corrections_are_fetched(look, url, building):
     building.say(late)
     expect(page.locator(".hero-count")).to_have_text("21")
     expect(page.locator("#how-many")).to_have_value("21")
-    wait_until(lambda: page.evaluate("Math.max(...document.querySelector('.plot').data[4].y)") == 31)
+    wait_for(lambda: page.evaluate("Math.max(...document.querySelector('.plot').data[4].y)") == 31)
     building.minute += 5  # five minutes were missed
     building.say(building.rooms[ROOM].state(building.minute))
     page.wait_for_selector(f'.plot[data-drawn="{before + 6}"]')
@@ -308,9 +264,9 @@ def test_labels_are_saved_undone_and_deleted(look, url, building):
     assert len(building.store.labels(ROOM)) == there
     newest = building.store.labels(ROOM)[-1]
     page.get_by_role("button", name=re.compile(f"Delete {newest.people} people, today")).first.click()
-    wait_until(lambda: newest not in building.store.labels(ROOM))
+    wait_for(lambda: newest not in building.store.labels(ROOM))
     page.get_by_role("button", name="Undo").click()
-    wait_until(lambda: newest.time in [label.time for label in building.store.labels(ROOM)])
+    wait_for(lambda: newest.time in [label.time for label in building.store.labels(ROOM)])
     page.locator("#how-many").fill("2.5")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".toast.bad")).to_contain_text("Enter a whole number of people, 0 or more.")

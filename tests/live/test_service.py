@@ -17,9 +17,11 @@ import numpy as np
 import paho.mqtt.client as mqtt
 import pandas as pd
 import pytest
-from live.mosquitto import mosquitto_server, why_no_mosquitto
-from live.postgres import postgres_to_stop, why_no_postgres
-from live.service_process import ServiceProcess, free_port
+from live.mosquitto import mosquitto_server, need_mosquitto
+from live.ports import free_port
+from live.postgres import need_postgres, postgres_to_stop
+from live.service_process import ServiceProcess
+from live.waiting import until, wait_for
 
 import occupair as oc
 from occupair.live import service as live_service
@@ -34,8 +36,6 @@ model = "model.occupair"
 co2 = { topic = "sensors/lab", shape = "json", path = "co2", time_path = "time" }
 ventilation = { topic = "sensors/lab", shape = "json", path = "fan", time_path = "time", full = 100 }
 """
-
-needs_mosquitto = pytest.mark.skipif(why_no_mosquitto() is not None, reason=why_no_mosquitto() or "")
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +54,6 @@ def model(office):
 def folder(tmp_path, model):
     model.save(tmp_path / "model.occupair")
     return tmp_path
-
-
-@pytest.fixture
-def start():
-    """Start services that are ended with the test."""
-    services = []
-
-    def begin(service):
-        services.append(service)
-        service.start()
-        return service
-
-    yield begin
-    for service in services:
-        service.kill()
 
 
 class Listener:
@@ -106,18 +91,11 @@ def broker():
         listener.stop()
 
 
-def wait_for(met, patience=40.0):
-    until = time.monotonic() + patience
-    while not met():
-        assert time.monotonic() < until, "it never came"
-        time.sleep(0.05)
-
-
 def same_time(said, time_):
     return said.get("time") is not None and pd.Timestamp(said["time"]) == time_
 
 
-@needs_mosquitto
+@need_mosquitto
 def test_counts_come_back_and_a_stop_is_clean(folder, office, model, broker, start):
     server, listener = broker
     day = office.iloc[3 * 288 : 3 * 288 + 150]
@@ -140,7 +118,7 @@ def test_counts_come_back_and_a_stop_is_clean(folder, office, model, broker, sta
     assert {line["level"] for line in log} == {"info"}
 
 
-@needs_mosquitto
+@need_mosquitto
 def test_rooms_are_read_again_on_sighup(folder, office, broker, start):
     server, listener = broker
     service = start(
@@ -160,8 +138,8 @@ def test_rooms_are_read_again_on_sighup(folder, office, broker, start):
     assert service.stop() == 0
 
 
-@needs_mosquitto
-@pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")
+@need_mosquitto
+@need_postgres
 def test_a_lost_database_delays_no_estimate_and_loses_nothing(folder, office, model, broker, start):
     server, listener = broker
     day = office.iloc[3 * 288 : 3 * 288 + 150]
@@ -183,8 +161,8 @@ def test_a_lost_database_delays_no_estimate_and_loses_nothing(folder, office, mo
         assert service.stop() == 0
 
 
-@needs_mosquitto
-@pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")
+@need_mosquitto
+@need_postgres
 def test_sighup_while_the_database_is_away_leaves_the_link_as_it_is(folder, office, broker, start):
     server, listener = broker
     day = office.iloc[3 * 288 : 3 * 288 + 2]
@@ -270,11 +248,6 @@ def run_here(path, work):
 
 def hang_up():
     os.kill(os.getpid(), signal.SIGHUP)
-
-
-async def until(met):
-    while not met():
-        await asyncio.sleep(0.01)
 
 
 def test_settings_that_cannot_be_taken_leave_all_as_it_is(links, settings, monkeypatch, caplog):
@@ -390,7 +363,7 @@ def test_calls_that_hang_leave_room_for_others_and_no_timer_outlives_the_service
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
-@pytest.mark.skipif(why_no_postgres() is not None, reason=why_no_postgres() or "")
+@need_postgres
 def test_it_stops_also_when_the_database_hangs(folder, office, start):
     with postgres_to_stop() as database:
         service = start(ServiceProcess(folder, store=database.url, broker=None, rooms=ROOM))
@@ -413,7 +386,7 @@ def children(pid):
     return [int(line) for line in found.stdout.split()]
 
 
-@needs_mosquitto
+@need_mosquitto
 def test_a_full_disk_delays_no_estimate_and_loses_nothing(folder, office, model, broker, start):
     server, listener = broker
     day = office.iloc[3 * 288 : 3 * 288 + 150]
@@ -432,6 +405,17 @@ def test_a_full_disk_delays_no_estimate_and_loses_nothing(folder, office, model,
     said = store.estimates("lab", None, None, limit=1000)
     np.testing.assert_allclose([one.people for one in said], model.estimate(day), atol=1e-6)
     store.close()
+    assert service.stop() == 0
+
+
+def test_a_lost_broker_is_told_and_leaves_the_service_healthy(folder, office, start):
+    service = start(
+        ServiceProcess(folder, store=f"sqlite:///{folder}/rooms.db", broker=free_port(), rooms=ROOM)
+    )
+    wait_for(lambda: service.get("/healthz")["parts"]["mqtt"].startswith("no link: "))
+    assert service.get("/healthz")["status"] == "degraded"
+    said = {"time": office.index[-1].isoformat(), "co2": 500.0, "ventilation": 0.0}
+    assert service.post("/api/rooms/lab/readings", said)["outcomes"][0]["outcome"] == "accepted"
     assert service.stop() == 0
 
 

@@ -104,21 +104,6 @@ class Poster(threading.Thread):
             time.sleep(0.02)
 
 
-@pytest.fixture
-def start():
-    """Start services that are ended with the test."""
-    services = []
-
-    def begin(service):
-        services.append(service)
-        service.start()
-        return service
-
-    yield begin
-    for service in services:
-        service.kill()
-
-
 def wait_for(count, patience=60.0):
     until = time.monotonic() + patience
     while not count():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,11 +100,3 @@ def make_reproduction(seed: int = 0) -> Reproduction:
 @pytest.fixture(scope="session")
 def reproduction() -> Reproduction:
     return make_reproduction()
-
-
-@pytest.fixture
-def chromium() -> str:
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("no chromium found to open the report with")
-    return found

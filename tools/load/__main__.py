@@ -210,11 +210,11 @@ def until_open(port: int, process: subprocess.Popen[bytes] | None = None, patien
                 if process is None:
                     return
                 try:
-                    urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
+                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+                        if json.load(answer)["status"] == "ok":
+                            return
                 except OSError:
                     pass
-                else:
-                    return
         time.sleep(0.2)
     raise SystemExit(f"nothing listens on port {port}")
 

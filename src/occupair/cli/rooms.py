@@ -30,6 +30,7 @@ from occupair.cli.shared import (
     out,
     print_json,
     read,
+    read_labelled,
 )
 from occupair.errors import InputError
 
@@ -118,7 +119,7 @@ def fit(
         assert room is not None
         office, source = _read_room(room, database, timezone), Path(f"room {room}")
     else:
-        office, source = _read_labelled(readings, timezone, column, dayfirst), readings
+        office, source = read_labelled(readings, timezone, column, dayfirst), readings
         office = _only_counted(office) if is_paper else office
     given: dict[str, Any] = {
         "layer": layer,
@@ -165,10 +166,10 @@ def _database(readings: Path | None, room: str | None, store: str | None, *, of_
 
 def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
     """Read a room's readings and labels from the store of the live service."""
-    from occupair.cli.service import _check_store, _need_live
+    from occupair.cli.service import check_store, need_live
 
-    _need_live("fit --store")
-    _check_store(url)
+    need_live("fit --store")
+    check_store(url)
     from occupair.live.store import Store
     from occupair.readings import named
 
@@ -184,19 +185,6 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
         if timezone is None:
             note(f"room {room}: midnight and the time of day are taken in UTC: {_GIVE_ZONE}")
         return store.training_readings(room, timezone or "UTC")
-
-
-def _read_labelled(
-    path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
-) -> pd.DataFrame:
-    """Read readings whose head counts may be known here and there."""
-    from occupair.labelled_files import read_labelled
-
-    pairs = [pair.partition("=") for pair in columns or []]
-    if not all(theirs for _, _, theirs in pairs):
-        raise InputError(f"--column must be ours=theirs, e.g. co2='Raum 7', got {', '.join(columns or [])}")
-    names = {ours: theirs for ours, _, theirs in pairs}
-    return read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
 
 
 def _only_counted(office: pd.DataFrame) -> pd.DataFrame:
@@ -358,7 +346,7 @@ def _estimate(
         "ventilation_unit": estimator.ventilation_unit_,
     }
     if occupancy:
-        office = _read_labelled(readings, timezone, *options, **scale)
+        office = read_labelled(readings, timezone, *options, **scale)
     else:
         office = read(readings, timezone, *options, **scale, occupancy=False)
     with naming(readings), bar():

@@ -37,7 +37,7 @@ def serve(
     """
     if demo == (rooms is not None) or (demo and check):
         raise InputError("serve takes the settings of rooms, ROOMS.toml, or --demo alone")
-    _need_live("serve", *(["amqtt"] if demo else []))
+    need_live("serve", *(["amqtt"] if demo else []))
     if demo:
         from occupair.live.config_rules import is_loopback
         from occupair.live.demo import serve_demo
@@ -99,8 +99,8 @@ def backup(
 
     Example: occupair backup --store sqlite:///occupair.db occupair-backup.zip
     """
-    _need_live("backup")
-    _check_store(store)
+    need_live("backup")
+    check_store(store)
     from occupair.live.store.backup import backup as run
 
     database = Path(store.removeprefix("sqlite:///").partition("?")[0])
@@ -119,15 +119,16 @@ def restore(
 
     Example: occupair restore occupair-backup.zip --store postgresql://me@localhost/occupair
     """
-    _need_live("restore")
-    _check_store(store)
+    need_live("restore")
+    check_store(store)
     from occupair.live.store.backup import restore as run
 
     run(path, store, replace=replace)
     out.print(f"{path}: restored", soft_wrap=True)
 
 
-def _check_store(store: str) -> None:
+def check_store(store: str) -> None:
+    """Refuse an address of a database that breaks a rule, or that needs more than is installed."""
     from occupair.live.config_rules import Broken
     from occupair.live.config_rules import store as rule
 
@@ -138,7 +139,8 @@ def _check_store(store: str) -> None:
     _need_postgres(store)
 
 
-def _need_live(command: str, *more: str) -> None:
+def need_live(command: str, *more: str) -> None:
+    """Refuse a command whose packages, those of the live service and ``more``, are not installed."""
     if any(find_spec(module) is None for module in (*_LIVE, *more)):
         raise InputError(f"{command} needs more than is installed: pip install 'occupair[live]'")
 

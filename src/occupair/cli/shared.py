@@ -48,11 +48,25 @@ def read(
     """Read readings with the options that all commands have for it."""
     from occupair.reading_files import read_readings
 
+    return read_readings(path, timezone=timezone, columns=column_names(columns), dayfirst=dayfirst, **options)
+
+
+def read_labelled(
+    path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
+) -> pd.DataFrame:
+    """Read readings whose head counts may be known here and there, with the same options."""
+    from occupair import labelled_files
+
+    names = column_names(columns)
+    return labelled_files.read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
+
+
+def column_names(columns: list[str] | None) -> dict[str, str]:
+    """Read what --column says: ours to theirs."""
     pairs = [pair.partition("=") for pair in columns or []]
     if not all(theirs for _, _, theirs in pairs):
         raise InputError(f"--column must be ours=theirs, e.g. co2='Raum 7', got {', '.join(columns or [])}")
-    names = {ours: theirs for ours, _, theirs in pairs}
-    return read_readings(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
+    return {ours: theirs for ours, _, theirs in pairs}
 
 
 def keep_inputs(written: Path | None, *read_from: Path) -> None:

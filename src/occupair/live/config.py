@@ -176,7 +176,8 @@ class ServiceConfig:
     room_metrics : bool
         Whether /metrics has series for every room.
     tolerance : float
-        x of Jiang et al. 2016, Eq. (26) [people].
+        How far the counts of models of ``fit --paper`` may be from Jiang et al. 2016, Eq. (26) written out,
+        for speed [people].
     tokens, limits, mqtt, rooms
         Who gets in, how much they may ask, the broker if any, and the rooms by id.
     origin : Origin, optional

@@ -22,12 +22,12 @@ def written(key: Key) -> str:
     return "".join(map(_part, key)).removeprefix(".")
 
 
-def shown(value: object) -> str:
+def in_toml_words(value: object) -> str:
     """Write a value for an error, not too long.
 
     Examples
     --------
-    >>> shown(True), shown({"a": 1}), shown("x")
+    >>> in_toml_words(True), in_toml_words({"a": 1}), in_toml_words("x")
     ('true', 'a table', "'x'")
     """
     if isinstance(value, dict | list):
@@ -57,7 +57,8 @@ class Faults:
         self, key: Key, rule: str, value: object = _NOTHING, *, hint: str = "", secret: bool = False
     ) -> None:
         """Note that a key breaks a rule; the value of a secret is not shown."""
-        got = "" if value is _NOTHING else f", got {'a value that is not shown' if secret else shown(value)}"
+        said = "a value that is not shown" if secret else in_toml_words(value)
+        got = "" if value is _NOTHING else f", got {said}"
         line, place = self._place(key)
         self._found.append((line, f"{place}: {rule}{got}{hint}"))
 

@@ -14,7 +14,7 @@ _UNITS = (1.0, 1e3, 1e6, 1e9)  # of a second
 _LATEST = 1e10  # [s] since 1970: the year 2286
 
 
-def parse_time(told: object, *, timezone: str, near: dt.datetime) -> dt.datetime | None:
+def parse_device_time(told: object, *, timezone: str, near: dt.datetime) -> dt.datetime | None:
     """Read a time and give it in UTC; None if the clock it came from was never set.
 
     Parameters
@@ -30,9 +30,9 @@ def parse_time(told: object, *, timezone: str, near: dt.datetime) -> dt.datetime
     Examples
     --------
     >>> now = dt.datetime(2024, 1, 8, 7, tzinfo=dt.UTC)
-    >>> str(parse_time("2024-01-08T08:00:00", timezone="Europe/Copenhagen", near=now))
+    >>> str(parse_device_time("2024-01-08T08:00:00", timezone="Europe/Copenhagen", near=now))
     '2024-01-08 07:00:00+00:00'
-    >>> parse_time(1704697200000, timezone="UTC", near=now) == now
+    >>> parse_device_time(1704697200000, timezone="UTC", near=now) == now
     True
     """
     try:

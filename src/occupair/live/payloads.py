@@ -9,17 +9,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.errors import InputError
 from occupair.live.payload_paths import NOTHING, find
-from occupair.live.payload_times import parse_time
+from occupair.live.payload_times import parse_device_time
 from occupair.readings import shown
 
 if TYPE_CHECKING:
     from occupair.live.config import Topic
 
+_Object = Mapping[str, object]
 MOST_BYTES = 65_536
 """More is no reading: those have some hundred."""
 LARGEST = 1e6
@@ -79,7 +80,7 @@ def parse_co2(topic: Topic, payload: bytes, received: dt.datetime, timezone: str
     """Read CO2 [ppm], and its time if the payload has one; see ``parse_payload``."""
     try:
         content = _content(topic, payload)
-        value = _co2_number(_co2_in(topic, content))
+        value = _co2_number(_value_in(topic, content, _co2_in))
         return Parsed(value, _time_in(topic, content, received, timezone))
     except InputError as error:
         raise InputError(f"{topic.topic}: {error}") from None
@@ -102,7 +103,7 @@ def parse_ventilation(topic: Topic, payload: bytes, received: dt.datetime, timez
     """
     try:
         content = _content(topic, payload)
-        value = _ventilation_number(_ventilation_in(topic, content), topic.full)
+        value = _ventilation_number(_value_in(topic, content, _ventilation_in), topic.full)
         return Parsed(value, _time_in(topic, content, received, timezone))
     except InputError as error:
         raise InputError(f"{topic.topic}: {error}") from None
@@ -135,12 +136,17 @@ def _refuse_constant(name: str) -> float:
     raise InputError(f"must have finite numbers, got {name}")
 
 
-def _co2_in(topic: Topic, content: object) -> object:
+def _value_in(topic: Topic, content: object, search: Callable[[Topic, _Object], object]) -> object:
+    """Find a value: by its path, as the whole payload, or in an object by the names devices give it."""
     if topic.path is not None and not isinstance(content, str):
         return _at(content, topic.path)
     content = _unwrapped(content)
     if topic.shape == "number" or not isinstance(content, Mapping):
         return content
+    return search(topic, content)
+
+
+def _co2_in(topic: Topic, content: _Object) -> object:
     if topic.shape != "tasmota" and (found := _first_of(content, _CO2_KEYS)) is not NOTHING:
         return found
     if topic.shape in ("auto", "tasmota"):
@@ -148,7 +154,7 @@ def _co2_in(topic: Topic, content: object) -> object:
     raise _missing("co2", content)
 
 
-def _tasmota_co2(content: Mapping[str, object]) -> object:
+def _tasmota_co2(content: _Object) -> object:
     """Find CO2 by the name it has in every Tasmota sensor; their eCO2 is another thing."""
     sensors = [name for name, told in content.items() if isinstance(told, Mapping) and _TASMOTA in told]
     if len(sensors) > 1:
@@ -158,12 +164,7 @@ def _tasmota_co2(content: Mapping[str, object]) -> object:
     return find(content, (sensors[0], _TASMOTA))
 
 
-def _ventilation_in(topic: Topic, content: object) -> object:
-    if topic.path is not None and not isinstance(content, str):
-        return _at(content, topic.path)
-    content = _unwrapped(content)
-    if topic.shape == "number" or not isinstance(content, Mapping):
-        return content
+def _ventilation_in(topic: Topic, content: _Object) -> object:
     if (found := _first_of(content, _VENTILATION_KEYS)) is not NOTHING:
         return found
     raise _missing("ventilation", content)
@@ -175,7 +176,7 @@ def _unwrapped(content: object) -> object:
     return inner if isinstance(inner, Mapping) else content
 
 
-def _first_of(content: Mapping[str, object], keys: tuple[str, ...]) -> object:
+def _first_of(content: _Object, keys: tuple[str, ...]) -> object:
     return next((content[key] for key in keys if key in content), NOTHING)
 
 
@@ -237,7 +238,7 @@ def _time_in(topic: Topic, content: object, received: dt.datetime, timezone: str
     if told is NOTHING or told is None:
         return None
     try:
-        return parse_time(told, timezone=timezone, near=received)
+        return parse_device_time(told, timezone=timezone, near=received)
     except InputError as error:
         raise InputError(f"{name} {error}") from None
 

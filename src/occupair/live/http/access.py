@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from occupair.live.config import Role, ServiceConfig, TokenConfig
 from occupair.live.http.answers import problem
-from occupair.live.http.times import shown
+from occupair.live.http.json_words import in_json_words
 from occupair.live.tokens import check_token
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Gate:
         known = {*_LOOPBACK, config.host.lower(), f"[{config.host.lower()}]"}
         if name is not None and name[1] in known:
             return None
-        return problem(403, f"Host must be {', '.join(_LOOPBACK)}, got {shown(asked)}")
+        return problem(403, f"Host must be {', '.join(_LOOPBACK)}, got {in_json_words(asked)}")
 
     def _too_often(self, request: Request, who: Who | None) -> JSONResponse | None:
         address = request.client.host if request.client else ""

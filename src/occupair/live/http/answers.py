@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from fastapi import HTTPException
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from occupair.live.http.times import shown
+from occupair.errors import InputError
+from occupair.live.http.json_words import in_json_words
 
 _MEANING = {
     401: "No token, or not a known one.",
@@ -50,6 +53,15 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) 
     return JSONResponse({"detail": one_line(detail)}, status, headers=dict(headers or {}))
 
 
+@contextmanager
+def or_conflict() -> Iterator[None]:
+    """Answer 409 to what cannot be done as things are now."""
+    try:
+        yield
+    except InputError as error:
+        raise HTTPException(409, str(error)) from None
+
+
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Say for OpenAPI which errors a route has."""
     return {status: _documented(status) for status in sorted({*statuses, 401, 403, 429})}
@@ -76,7 +88,7 @@ def in_words(error: RequestValidationError | ValidationError) -> str:
     else:
         said = rule.format(**first.get("ctx", {}))
     quiet = first["type"] == "missing" or where.endswith(_SECRET)
-    return one_line(f"{where} {said}" + ("" if quiet else f", got {shown(first['input'])}"))
+    return one_line(f"{where} {said}" + ("" if quiet else f", got {in_json_words(first['input'])}"))
 
 
 def _place(loc: Sequence[int | str]) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from occupair.live.http.answers import in_words
-from occupair.live.http.times import shown
+from occupair.live.http.json_words import in_json_words
 
 Model = TypeVar("Model", bound=BaseModel)
 REFERENCE = "#/components/schemas/{model}"
@@ -24,7 +24,7 @@ async def read_json(request: Request) -> bytes:
     """Read a body that says it is JSON."""
     kind = kind_of(request)
     if kind != "application/json":
-        raise HTTPException(415, f"Content-Type must be application/json, got {shown(kind)}")
+        raise HTTPException(415, f"Content-Type must be application/json, got {in_json_words(kind)}")
     return await request.body()
 
 

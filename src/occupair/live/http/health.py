@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
@@ -23,26 +24,34 @@ _FINE = ("ok", "connected", "off")
     summary="Does it work?",
     responses=open_may_answer()
     | {
-        503: {"model": Health, "description": "Something is wrong; `parts` says what, to those who may read."}
+        200: {"description": "It works; `degraded` while it has no link to the broker, which it looks for."},
+        503: {"model": Health, "description": "It fails; `parts` says what does, to those who may read."},
     },
 )
 async def healthz(request: Request) -> JSONResponse:
-    """Say whether all parts work; needs no token, and then says no more."""
+    """Say whether it works; needs no token, and then says no more."""
     parts = dict(pipeline_of(request).healthy)
-    fine = works(parts)
+    status = health_of(parts)
     who: Who | None = request.state.who
-    said: dict[str, object] = {"status": "ok" if fine else "failing"}
+    said: dict[str, object] = {"status": status}
     if who is not None:
         said["parts"] = parts
-    return JSONResponse(said, 200 if fine else 503, headers=None if fine else {"Retry-After": "10"})
+    if status == "failing":
+        return JSONResponse(said, 503, headers={"Retry-After": "10"})
+    return JSONResponse(said)
 
 
-def works(parts: Mapping[str, str]) -> bool:
-    """Tell whether all parts work.
+def health_of(parts: Mapping[str, str]) -> Literal["ok", "degraded", "failing"]:
+    """Sum up how the parts are.
+
+    Without a link to the broker it is only degraded: HTTP goes on, and a restart would not bring it back.
 
     Examples
     --------
-    >>> works({"store": "ok", "mqtt": "connected"}), works({"store": "ok", "mqtt": "connecting"})
-    (True, False)
+    >>> health_of({"store": "ok", "mqtt": "connected"}), health_of({"store": "ok", "mqtt": "connecting"})
+    ('ok', 'degraded')
     """
-    return all(said in _FINE for said in parts.values())
+    broken = {part for part, said in parts.items() if said not in _FINE}
+    if not broken:
+        return "ok"
+    return "degraded" if broken == {"mqtt"} else "failing"

@@ -25,7 +25,7 @@ from starlette.concurrency import run_in_threadpool
 from occupair.live.http.access import needs
 from occupair.live.http.answers import may_answer
 from occupair.live.http.events import Streams
-from occupair.live.http.health import works
+from occupair.live.http.health import health_of
 from occupair.live.messages import Quality, RoomState
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class ServiceCollector(Collector):
             "occupair_event_streams", "Event streams that are open.", value=self.streams.open
         )
         yield GaugeMetricFamily(
-            "occupair_up", "1 if all parts work.", value=float(works(self.pipeline.healthy))
+            "occupair_up", "1 if all parts work.", value=float(health_of(self.pipeline.healthy) == "ok")
         )
         yield CounterMetricFamily(
             "occupair_estimates", "Estimates given.", value=self.pipeline.estimates_total

@@ -207,7 +207,7 @@ class Me(BaseModel):
 class Health(BaseModel):
     """Whether it works."""
 
-    status: Literal["ok", "failing"]
+    status: Literal["ok", "degraded", "failing"]
     parts: dict[str, str] | None = Field(
         default=None, description="How each part is; only for those who may read.", examples=[{"store": "ok"}]
     )

@@ -10,11 +10,12 @@ from starlette.concurrency import run_in_threadpool
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.access import MODEL_BYTES, needs
-from occupair.live.http.answers import may_answer
+from occupair.live.http.answers import may_answer, or_conflict
 from occupair.live.http.bodies import kind_of
+from occupair.live.http.json_words import in_json_words
 from occupair.live.http.models import MOST_VERSION, ModelEntry, Models, Version
 from occupair.live.http.parts import pipeline_of, room_of
-from occupair.live.http.times import shown, write_time
+from occupair.live.http.times import write_time
 
 router = APIRouter(prefix="/api/rooms/{room}", tags=["models"])
 _KINDS = ("application/octet-stream", "application/json")
@@ -72,7 +73,7 @@ async def upload(
     """Keep a model file and count by it from now on."""
     kind = kind_of(request)
     if kind not in _KINDS:
-        raise HTTPException(415, f"Content-Type must be {' or '.join(_KINDS)}, got {shown(kind)}")
+        raise HTTPException(415, f"Content-Type must be {' or '.join(_KINDS)}, got {in_json_words(kind)}")
     data = await request.body()
     try:
         version = await pipeline_of(request).use_model(room.id, data, origin="upload", note=note)
@@ -114,10 +115,8 @@ async def activate(
     found = await run_in_threadpool(pipeline.store.models, room.id)
     if version not in {one.id for one in found}:
         raise HTTPException(404, _none_such(room, version))
-    try:
+    with or_conflict():
         await pipeline.activate(room.id, version)
-    except InputError as problem:
-        raise HTTPException(409, str(problem)) from None
     return Version(version=version)
 
 
@@ -130,10 +129,8 @@ async def activate(
 )
 async def forget(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> None:
     """Drop a room's labels and what was uploaded or trained; it counts by the model of its settings again."""
-    try:
+    with or_conflict():
         await pipeline_of(request).forget(room.id)
-    except InputError as problem:
-        raise HTTPException(409, str(problem)) from None
 
 
 def _none_such(room: RoomConfig, version: int) -> str:

@@ -13,7 +13,8 @@ from fastapi import HTTPException
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.bodies import parse_json
-from occupair.live.http.times import parse_time, shown
+from occupair.live.http.json_words import in_json_words
+from occupair.live.http.times import parse_rfc3339
 from occupair.live.messages import Reading
 
 _ONE = {"$ref": "#/components/schemas/ReadingIn"}
@@ -64,14 +65,16 @@ def parse_readings(data: bytes, room: RoomConfig, now: dt.datetime, *, most: int
         if isinstance(many, list):
             posted = many
         elif "readings" in posted and not {"co2", "ventilation"} & posted.keys():
-            raise HTTPException(422, f"readings must be a list, got {shown(many)}")
+            raise HTTPException(422, f"readings must be a list, got {in_json_words(many)}")
     if isinstance(posted, dict):
         one = _parse_one(posted, "", room, now)
         if isinstance(one, Refused):
             raise HTTPException(422, one.detail)
         return [one]
     if not isinstance(posted, list):
-        raise HTTPException(422, f"the body must be a reading or a list of readings, got {shown(posted)}")
+        raise HTTPException(
+            422, f"the body must be a reading or a list of readings, got {in_json_words(posted)}"
+        )
     if len(posted) > most:
         raise HTTPException(413, f"a post must have at most {most} readings, got {len(posted)}")
     return [_parse_one(one, f"readings[{place}]", room, now) for place, one in enumerate(posted)]
@@ -87,7 +90,7 @@ def _parse_one(given: Any, name: str, room: RoomConfig, now: dt.datetime) -> Rea
     dot = f"{name}." if name else ""
     try:
         if not isinstance(given, dict):
-            raise InputError(f"{name} must be an object, got {shown(given)}")
+            raise InputError(f"{name} must be an object, got {in_json_words(given)}")
         time = _time(given.get("time"), f"{dot}time", room, now)
         co2, ventilation = (_number(given.get(key), f"{dot}{key}") for key in ("co2", "ventilation"))
         if co2 is None and ventilation is None:
@@ -101,7 +104,7 @@ def _time(value: Any, name: str, room: RoomConfig, now: dt.datetime) -> dt.datet
     if value is None:
         return now
     try:
-        return parse_time(value, ZoneInfo(room.timezone), near=now)
+        return parse_rfc3339(value, ZoneInfo(room.timezone), near=now)
     except InputError as problem:
         raise InputError(f"{name} {problem}") from None
 
@@ -110,7 +113,7 @@ def _number(value: Any, name: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name} must be a number, got {shown(value)}")
+        raise InputError(f"{name} must be a number, got {in_json_words(value)}")
     try:
         return float(value)
     except OverflowError:

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 
 from occupair.errors import InputError
+from occupair.live.http.json_words import in_json_words
 
 _SHAPE = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>\d\d:\d\d)(:(?P<second>\d\d)(?P<part>\.\d+)?)?"
@@ -17,7 +18,7 @@ FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
 LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
 
 
-def parse_time(text: object, zone: dt.tzinfo, *, near: dt.datetime = FIRST) -> dt.datetime:
+def parse_rfc3339(text: object, zone: dt.tzinfo, *, near: dt.datetime = FIRST) -> dt.datetime:
     """Read a time and give it in UTC.
 
     Parameters
@@ -36,7 +37,7 @@ def parse_time(text: object, zone: dt.tzinfo, *, near: dt.datetime = FIRST) -> d
 
     Examples
     --------
-    >>> parse_time("2026-03-02T09:00:00+01:00", dt.UTC)
+    >>> parse_rfc3339("2026-03-02T09:00:00+01:00", dt.UTC)
     datetime.datetime(2026, 3, 2, 8, 0, tzinfo=datetime.timezone.utc)
     """
     shape = _SHAPE.fullmatch(text) if isinstance(text, str) else None
@@ -58,7 +59,7 @@ def parse_time(text: object, zone: dt.tzinfo, *, near: dt.datetime = FIRST) -> d
 def parse_query_time(name: str, text: str, zone: dt.tzinfo, *, near: dt.datetime = FIRST) -> dt.datetime:
     """Read a time of an address, where a + that was not escaped came as a space."""
     try:
-        return parse_time(_LOST_PLUS.sub(r"+\1", text), zone, near=near)
+        return parse_rfc3339(_LOST_PLUS.sub(r"+\1", text), zone, near=near)
     except InputError as problem:
         raise InputError(f"{name} {problem}") from None
 
@@ -83,23 +84,4 @@ def _in_utc(when: dt.datetime, leap: dt.timedelta) -> dt.datetime:
 
 
 def _no_time(got: object) -> InputError:
-    return InputError(f"must be a time such as 2026-03-02T09:00:00Z, got {shown(got)}")
-
-
-def shown(got: object) -> str:
-    """Show in one short line what was sent.
-
-    Examples
-    --------
-    >>> shown("x" * 100)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
-    """
-    words = {True: "true", False: "false", None: "null"}
-    if isinstance(got, bool) or got is None:
-        return words[got]
-    if isinstance(got, int) and abs(got) > 10**40:
-        return "a number of more than forty digits"
-    if isinstance(got, dict | list):
-        return "an object" if isinstance(got, dict) else "a list"
-    text = repr(got)
-    return text if len(text) <= 41 else text[:38] + "..."
+    return InputError(f"must be a time such as 2026-03-02T09:00:00Z, got {in_json_words(got)}")

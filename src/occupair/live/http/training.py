@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 
-from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.access import needs
-from occupair.live.http.answers import may_answer
+from occupair.live.http.answers import may_answer, or_conflict
 from occupair.live.http.models import Training
 from occupair.live.http.parts import pipeline_of, room_of
 from occupair.live.http.states import plain
@@ -39,10 +38,8 @@ async def status(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
 async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
     """Begin to train a room from its labels, in another process; 409 if it runs or there are too few."""
     trainer = _trainer(request)
-    try:
+    with or_conflict():
         await trainer.start(room.id)
-    except InputError as problem:
-        raise HTTPException(409, str(problem)) from None
     return await _status(trainer, room)
 
 
@@ -55,10 +52,8 @@ async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)])
 async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
     """Count by the new model from now on."""
     trainer = _trainer(request)
-    try:
+    with or_conflict():
         await trainer.accept(room.id)
-    except InputError as problem:
-        raise HTTPException(409, str(problem)) from None
     return await _status(trainer, room)
 
 
@@ -71,10 +66,8 @@ async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
 )
 async def discard(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> None:
     """Drop the new model, or stop training it."""
-    try:
+    with or_conflict():
         await _trainer(request).discard(room.id)
-    except InputError as problem:
-        raise HTTPException(409, str(problem)) from None
 
 
 def _trainer(request: Request) -> Trainer:

@@ -1,0 +1,75 @@
+"""What the tests of the store need around it: rows, a newer version, processes and threads beside."""
+
+import datetime as dt
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from occupair.live.messages import Estimated, Quality, Reading
+from occupair.live.store import engine
+
+EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
+
+
+def at(minute: float) -> dt.datetime:
+    return EIGHT + dt.timedelta(minutes=minute)
+
+
+def told(room="lab", minute=0.0, co2=None, ventilation=None, source="mqtt", received=1.0) -> Reading:
+    return Reading(room, at(minute), co2, ventilation, source, at(minute + received))
+
+
+def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> Estimated:
+    values = {
+        "low": 1.0,
+        "high": 3.5,
+        "people_20": None,
+        "co2": 612.0,
+        "co2_smoothed": 610.5,
+        "ventilation": None,
+        "quality": Quality.OK,
+        **others,
+    }
+    return Estimated(room, at(minute), people, **values)
+
+
+def newer_version(monkeypatch, folder: Path) -> None:
+    """Make this a version of occupair whose schema is one revision further."""
+    versions = folder / "migrations/versions"
+    versions.mkdir(parents=True)
+    for path in [*engine.MIGRATIONS.glob("*.py"), *engine.MIGRATIONS.glob("versions/*.py")]:
+        (folder / "migrations" / path.relative_to(engine.MIGRATIONS)).write_text(path.read_text())
+    (versions / "r0002_next.py").write_text(
+        "from alembic import op\nimport sqlalchemy as sa\n"
+        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        "def upgrade():\n"
+        "    op.add_column('labels', sa.Column('by', sa.Text))\n"
+        "    op.execute(\"UPDATE labels SET by = 'unknown'\")\n"
+    )
+    monkeypatch.setattr(engine, "MIGRATIONS", folder / "migrations")
+
+
+def child(code: str, *arguments: str) -> subprocess.Popen:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-W", "error", "-c", code, *arguments], text=True, **pipes)
+
+
+def in_threads(calls: Sequence) -> None:
+    """Run calls at the same time, and raise what one of them raised."""
+    raised = []
+
+    def run(call):
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]

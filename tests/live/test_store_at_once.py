@@ -1,0 +1,54 @@
+"""Many read and write the store at once: none waits for ever, and none sees half of a write."""
+
+import random
+import threading
+
+from live.store_parts import at, in_threads, thought, told
+
+from occupair.live.messages import Label
+
+
+def test_readers_see_whole_writes_while_one_writes(store):
+    done = threading.Event()
+
+    def write():
+        try:
+            for k in range(20):
+                store.write([told(minute=k + n / 50, co2=float(k)) for n in range(50)], [thought(minute=k)])
+        finally:
+            done.set()
+
+    def read():
+        seen = 0
+        while not done.is_set():
+            kept = store.readings("lab", None, None)
+            assert len(kept) % 50 == 0
+            assert len(kept) >= seen  # and none that was there is gone
+            seen = len(kept)
+            store.newest_readings()
+
+    in_threads([write, read, read])
+    assert len(store.readings("lab", None, None)) == 1000
+    assert len(store.estimates("lab", None, None, limit=99)) == 20
+
+
+def test_writers_wait_in_line(store):
+    rooms = [f"room {n}" for n in range(40)]
+
+    def write(which):
+        draw = random.Random(which)
+        for k in range(10):
+            order = draw.sample(rooms, len(rooms))
+            store.write(
+                [told(room, k, co2=float(which)) for room in order], [thought(room, k) for room in order]
+            )
+
+    def label():
+        for k in range(10):
+            store.add_label(Label("room 1", at(k), k, at(k)))
+            store.activate("room 1", store.add_model("room 1", b"m", origin="trained"))
+
+    in_threads([lambda n=n: write(n) for n in range(3)] + [label, label])
+    assert all(len(store.readings(room, None, None)) == 10 for room in rooms)
+    assert len(store.labels("room 1")) == 10
+    assert [model.active for model in store.models("room 1")].count(True) == 1

@@ -1,0 +1,30 @@
+"""What the tests cannot have is told, and ends them where all of it is asked for."""
+
+import browser
+import missing_servers
+import pytest
+from live import mosquitto, postgres
+
+
+def test_why_no_postgres_can_be_had_is_told(monkeypatch):
+    monkeypatch.setattr(postgres, "_program", lambda name: "")
+    assert "PostgreSQL is not installed" in str(postgres.why_no_postgres())
+    monkeypatch.setattr(postgres, "_program", lambda name: "/bin/true")
+    monkeypatch.setattr(postgres, "_other_user", lambda: None)
+    monkeypatch.setattr(postgres.os, "geteuid", lambda: 0)
+    assert "does not run as root" in str(postgres.why_no_postgres())
+    monkeypatch.setattr(postgres.os, "geteuid", lambda: 1000)
+    assert postgres.why_no_postgres() is None
+
+
+def test_where_all_are_asked_for_a_missing_one_ends_the_tests(monkeypatch):
+    monkeypatch.setattr(postgres, "_program", lambda name: "")
+    monkeypatch.setattr(mosquitto, "_program", lambda name: None)
+    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    monkeypatch.delenv(missing_servers.ALL_OF_THEM, raising=False)
+    assert missing_servers.pytest_sessionstart(None) is None
+    monkeypatch.setenv(missing_servers.ALL_OF_THEM, "1")
+    with pytest.raises(pytest.exit.Exception) as caught:
+        missing_servers.pytest_sessionstart(None)
+    for name in ("mosquitto cannot be had", "PostgreSQL is not installed", "Chromium is not installed"):
+        assert name in str(caught.value)
