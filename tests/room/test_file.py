@@ -124,7 +124,7 @@ def in_choice(at, value):
         (in_room(interval=1.0), "must be a whole number from 0 to|do not fit"),
         (in_room(interval=0), "number out of bounds: 0"),
         (in_room(interval="5"), "must be a number, got '5'"),
-        (in_room(most_people=1.0), "the room does not fit its interval and most_people"),
+        (lambda m: m.update(interval=4.5), "the room does not fit its interval"),
         (in_room(smoothing=-1), "number out of bounds: -1"),
         (in_room(smoothing=True), "must be a number, got True"),
         (in_room(network_share=1.5), "number out of bounds: 1.5"),
@@ -236,3 +236,15 @@ def test_whatever_is_forged_is_refused_or_runs(plain, last_day, data, junk):
     assert people["people"].between(0, loaded.most_people_).all()
     assert (people["low"] <= people["people"]).all()
     assert (people["people"] <= people["high"]).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_saved_is_read_also_where_the_most_were_in_for_a_minute(seed):
+    """Training looks at every third minute, so that it may not have seen the most that were in."""
+    office = oc.simulate_office(days=2, seed=seed)
+    draw = np.random.default_rng(seed)
+    office.iloc[draw.integers(600, 900), office.columns.get_loc("occupancy")] += 5
+    model = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(office)
+    loaded = parse_model(dump_model(model))
+    assert loaded.most_people_ == model.most_people_ == office["occupancy"].max()
+    pd.testing.assert_series_equal(loaded.estimate(office), model.estimate(office), check_exact=True)
