@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -21,10 +22,10 @@ from occupair.grid import MINUTE
 from occupair.live.faults import LOOKS_BACK, Watch, is_plausible
 from occupair.live.instants import to_microseconds, to_time
 from occupair.live.lockstep import Work, alone
-from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState
+from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState, unknown_state
 from occupair.live.sensor_clock import SensorClock
 from occupair.live.slots import VENTILATION_HOLDS, Column, Row, Rows, Slots
-from occupair.live_room import LiveRoom
+from occupair.live_room import Estimate, LiveRoom
 from occupair.live_together import Due
 from occupair.room.model import lags_at
 
@@ -142,33 +143,25 @@ class Track:
         """Say what the room says; silence of more than ``stale_after`` [min] counts as not knowing."""
         newest = self._said[-1] if self._said else None
         quality, reason = self._quality(newest, now, stale_after)
-        unknown = RoomState(
+        if newest is None:
+            return unknown_state(self.room, quality, reason)
+        known = newest.people is not None and not reason
+        exact = newest.people if known else None
+        return RoomState(
             room=self.room,
-            time=None if newest is None else newest.time,
-            people=None,
-            people_exact=None,
-            low=None,
-            high=None,
-            occupied=None,
-            co2=None if newest is None else newest.co2,
-            co2_smoothed=None if newest is None else newest.co2_smoothed,
-            ventilation=None if newest is None else newest.ventilation,
-            people_20=None,
+            time=newest.time,
+            people=None if exact is None else round(exact),
+            people_exact=exact,
+            low=newest.low if known else None,
+            high=newest.high if known else None,
+            occupied=None if exact is None else round(exact) > 0,
+            co2=newest.co2,
+            co2_smoothed=newest.co2_smoothed,
+            ventilation=newest.ventilation,
+            people_20=self._thought_of(self._wait) if known else None,
             quality=quality,
             reason=reason,
-        )
-        if newest is None or newest.people is None or reason:
-            return unknown
-        people = round(newest.people)
-        return replace(
-            unknown,
-            people=people,
-            people_exact=newest.people,
-            low=newest.low,
-            high=newest.high,
-            occupied=people > 0,
-            people_20=self._thought_of(self._wait),
-            trend=self._trend(newest.people),
+            trend=0 if exact is None else self._trend(exact),
         )
 
     # ---- readings ----
@@ -223,10 +216,10 @@ class Track:
     def _rows_since(self, since: int) -> list[Row]:
         """Give the rows from a time on; every midnight is a grid time, also where the clock changes."""
         rows: list[Row] = []
-        (start, stop), newest = day_of(self.zone, since), self._slots.co2.times[-1] + self._slots.step
-        while start <= newest:
-            rows += self._slots.rows(max(since, start), stop, midnight=start)
+        stop, newest = since, self._slots.co2.times[-1] + self._slots.step
+        while stop <= newest or stop == since:
             start, stop = day_of(self.zone, stop)
+            rows += self._slots.rows(max(since, start), stop, midnight=start)
         return rows
 
     def _add(self, rows: list[Row]) -> Work[list[Estimated]]:
@@ -295,36 +288,37 @@ class Track:
         return [earlier, newest]
 
     def _estimate(self, row: Row) -> Work[Estimated]:
-        blank = Estimated(
-            room=self.room,
-            time=to_time(row.tick),
-            people=None,
-            low=None,
-            high=None,
-            people_20=None,
-            co2=row.co2,
-            co2_smoothed=row.co2,
-            ventilation=row.ventilation,
-            quality=Quality.UNTRAINED,
-        )
         self.fault = self._watch.at(row.tick)
         if self._live is None:
-            return blank
+            return self._said_of(row, Quality.UNTRAINED)
         if not self._is_usable(row):
             self.fault = "ventilation is not known, and the model needs it"
-            return replace(blank, quality=Quality.SUSPECT)
+            return self._said_of(row, Quality.SUSPECT)
         local = to_time(row.tick).astimezone(self.zone)
         found = yield Due(self._live, local, row.co2, row.ventilation)
-        smoothed = replace(blank, co2_smoothed=self._live.co2_now)
         if not math.isfinite(found.people):
             self.fault = "the model gives no number"
         if self.fault:
-            return replace(smoothed, quality=Quality.SUSPECT)
+            return self._said_of(row, Quality.SUSPECT, self._live.co2_now)
         quality = Quality.OK if found.quality == "ok" else Quality.STARTING
-        if quality is Quality.STARTING and not self._began_empty(row.tick):
-            return replace(smoothed, quality=quality)
-        said = replace(smoothed, people=found.people, low=found.low, high=found.high, quality=quality)
-        return replace(said, people_20=found.people) if self._wait == 0 else said
+        is_known = quality is Quality.OK or self._began_empty(row.tick)
+        return self._said_of(row, quality, self._live.co2_now, found if is_known else None)
+
+    def _said_of(
+        self, row: Row, quality: Quality, co2_smoothed: float | None = None, found: Estimate | None = None
+    ) -> Estimated:
+        return Estimated(
+            room=self.room,
+            time=to_time(row.tick),
+            people=found and found.people,
+            low=found and found.low,
+            high=found and found.high,
+            people_20=found.people if found and self._wait == 0 else None,
+            co2=row.co2,
+            co2_smoothed=row.co2 if co2_smoothed is None else co2_smoothed,
+            ventilation=row.ventilation,
+            quality=quality,
+        )
 
     def _began_empty(self, tick: int) -> bool:
         """Tell whether the readings until now, without a gap, began at midnight, with nobody in."""
@@ -408,7 +402,11 @@ class Track:
 
 def day_of(zone: ZoneInfo, time: int) -> tuple[int, int]:
     """Give the local midnight before and after a time [us]."""
-    date = to_time(time).astimezone(zone).date()
+    return _midnights(zone, to_time(time).astimezone(zone).date())
+
+
+@lru_cache(maxsize=1024)
+def _midnights(zone: ZoneInfo, date: dt.date) -> tuple[int, int]:
     days = (date, date + dt.timedelta(days=1))
     start, stop = (to_microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=zone)) for d in days)
     return start, stop

@@ -1,0 +1,63 @@
+"""What a reading costs the engine, without broker and store: rooms one after the other, and together.
+
+python -m tools.load.engine
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+
+from occupair import live_together
+from occupair.live.engine import Engine, RoomSetup, read_model
+from occupair.live.messages import Reading
+from occupair.live.track import Model
+from occupair.live_room import LiveRoom
+from tools.load.rooms import Sensors, name, train
+
+ROOMS, BEFORE, MEASURED = 500, 100, 20  # rooms; readings of each before, and while it is measured
+BEGIN = dt.datetime(2024, 1, 8, 6, tzinfo=dt.UTC)
+NEVER = 1_000_000
+
+
+def main() -> None:
+    print("| model | taken | wall time a reading | processor time a reading |")
+    print("| ----- | ----- | ------------------: | -----------------------: |")
+    for kind in ("paper", "default"):
+        with tempfile.TemporaryDirectory() as folder:
+            models = [read_model(path.read_bytes()) for path in train(Path(folder), kind)]
+        for how, fewest in (("one by one", NEVER), ("together", live_together.FEWEST)):
+            live_together.FEWEST = fewest
+            wall, processor = seconds_a_reading(models)
+            print(f"| {kind} | {how} | {1e6 * wall:.0f} µs | {1e6 * processor:.0f} µs |", flush=True)
+
+
+def seconds_a_reading(models: list[LiveRoom]) -> tuple[float, float]:
+    engine = Engine({name(k): RoomSetup("UTC", 10) for k in range(ROOMS)}, follows_clock=False)
+    engine.use({name(k): Model(1, models[k % len(models)]) for k in range(ROOMS)}, BEGIN)
+    sensors = Sensors()
+    for minute in range(BEFORE):
+        take(engine, sensors, minute)
+    wall, processor = time.perf_counter(), time.process_time()
+    for minute in range(BEFORE, BEFORE + MEASURED):
+        take(engine, sensors, minute)
+    n = ROOMS * MEASURED
+    return (time.perf_counter() - wall) / n, (time.process_time() - processor) / n
+
+
+def take(engine: Engine, sensors: Sensors, minute: int) -> None:
+    at = BEGIN + dt.timedelta(minutes=minute)
+    said = [sensors.said(k, pd.Timestamp(at)) for k in range(ROOMS)]
+    readings = [
+        Reading(name(k), at, float(one["co2"]), float(one["ventilation"]), "mqtt", at)
+        for k, one in enumerate(said)
+    ]
+    engine.take(readings, at)
+
+
+if __name__ == "__main__":
+    main()
