@@ -232,10 +232,14 @@ class Track:
         return list(estimates.values())
 
     def _replay(self, since: int = 0) -> Work[list[Estimated]]:
-        """Estimate the whole day anew; the estimates from a grid time on."""
+        """Estimate the day anew, or what of it may change from a grid time on; the estimates from then on."""
         assert self._day is not None
         self._begin_day(self._day[0])
-        estimates = yield from self._add(self._rows_since(self._day[0]))
+        rows = self._rows_since(self._day[0])
+        changed = bisect_left([row.tick for row in rows], since)
+        begin = max(changed - self._wait - 1, 0)  # what was said of the rows between gets a second thought
+        self._pass_over(rows[:begin])
+        estimates = yield from self._add(rows[begin:])
         return [one for one in estimates if to_microseconds(one.time) >= since]
 
     def _resume(self, said: dict[dt.datetime, Estimated]) -> bool:
@@ -246,10 +250,15 @@ class Track:
         known = [one for one in last if one is not None]
         if len(known) < len(last):
             return False
-        for row in rows:
-            self._rows.append(row)
+        self._pass_over(rows)
         self._said.extend(known)
         self.fault = self._watch.at(rows[-1].tick)
+        return True
+
+    def _pass_over(self, rows: list[Row]) -> None:
+        """Become the day that has estimated these rows, in less time than that would take."""
+        for row in rows:
+            self._rows.append(row)
         first = len(rows)  # of those without a gap until now
         while first > 0 and self._is_usable(rows[first - 1]) and self._is_next(rows, first):
             first -= 1
@@ -258,7 +267,6 @@ class Track:
             flow = np.array([row.ventilation or 0.0 for row in rows])
             times = [to_time(row.tick).astimezone(self.zone) for row in rows]
             self._live.resume(times, np.array([row.co2 for row in rows]), flow)
-        return True
 
     def _is_next(self, rows: list[Row], place: int) -> bool:
         """Tell whether nothing is missing between the row before a place and that at it."""
