@@ -48,6 +48,51 @@ def test_weights_belong_to_counts_and_empty_ones_are_1(tmp_path):
     np.testing.assert_array_equal(read["occupancy"], [2, 3, np.nan, np.nan, 5])
 
 
+@pytest.mark.parametrize("zero", ["0", "0.0", "0,00", " 0 ", "-0"])
+@pytest.mark.parametrize("count", ["-3", "1.5", "many", "", "inf", "7"])
+def test_what_has_no_weight_is_not_looked_at_whatever_it_is(tmp_path, zero, count):
+    rows = ["00:00;500;2;1", f"00:15;501;{count};{zero}", "00:30;502;3;1"]
+    header = "time;co2;occupancy;occupancy_weight"
+    read = read_labelled(
+        write(tmp_path / "a.csv", "\n".join([header, *(f"2024-01-08 {row}" for row in rows)]))
+    )
+    np.testing.assert_array_equal(read["occupancy"], [2, np.nan, 3])
+    assert read[WEIGHT].tolist() == [1, 0, 1]
+    assert read["co2"].tolist() == [500, 501, 502]  # the row itself stays: an estimator looks back over it
+
+
+def test_the_same_in_parquet(tmp_path):
+    times = pd.date_range("2024-01-08", periods=3, freq="15min", name="time")
+    table = pd.DataFrame({"co2": 500.0, "occupancy": [2, -3, 3], "occupancy_weight": [1, 0, 1]}, index=times)
+    table.to_parquet(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(read_labelled(tmp_path / "a.parquet")["occupancy"], [2, np.nan, 3])
+
+
+@pytest.mark.parametrize("count", ["", "9"])
+def test_no_count_is_held_through_rows_without_weight(tmp_path, count):
+    """Every minute, with four minutes that are not to be looked at; an empty cell elsewhere is bridged."""
+    minutes = (
+        [f"2,1,{k}" for k in range(3)] + [f"{count},0,{k}" for k in range(3, 7)] + ["5,1,7", ",,8", "5,1,9"]
+    )
+    rows = [
+        f"2024-01-08 00:0{k},500,{people},{weight}" for people, weight, k in (r.split(",") for r in minutes)
+    ]
+    path = write(tmp_path / "a.csv", "\n".join(["time,co2,occupancy,occupancy_weight", *rows]))
+    read = read_labelled(path)
+    np.testing.assert_array_equal(read["occupancy"], [2, 2, 2, *[np.nan] * 4, 5, 5, 5])
+    assert read[WEIGHT].tolist() == [1, 1, 1, 0, 0, 0, 0, 1, 1, 1]
+
+
+def test_a_count_with_weight_must_be_one_and_one_at_least_is_needed(tmp_path):
+    text = "time,co2,occupancy,occupancy_weight\n2024-01-08 08:00,500,-3,{}\n2024-01-08 08:15,500,1,{}\n"
+    with pytest.raises(
+        oc.InputError, match=r"column occupancy: must be a whole number of people, 0 or more, got -3"
+    ):
+        read_labelled(write(tmp_path / "a.csv", text.format("0.1", "1")))
+    with pytest.raises(oc.InputError, match="column occupancy: has no head count at any reading"):
+        read_labelled(write(tmp_path / "b.csv", text.format("0", "0")))
+
+
 def test_counts_of_their_own_rows_are_put_beside_co2(tmp_path):
     """A logger's rows, and rows in which somebody wrote down a count between them."""
     rows = [f"{hour:02}:{minute:02},500," for hour in range(8, 12) for minute in (0, 15, 30, 45)]

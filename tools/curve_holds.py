@@ -19,10 +19,11 @@ from threadpoolctl import threadpool_limits
 import occupair as oc
 from occupair.datasets.rooms import ROOMS, read_room
 from occupair.groundtruth.learning_curve import learning_curve
+from occupair.groundtruth.ranges import SURE
 from occupair.readings import date_slices
 
 LABELLED, MORE, DRAWS = (4, 7), 3, 5
-REPEATS = 3
+REPEATS = 5
 OFFICES = 3
 
 
@@ -51,6 +52,7 @@ def one_run(days: list[pd.DataFrame], n: int, rng: np.random.Generator) -> dict[
         "error": error,
         "said": said.value,
         "error in range": float(said.low <= error <= said.high),
+        "high over low": said.high / said.low,
         "gain": true,
         "gain said": gain.value,
         "gain in range": float(gain.low - 0.005 <= true <= gain.high + 0.005),
@@ -72,7 +74,12 @@ def main() -> None:
     table = pd.DataFrame(rows)
     print(table.groupby("room").mean().round(3).to_string())
     print(table.groupby("labelled").mean(numeric_only=True).round(3).to_string())
+    print(
+        f"median of high over low: {table.groupby('labelled')['high over low'].median().round(2).to_dict()}"
+    )
     print(f"{len(table)} runs; standard deviation of the gains {table['gain'].std():.3f}")
+    held = [f"{table[f'{what} in range'].mean():.0%} of the {what}s" for what in ("error", "gain")]
+    print(f"ranges should hold {SURE:.0%}: they held {' and '.join(held)}")
 
 
 if __name__ == "__main__":

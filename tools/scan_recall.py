@@ -2,8 +2,10 @@
 
 python tools/scan_recall.py        # some four minutes on two cores, most of it rendering
 python tools/scan_recall.py 30     # 30 minutes of video for each scene instead of 10
+python tools/scan_recall.py --h264 # videos as most cameras write them; needs ffmpeg
 """
 
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,6 +26,16 @@ START = datetime(2024, 1, 8, 8)
 SENSITIVITIES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 LONG_ENOUGH = 0.5  # for so long a person must be seen in a minute, for the minute to be one to find [s]
 FPS = 8.0
+H264 = (
+    "-c:v",
+    "libx264",
+    "-crf",
+    "28",
+    "-g",
+    "50",
+    "-pix_fmt",
+    "yuv420p",
+)  # as small as a recorder makes them
 
 
 def people(minutes: int, seed: int, **like: object) -> list[Passage]:
@@ -84,13 +96,14 @@ SCENES: dict[str, tuple[dict, Scene]] = {
 
 
 def main() -> None:
-    minutes = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    numbers = [int(text) for text in sys.argv[1:] if text != "--h264"]
+    minutes, as_h264 = numbers[0] if numbers else 10, "--h264" in sys.argv
     rows, counts, times = [], np.zeros((len(SENSITIVITIES), 4)), np.zeros(2)
     for seed, (name, (like, scene)) in enumerate(
         track(SCENES.items(), description="scenes", console=Console(stderr=True))
     ):
         passages = [] if like is None else people(minutes, seed, **like)
-        found = measure(minutes, passages, scene, seed)
+        found = measure(minutes, passages, scene, seed, as_h264=as_h264)
         scores = {one.minute: one.score for one in found.events.minutes}
         present, empty = truth(minutes, passages)
         kept = [count(scores, 1 - sensitivity) for sensitivity in SENSITIVITIES]
@@ -111,11 +124,16 @@ def main() -> None:
     )
 
 
-def measure(minutes: int, passages: Sequence[Passage], scene: Scene, seed: int) -> Summary:
+def measure(
+    minutes: int, passages: Sequence[Passage], scene: Scene, seed: int, *, as_h264: bool = False
+) -> Summary:
     """Scan once at full sensitivity: what a lower one keeps is what scores high enough."""
     with tempfile.TemporaryDirectory() as folder:
         video = Path(folder) / f"door_{START:%Y%m%d_%H%M%S}.mp4"
         render(video, minutes=minutes, passages=passages, scene=scene, fps=FPS, seed=seed)
+        if as_h264:
+            rendered = video.rename(Path(folder) / "rendered.mp4")
+            subprocess.run(["ffmpeg", "-v", "error", "-i", rendered, *H264, video], check=True)
         return scan([video], Path(folder) / "events", sensitivity=1.0)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from occupair.columns import check_given
+from occupair.cells import as_text
+from occupair.columns import check_given, choose
 from occupair.grid import put_on_grid
 from occupair.head_counts import WEIGHT, check_labelled
-from occupair.raw_tables import read_raw
+from occupair.raw_tables import RawTable, read_raw
 from occupair.readings import Source
 from occupair.records import read_records
 from occupair.timestamps import zone_of
@@ -32,7 +34,8 @@ def read_labelled(
     As ``read_readings``, with two differences. Rows in which CO2 and ventilation are known stay where the
     head count is not, so that what an estimator looks back over is whole. And a column ``occupancy_weight``
     is read if there is one. A count is that of its row; it is held through the rows after it only if the next
-    count comes within ten minutes.
+    count comes within ten minutes. A row with the weight 0 has no count, whatever its cell says, and none is
+    held through it.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def read_labelled(
     """
     given, zone = check_given(columns), zone_of(timezone)
     check_full(ventilation_full, ventilation_unit)
-    table = read_raw(Path(path), given)
+    table = _without_unused(read_raw(Path(path), given), given)
     wanted = {"co2": True, "ventilation": ventilation, "occupancy": True}
     records = read_records(
         table,
@@ -72,3 +75,19 @@ def read_labelled(
     if rows.empty:
         raise table.source.error("has no time at which co2 and ventilation are known")
     return check_labelled(rows, source=Source(f"{path} on its grid"))
+
+
+def _without_unused(table: RawTable, given: Mapping[str, str]) -> RawTable:
+    """Put 0 people, which no rule refuses, where the weight is 0; ``check_labelled`` takes them out again."""
+    people = choose(table.names, "occupancy", given, table.source)
+    if people is None or WEIGHT not in table.names:
+        return table
+    weight = as_text(table.column(table.names.index(WEIGHT))).str.strip()
+    unused = weight.str.fullmatch(r"[+-]?(?:0+[.,]?0*|[.,]0+)")
+    cells = table.cells.copy()
+    column = cells.iloc[:, people]
+    if pd.api.types.is_numeric_dtype(column):
+        cells.isetitem(people, column.mask(unused, 0).array)
+    else:
+        cells.isetitem(people, column.astype(object).mask(unused, "0").array)
+    return replace(table, cells=cells)

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from groundtruth.few_counts import error, taken
 
+import occupair as oc
 from occupair import InputError
 from occupair.checks import CHECKS, Fault, find_faults, fit_to_train, format_faults, verdict
 from occupair.checks.cleaned import named_days, runs, whole_day_spans
@@ -248,18 +250,41 @@ def test_counts_of_office_hours_are_enough(planted):
     assert "few_days" not in kinds(planted)
 
 
+EVERY_OTHER_HOUR = [8, 10, 12, 14, 16, 18]
+
+
+def test_counts_here_and_there_are_enough(planted):
+    planted["occupancy"] = planted["occupancy"].where(taken(planted.index, EVERY_OTHER_HOUR))
+    assert "few_days" not in kinds(planted)
+    planted["occupancy"] = planted["occupancy"].where(planted.index < FIRST + pd.Timedelta(days=4))
+    (fault,) = (fault for fault in find_faults(planted) if fault.kind == "few_days")
+    assert (fault.severity, fault.details) == ("doubtful", {"days": 4})
+
+
+def test_six_counts_over_the_day_teach_more_than_twelve_in_one_hour():
+    """Why hours are asked for and not minutes: a week of counts, and the truth of another week."""
+    office = oc.simulate_office(days=14, seed=1).iloc[::5]
+    spread = error(office, taken(office.index, EVERY_OTHER_HOUR))
+    assert spread < 3 < 4 < error(office, office.index.hour == 11)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda t: t.iloc[:1440], "Somebody is counted on only 1 day: too few to trust an estimator. Count"),
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index < FIRST + pd.Timedelta(days=2), 0)),
-            "Somebody is counted on only 2 of 15 days with an hour of counts or more: too few",
+            "Somebody is counted on only 2 of 15 days with counts in 6 hours or more: too few",
         ),
-        (lambda t: t.assign(occupancy=0.0), "Nobody is counted on any of 15 days with an hour of counts"),
+        (lambda t: t.assign(occupancy=0.0), "Nobody is counted on any of 15 days with counts in 6 hours"),
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour * 60 + t.index.minute == 720)),
-            "No day has an hour of head counts, so there is next to nothing to train on",
+            "No day has head counts in 6 of its hours, so there is next to nothing to train on. Count people "
+            "once an hour or more, all day, for a week or two (7 occupied days or more), or start",
+        ),
+        (
+            lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour == 11)),  # an hour, but one only
+            "No day has head counts in 6 of its hours",
         ),
     ],
 )

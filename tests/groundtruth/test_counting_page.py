@@ -3,33 +3,18 @@
 import json
 import re
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
+from browser import PHONE
 from groundtruth.counting_folder import make_folder, served, served_here
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+from occupair.groundtruth import sheets
 from occupair.groundtruth.counting.counts import read_counts
 from occupair.groundtruth.counting.server import STATIC
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-DESKTOP = {"viewport": {"width": 1280, "height": 860}}
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 MINUTES = [("north", "08:31"), ("south", "08:31"), ("north", "09:02"), ("south", "10:15"), ("north", "11:40")]
 PLACES = ["north08:31", "south08:31", "north09:02", "south10:15", "north11:40"]
-
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="Chromium is not installed: no /usr/bin/chromium"
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -45,31 +30,15 @@ def run():
 
 
 @pytest.fixture
-def look(browser):
-    """Open pages that may not complain, nor ask anybody but the counting program."""
-    opened = []
+def look(open_page):
+    """Open pages, and wait until they show the day."""
 
-    def look(url, *, known=(), **settings):
-        context = browser.new_context(**{**DESKTOP, "reduced_motion": "reduce", **settings})
-        page = context.new_page()
-        page.set_default_timeout(8_000)
-        complaints, elsewhere = [], []
-        page.on(
-            "console",
-            lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda asked: None if asked.url.startswith(url) else elsewhere.append(asked.url))
-        opened.append((context, complaints, elsewhere, known))
-        page.goto(url)
+    def look(url, **settings):
+        page = open_page(url, **settings)
         expect(page.locator("#day")).to_be_visible()
         return page
 
-    yield look
-    for context, complaints, elsewhere, known in opened:
-        context.close()
-        assert [text for text in complaints if not any(part in text for part in known)] == []
-        assert elsewhere == []
+    return look
 
 
 def is_at(page, number):
@@ -129,7 +98,7 @@ def test_a_whole_folder_is_counted_by_keyboard_alone(look, run, folder):
     expect(page.locator("#end h1")).to_have_text("All 5 minutes are done")
     expect(page.locator("#end-tally")).to_contain_text(re.compile(r"entered\s*3\s*left\s*3"))
     expect(page.locator("#end-command")).to_have_text(
-        f"occupair groundtruth occupancy {folder} --out occupancy.csv"
+        f"occupair groundtruth occupancy {folder} --readings room.csv --out labelled.csv"
     )
     assert kept(folder) == [
         (3, 1, "counted"), (0, 1, "unsure"), (0, 0, "skipped"), (0, 0, "counted"), (0, 1, "counted"),
@@ -385,6 +354,112 @@ def test_the_keys_are_listed_and_the_list_closes(look, run, folder):
     page.keyboard.press("Escape")
     expect(page.locator("#shortcuts")).to_be_hidden()
     is_at(page, 0)
+
+
+# ---- a minute that the scan missed -------------------------------------------------------------------------
+
+
+def test_a_missing_minute_is_added_and_counted_by_keyboard_alone(look, run, folder):
+    page = look(run(folder))
+    page.keyboard.press("0")
+    is_at(page, 1)
+    add(page, "9:47")
+    expect(page.locator("#look h1")).to_have_text(re.compile(r"south\s+09:47"))
+    expect(page.locator("#done")).to_have_text("1 of 6")
+    expect(page.locator("#sheet")).to_contain_text("There is no picture of this minute")
+    expect(page.locator("#sheet")).to_contain_text("Look at it in video.mp4 from 1:47:00 on")  # since 08:00
+    expect(page.locator("#border")).to_be_hidden()
+    for key in ("i", "i", "o", "Enter"):
+        page.keyboard.press(key)
+    is_at(page, 3)  # the next that is open, with its own picture
+    picture_is_shown(page)
+    expect(page.locator("#sheet img")).to_have_attribute("src", re.compile("door=south&minute=2024-01-08T10"))
+    assert [
+        (count.door, f"{count.minute:%H:%M}", count.entered, count.left) for count in read_counts(folder)
+    ] == [
+        ("north", "08:31", 0, 0),
+        ("south", "09:47", 2, 1),
+    ]
+    for _ in range(5):  # Enter, o, i, i, and the minute itself
+        page.keyboard.press("z")
+        expect(page.locator("#kept")).to_have_attribute("data-state", "kept")
+    is_at(page, 3)
+    expect(page.locator("#done")).to_have_text("1 of 5")
+    assert kept(folder) == [(0, 0, "counted")]
+
+
+def add(page, time, **chosen):
+    page.keyboard.press("a")
+    expect(page.locator("#add-time")).to_be_focused()
+    for name, value in chosen.items():
+        page.locator(f"#add-{name}").select_option(value)
+    page.locator("#add-time").focus()
+    page.keyboard.type(time)
+    page.keyboard.press("Enter")
+    expect(page.locator("#kept")).to_have_attribute("data-state", "kept")
+
+
+def test_an_added_minute_is_there_after_a_kill(look, folder):
+    with ExitStack() as stack:
+        process, url = stack.enter_context(served(folder))
+        page = look(url, known=["net::ERR"])
+        add(page, "0930", door="south")
+        expect(page.locator("#look h1")).to_have_text(re.compile(r"south\s+09:30"))
+        page.keyboard.press("o")
+        says(page, 0, 1, "not decided yet")
+        process.kill()
+        process.wait()
+        stack.enter_context(served(folder, int(url.split(":")[2].strip("/"))))
+        again = look(url)
+        expect(again.locator("#look h1")).to_have_text(re.compile(r"south\s+09:30"))
+        says(again, 0, 1, "not decided yet")
+        again.keyboard.press("Enter")
+        expect(again.locator("#done")).to_have_text("1 of 6")
+        assert kept(folder) == [(0, 1, "counted")]
+
+
+def test_what_is_no_time_is_said_and_what_is_there_is_gone_to(look, run, folder):
+    page = look(run(folder))
+    page.keyboard.press("a")
+    expect(page.locator("#add-day")).to_be_hidden()  # one day: nothing to choose
+    for wrong in ("25:00", "8:61", "noon", ""):
+        page.locator("#add-time").fill(wrong)
+        page.keyboard.press("Enter")
+        expect(page.locator("#add-wrong")).to_have_text("Give the time as hours and minutes, such as 08:47.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#add")).to_be_hidden()
+    assert not (folder / "counts.json").exists()
+    add(page, "10.15", door="south")
+    is_at(page, 3)
+    expect(page.locator(".toast")).to_contain_text("south 10:15 is in the list already.")
+    expect(page.locator("#done")).to_have_text("0 of 5")
+
+
+def test_a_minute_is_added_also_when_all_are_done(look, run, folder):
+    page = look(run(folder))
+    for number in range(5):
+        is_at(page, number)
+        page.keyboard.press("0")
+    expect(page.locator("#end")).to_be_visible()
+    add(page, "17:05", door="south")
+    page.keyboard.press("o")
+    says(page, 0, 1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#end h1")).to_have_text("All 6 minutes are done")
+
+
+def test_which_minute_a_passage_at_its_border_is_of_is_said_in_the_colours_of_the_stamps(look, run, folder):
+    page = look(run(folder))
+    expect(page.locator("#border")).to_have_text(
+        "Count a person here if the picture in which they step through the door has a blue or green time. "
+        "If it is red, they are counted in the minute before or after."
+    )
+    shown = {name: page.locator(f".stamp.{name}").evaluate(COLOUR) for name in ("blue", "green", "red")}
+    drawn = {"blue": sheets._TINTS[0], "green": sheets._TINTS[1], "red": sheets._OUTSIDE}
+    assert shown == {name: "rgb({2}, {1}, {0})".format(*bgr) for name, bgr in drawn.items()}
+
+
+COLOUR = "node => getComputedStyle(node).backgroundColor"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

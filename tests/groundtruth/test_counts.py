@@ -23,6 +23,9 @@ from occupair.groundtruth.events import Events, read_events, write_events
 MINUTES = [("north", "08:31"), ("south", "08:31"), ("north", "09:02"), ("south", "10:15"), ("north", "11:40")]
 
 
+PICTURE = "/api/picture?door={}&minute=2024-01-08T08:31:00"
+
+
 def at(time, door="north"):
     return door, dt.datetime.combine(DAY, dt.time.fromisoformat(time))
 
@@ -379,6 +382,7 @@ def test_the_page_and_its_files_are_given_with_the_services_headers(client):
         "counting.js",
         "counting.css",
         "book.js",
+        "add.js",
         "app.css",
         "api.js",
         "dom.js",
@@ -388,17 +392,18 @@ def test_the_page_and_its_files_are_given_with_the_services_headers(client):
         assert client("GET", f"/assets/{name}").status_code == 200, name
     assert client("GET", "/assets/../server.py").status_code == 404
     assert client("GET", "/assets/%2e%2e/server.py").status_code == 404
-    picture = client("GET", "/api/pictures/0")
+    picture = client("GET", PICTURE.format("north"))
     assert picture.headers["content-type"] == "image/jpeg"
     assert picture.headers["cache-control"] == "no-store"  # no copy stays in the browser
     assert picture.headers["cross-origin-resource-policy"] == "same-origin"
-    for path in ("/api/pictures/5", "/api/pictures/-1", "/api/pictures/x", "/api/openapi.json", "/docs"):
+    unknown = [PICTURE.format(door) for door in ("west", "../north", "")]
+    for path in (*unknown, "/api/picture", "/api/picture?door=north&minute=x", "/api/openapi.json", "/docs"):
         assert client("GET", path).status_code == 404, path
 
 
 @pytest.mark.parametrize("host", ["example.com", "127.0.0.1.example.com", "192.168.1.4:8097", "", "[::2]"])
 def test_names_that_lead_here_by_a_trick_are_refused(client, host):
-    for path in ("/", "/api/counting", "/api/pictures/0"):
+    for path in ("/", "/api/counting", PICTURE.format("north")):
         answer = client("GET", path, headers={"Host": host})
         assert (answer.status_code, "Host must be" in answer.text) == (403, True), path
 
@@ -465,7 +470,7 @@ def test_a_picture_that_is_deleted_cannot_be_had(client, folder):
     press(client, "counted", number=0)
     answer = press(client, "delete", number=0)
     assert answer.json()["changed"][0]["picture"] == "deleted"
-    assert client("GET", "/api/pictures/0").status_code == 404
+    assert client("GET", PICTURE.format("north")).status_code == 404
 
 
 def test_png_sheets_are_shown_and_other_files_are_not(tmp_path):
@@ -476,8 +481,8 @@ def test_png_sheets_are_shown_and_other_files_are_not(tmp_path):
     (folder / "index.json").write_text(text.replace("south/20240108T083100.png", "south/x.svg"))
     assert read_events(folder).minutes[1].sheet == script
     client = Client(make_counting_app(folder))
-    assert client("GET", "/api/pictures/0").headers["content-type"] == "image/png"
-    assert client("GET", "/api/pictures/1").status_code == 404
+    assert client("GET", PICTURE.format("north")).headers["content-type"] == "image/png"
+    assert client("GET", PICTURE.format("south")).status_code == 404
 
 
 # ---- killed ------------------------------------------------------------------------------------------------

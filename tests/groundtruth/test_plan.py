@@ -11,6 +11,7 @@ from occupair.errors import InputError
 from occupair.groundtruth.day_likeness import look_at_days, unlikeness
 from occupair.groundtruth.learning_curve import LearningCurve, fit_curve, learning_curve
 from occupair.groundtruth.plan import MOST_DAYS, START, plan_labels
+from occupair.groundtruth.ranges import range_of
 from occupair.readings import date_slices
 from occupair.simulation import simulate_history
 
@@ -78,15 +79,56 @@ def test_a_curve_never_rises():
     assert b == 0
 
 
+def by_hand(*draws, luck=None):
+    """E(n)^2 = 1 + 8 / n after four days, and draws; luck matters where there is something to learn."""
+    curves = np.array([[1.0, 8.0, 1.0], *draws])
+    luck = np.zeros((len(draws), 2, 4)) if luck is None else np.array(luck, dtype=float)
+    return LearningCurve(4, {}, curves, luck)
+
+
 def test_gains_by_hand():
-    # E(n)^2 = 1 + 8 / n: 3 people squared after 4 days, 2 after 8.
-    curve = LearningCurve(4, {}, np.array([[1.0, 8.0, 1.0], [1.0, 8.0, 1.0], [1.0, 0.0, 1.0]]))
+    # 3 people squared after 4 days, 2 after 8
+    curve = by_hand([1.0, 0.0, 1.0])
     assert curve.error(4).value == pytest.approx(3**0.5)
     assert curve.gain(4).value == pytest.approx(1 - (2 / 3) ** 0.5)
-    assert curve.gain(4).low == pytest.approx(0.1 * curve.gain(4).value)  # halfway is half of the draws
     # 8 days: 2 to 17/9, 2.8 %; 10 days: 1.8 to 1 + 8/11, 2.04 %; 11 days: 1.7273 to 1.6667, 1.8 %
     assert curve.enough().value == 11
     assert curve.enough().low == 4
+
+
+def test_ranges_by_hand():
+    """A single draw is both ends, moved from the value by 1.638 / 1.282 * sqrt(4 / 3), by a table of t."""
+    wider = 1.6377 / 1.2816 * (4 / 3) ** 0.5
+    curve = by_hand([1.0, 0.0, 1.0])  # nothing to learn: an error of 1 in place of the root of 3, and no gain
+    assert curve.error(4).low == pytest.approx(3**0.5 * 3 ** (-0.5 * wider), rel=1e-3)
+    assert curve.error(4).high == curve.error(4).value
+    # what is left is 1 in the draw and sqrt(2/3) in the fit
+    assert curve.gain(4).low == pytest.approx(1 - (2 / 3) ** 0.5 * (3 / 2) ** (0.5 * wider), rel=1e-2)
+    assert curve.gain(4).low < 0  # three other days may also make it worse
+    assert curve.gain(4).high == curve.gain(4).value
+
+
+def test_lucky_days_by_hand():
+    """Four days that tell all there is to know, then four that mislead twice as much as the average."""
+    lucky, usual = [0.0] * 4, [2**0.5] * 4
+    curve = by_hand([1.0, 8.0, 1.0], luck=[[lucky, usual]])
+    wider = 1.6377 / 1.2816 * (4 / 3) ** 0.5
+    assert curve.error(4).low == pytest.approx(3**0.5 * (1 / 3) ** (0.5 * wider), rel=1e-3)  # 1 + 0 * 8 / 4
+    # of eight days half are lucky: 2 * 1/2 = 1 time the average, 1 + 8 / 8 = 2, and so the error grows
+    # what is left is the root of 2 in the draw, that of 2/3 in the fit: the root of 3 times as much
+    assert curve.gain(4).low == pytest.approx(1 - (2 / 3) ** 0.5 * 3 ** (0.5 * wider), rel=1e-2)
+
+
+def test_a_range_holds_the_mean_of_a_few_days_about_as_often_as_it_says():
+    """Squared errors of n days, log-normal; the mean of many such days is known: exp(1/2 s^2)."""
+    rng, held = np.random.default_rng(0), []
+    for _ in range(400):
+        n = int(rng.integers(4, 9))
+        days = np.exp(rng.normal(0, 0.6, n))
+        drawn = days[rng.integers(0, n, (300, n))].mean(axis=1)
+        found = range_of(float(days.mean()), drawn, n)
+        held.append(found.low <= np.exp(0.5 * 0.6**2) <= found.high)
+    assert 0.75 < np.mean(held) < 0.87
 
 
 @pytest.mark.parametrize("seed", [3, 11])

@@ -10,7 +10,7 @@ from occupair.checks.fault import Fault, Severity
 
 FEWEST_DAYS = 3  # occupied days; with fewer, nothing is left to check an estimator on
 GOOD_DAYS = 7  # occupied days; a week has seen each weekday
-LABELLED = 60.0  # min of a day that have a count: an hour to train on
+HOURS = 6  # of a day that have a count, one is enough; all counts in one hour teach next to nothing
 HOLES_NOTED = 0.01  # of the readings that a day should have
 HOLES_DOUBTFUL = 0.2
 STEADY = 1e-6  # of its range; ventilation that moves less never moves
@@ -22,16 +22,17 @@ def check_labels(readings: pd.DataFrame) -> list[Fault]:
     if counts is None:
         words = "There are no head counts, so nothing can be trained. Count people for a week or two."
         return [Fault("no_counts", "wrong", words, details={"days": 0})]
-    days = days_of(readings)
-    labelled = counts.notna().groupby(days).sum() * interval_minutes(readings) >= LABELLED
-    occupied = int((labelled & (counts.groupby(days).max() > 0)).sum())
+    known = counts.dropna()
+    days, hours = days_of(known.to_frame()), times_of(known.to_frame()).hour
+    labelled = pd.Series(hours, index=days).groupby(level=0).nunique() >= HOURS
+    occupied = int((labelled & (known.groupby(days).max() > 0)).sum())
     found = _presence_only(counts)
     if occupied >= GOOD_DAYS:
         return found
     severity: Severity = "wrong" if occupied < FEWEST_DAYS else "doubtful"
     words = (
         f"{_few(occupied, int(labelled.sum()))}. "
-        f"Count people for a week or two ({GOOD_DAYS} occupied days or more), "
+        f"Count people once an hour or more, all day, for a week or two ({GOOD_DAYS} occupied days or more), "
         "or start from models of rooms like it: occupair fit --like."
     )
     return [Fault("few_days", severity, words, details={"days": occupied}), *found]
@@ -78,8 +79,8 @@ def check_holes(readings: pd.DataFrame) -> list[Fault]:
 
 def _few(occupied: int, labelled: int) -> str:
     if labelled == 0:
-        return "No day has an hour of head counts, so there is next to nothing to train on"
-    days = f"{counted(labelled, 'day')} with an hour of counts or more"
+        return f"No day has head counts in {HOURS} of its hours, so there is next to nothing to train on"
+    days = f"{counted(labelled, 'day')} with counts in {HOURS} hours or more"
     if occupied == 0:
         return f"Nobody is counted on any of {days}: an estimator would only learn an empty room"
     on = counted(occupied, "day") if occupied == labelled else f"{occupied} of {days}"

@@ -24,6 +24,7 @@ from occupair.cli.shared import (
     out,
     print_json,
     read,
+    read_labelled,
 )
 from occupair.errors import InputError
 
@@ -117,14 +118,15 @@ def count(
 
     Example: occupair groundtruth count events/ --delete-pictures
     """
-    from occupair.cli.service import _need_live
+    from occupair.cli.service import need_live
 
-    _need_live("groundtruth count")
-    from occupair.groundtruth.counting.server import _alone, serve_counting
+    need_live("groundtruth count")
+    from occupair.groundtruth.counting.lock import alone
+    from occupair.groundtruth.counting.server import serve_counting
     from occupair.groundtruth.counting.walk import Walk
 
     if delete_pictures:
-        with _alone(events):
+        with alone(events):
             Walk(events).set_deletes(True)
     serve_counting(events, port=port, open_browser=not no_browser, started=_started)
     out.print(
@@ -303,8 +305,6 @@ def _read_some(
     model: OccupancyEstimator | None,
 ) -> pd.DataFrame:
     """Read readings that have head counts somewhere, or nowhere."""
-    from occupair.cli.rooms import _read_labelled
-
     scale: dict[str, Any] = {}
     if model is not None:
         scale = {
@@ -314,7 +314,7 @@ def _read_some(
         }
     peek = read(path, timezone, columns, dayfirst, lenient=True, **scale)
     if "occupancy" in peek.columns and peek["occupancy"].notna().any():
-        return _read_labelled(path, timezone, columns, dayfirst, **scale)
+        return read_labelled(path, timezone, columns, dayfirst, **scale)
     return read(path, timezone, columns, dayfirst, occupancy=False, **scale)
 
 
@@ -326,7 +326,8 @@ def _print_plan(found: Plan) -> None:
         out.print(line, soft_wrap=True)
     if found.curve is not None:
         out.print()
-        table = Table("labelled days", "error [people]", "", box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        columns = ("labelled days", "error [people]", "ranges should hold four times in five")
+        table = Table(*columns, box=None, padding=(0, 2, 0, 0), pad_edge=False)
         for size, error in found.curve.measured.items():
             table.add_row(str(size), f"{error:.2f}", "measured on days left out")
         for more in (0, *STEPS):

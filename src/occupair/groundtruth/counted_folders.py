@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.groundtruth.counter_series import before_and_after
-from occupair.groundtruth.counting.counts import read_counts
+from occupair.groundtruth.counting.counts import read_book
 from occupair.groundtruth.events import Door, read_events
 from occupair.groundtruth.passages import UNSURE, check_passages, not_counted
 from occupair.readings import Source
@@ -32,14 +32,14 @@ def read_counted(folder: Path | str, *, partial: bool = False) -> pd.DataFrame:
         Passages. A minute that was skipped, or of which a door has no video, has nobody and the weight 0.
     """
     source = Source(str(folder))
-    events, counts = read_events(folder), read_counts(folder)
-    places = [(one.door, one.minute) for one in events.minutes]
+    events, book = read_events(folder), read_book(folder).counts
+    counts = [count for count in book.values() if count.is_decided]
+    places = {(one.door, one.minute) for one in events.minutes} | book.keys()  # a person may add some
     if not counts and not partial and places:
         raise source.error("nothing has been counted yet: run occupair groundtruth count on it")
-    done = {count.key for count in counts}
-    undone = [place for place in places if place not in done]
+    undone = places - {count.key for count in counts}
     if undone and not partial:
-        door, minute = undone[0]
+        door, minute = min(undone, key=lambda place: (place[1], place[0]))
         raise source.error(
             f"{len(undone)} of {len(places)} minutes are not counted yet (the first {door}, "
             f"{minute:%Y-%m-%d %H:%M}): count them, or take what there is with --partial"

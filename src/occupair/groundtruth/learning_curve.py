@@ -9,6 +9,12 @@ squared error of least squares falls with the number n of days as
 where a is what no number of days takes away: CO2 answers late. The two are found by least squares of
 relative errors, not below 0. How sure they are shows when orders and estimated days are drawn anew, each time
 with n to another of the powers 1/2, 1 and 2: nobody knows how it goes on.
+
+The labelled days may be lucky ones, too. b / n is what is still to be learned after n days on average; after
+just these n it is more or less. They can mislead in n directions at most, so it is taken as b / n times a
+chi-squared number of n degrees of freedom, over n; with m days more, the normal numbers behind it are mixed
+with new ones by the share of the days that are new. Each draw has such numbers. And few days are less sure
+than draws of them look: see ``occupair.groundtruth.ranges``.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from sklearn.base import clone
 from occupair.benchmark.quiet import quietly
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
+from occupair.groundtruth.ranges import Range, range_of
 from occupair.head_counts import WEIGHT, counted
 from occupair.progress import track
 
@@ -40,19 +47,8 @@ DRAWS = 300
 """How often orders and estimated days are drawn anew."""
 POWERS = (0.5, 1.0, 2.0)
 """Powers of the number of days that the error may fall with."""
-SURE = 0.8
-"""Share of the draws that a range holds."""
 _MANY, _ORDERS_OF_FEW, _ORDERS_OF_MANY = 12, 8, 4
 _FARTHEST = 1000  # days; farther than anybody labels
-
-
-@dataclass(frozen=True)
-class Range:
-    """A number, and between which it lies in most draws."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -64,20 +60,25 @@ class LearningCurve:
     n_days : labelled days that there are
     measured : RMSE on days left out [people], by days trained on
     curves : a and b [people squared] and the power of n: of the fit, then of the draws; shape (1 + DRAWS, 3)
+    luck : normal numbers of each draw, of the labelled days and of those to come; shape (DRAWS, 2, n_days)
     """
 
     n_days: int
     measured: dict[int, float]
     curves: Array
+    luck: Array
 
     def error(self, days: int) -> Range:
         """RMSE to expect after training on so many days [people]."""
-        return self._range(np.sqrt(_square(self.curves, days)))
+        errors = self._errors(days)
+        return range_of(float(errors[0]), errors[1:], self.n_days)
 
     def gain(self, more: int) -> Range:
-        """Share of today's error that so many more labelled days take away [0..1]."""
-        now, then = (np.sqrt(_square(self.curves, self.n_days + k)) for k in (0, more))
-        return self._range(1 - then / np.maximum(now, 1e-12))
+        """Share of today's error that so many more labelled days take away; below 0 they add to it."""
+        now, then = self._errors(self.n_days), self._errors(self.n_days + more)
+        left = then / np.maximum(now, 1e-12)
+        rest = range_of(float(left[0]), left[1:], self.n_days)
+        return Range(1 - rest.value, 1 - rest.high, 1 - rest.low)
 
     def enough(self, worth: float = WORTH) -> Range:
         """Labelled days from which on another takes less than the share ``worth`` off the error [days].
@@ -85,23 +86,27 @@ class LearningCurve:
         Examples
         --------
         Without an end to learning, E(n)^2 = 1 / n, the step from n to n + 1 days takes 1 - sqrt(n / (n + 1))
-        off the error: 2.02 % from 24 to 25 days, 1.94 % from 25 to 26.
+        off the error: 2.02 % from 24 to 25 days, 1.94 % from 25 to 26. A draw in which nothing is to be
+        learned has enough of the 4 days there are.
 
-        >>> curve = LearningCurve(4, {}, np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]))
+        >>> curve = LearningCurve(4, {}, np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]), np.zeros((1, 2, 4)))
         >>> curve.enough().value, curve.enough().low
         (25.0, 4.0)
         """
         days = np.arange(self.n_days, _FARTHEST)
         errors = np.sqrt(_square(self.curves[:, None, :], np.append(days, _FARTHEST)))
         small = 1 - errors[:, 1:] / np.maximum(errors[:, :-1], 1e-12) < worth
-        first = np.where(small.any(axis=1), days[np.argmax(small, axis=1)], _FARTHEST)
-        found = self._range(first.astype(float))
-        return Range(found.value, float(np.floor(found.low)), float(np.ceil(found.high)))
+        first = np.where(small.any(axis=1), days[np.argmax(small, axis=1)], _FARTHEST).astype(float)
+        found = range_of(float(first[0]), first[1:], self.n_days)
+        low, high = np.clip([np.floor(found.low), np.ceil(found.high)], self.n_days, _FARTHEST)
+        return Range(found.value, float(low), float(high))
 
-    def _range(self, values: Array) -> Range:
-        low, high = np.quantile(values[1:], [(1 - SURE) / 2, (1 + SURE) / 2])
-        value = float(values[0])
-        return Range(value, min(float(low), value), max(float(high), value))
+    def _errors(self, days: int) -> Array:
+        """RMSE after so many days: of the fit, and of the draws with the luck that each has [people]."""
+        new = max(0, days - self.n_days)
+        parts = np.sqrt([self.n_days / (self.n_days + new), new / (self.n_days + new)])
+        luck = np.mean(np.einsum("p,dpn->dn", parts, self.luck) ** 2, axis=1)
+        return np.sqrt(_square(self.curves, days, luck=np.append(1.0, luck)))
 
 
 def learning_curve(
@@ -193,7 +198,7 @@ def _fitted(squares: Array, weights: Array, rng: np.random.Generator) -> Learnin
         if (drawn > 0).all() and (worth > 0).all():  # else days on which there was nothing to estimate
             curves.append(fit_curve(sizes, drawn / worth, power=POWERS[k % len(POWERS)]))
     measured = dict(zip(sizes.tolist(), np.sqrt(mean).tolist(), strict=True))
-    return LearningCurve(n, measured, np.array(curves))
+    return LearningCurve(n, measured, np.array(curves), rng.normal(size=(len(curves) - 1, 2, n)))
 
 
 def fit_curve(sizes: NDArray[np.int_], squares: Array, *, power: float = 1.0) -> tuple[float, float, float]:
@@ -210,5 +215,6 @@ def fit_curve(sizes: NDArray[np.int_], squares: Array, *, power: float = 1.0) ->
     return float(a), float(b), power
 
 
-def _square(curves: Array, days: int | NDArray[np.int_]) -> Array:
-    return np.asarray(curves[..., 0] + curves[..., 1] / np.asarray(days, dtype=float) ** curves[..., 2])
+def _square(curves: Array, days: int | NDArray[np.int_], *, luck: Array | float = 1.0) -> Array:
+    learned = curves[..., 1] / np.asarray(days, dtype=float) ** curves[..., 2]
+    return np.asarray(curves[..., 0] + luck * learned)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import socket
-import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -22,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
 from occupair.errors import InputError
+from occupair.groundtruth.counting.lock import alone
 from occupair.groundtruth.counting.walk import Outdated, Walk
 from occupair.live.config import ServiceConfig
 from occupair.live.config_rules import is_loopback
@@ -50,11 +49,13 @@ class Press(BaseModel):
     revision: str
     do: Literal[
         "change", "counted", "nobody", "unsure", "skipped", "delete", "go",  # about a minute
-        "undo", "step", "review", "order", "deletes",
+        "add", "undo", "step", "review", "order", "deletes",
     ]  # fmt: skip
     number: int = Field(default=-1, ge=-1)
     entered: int = Field(default=0, ge=-1, le=1)
     left: int = Field(default=0, ge=-1, le=1)
+    door: str = Field(default="", max_length=500)
+    minute: str = Field(default="", max_length=40)
     by: int = Field(default=1, ge=-1, le=1)
     order: Literal["time", "door"] = "time"
     on: bool = False
@@ -78,16 +79,17 @@ class Table:
             walk = self._walk
             if press.revision != walk.revision:
                 raise Outdated
+            digest = walk.digest
             changed = _do(walk, press)
-            return walk.progress() | {"changed": [walk.row(number) for number in sorted(changed)]}
+            answer = walk.progress() | {"changed": [walk.row(number) for number in sorted(changed)]}
+            return answer if walk.digest == digest else answer | {"minutes": walk.rows()}
 
-    def picture(self, number: int) -> tuple[bytes, str] | None:
+    def picture(self, door: str, minute: str) -> tuple[bytes, str] | None:
         """Read the picture of a minute, and its kind; None: there is none."""
-        if not 0 <= number < len(self._walk.minutes):
-            return None
-        sheet = self._walk.minutes[number].sheet
+        with self._lock:
+            sheet = self._walk.sheet(door, minute)
         kind = None if sheet is None else _PICTURES.get(sheet.suffix.lower())
-        if sheet is None or kind is None or self._walk.picture(self._walk.minutes[number].key) != "there":
+        if sheet is None or kind is None:
             return None
         with contextlib.suppress(FileNotFoundError):  # deleted just now
             return sheet.read_bytes(), kind
@@ -104,6 +106,8 @@ def _do(walk: Walk, press: Press) -> list[int]:
             return walk.decide(press.number, "counted", nobody=True)
         case "counted" | "unsure" | "skipped":
             return walk.decide(press.number, press.do)
+        case "add":
+            return walk.add(press.door, press.minute)
         case "undo":
             return walk.undo()
         case "go":
@@ -157,9 +161,9 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
         press = await read_model(request, Press)
         return JSONResponse(await run_in_threadpool(table.press, press))
 
-    @app.get("/api/pictures/{number:int}")
-    def picture(number: int) -> Response:
-        found = table.picture(number)
+    @app.get("/api/picture")  # by its name: the number of a minute changes when one is added
+    def picture(door: str = "", minute: str = "") -> Response:
+        found = table.picture(door, minute)
         if found is None:
             raise HTTPException(404, "there is no such picture")
         return Response(found[0], media_type=found[1])
@@ -221,7 +225,7 @@ def serve_counting(
             f"--host must be an address of this machine alone (127.0.0.1, ::1 or localhost): "
             f"pictures of people do not leave it, got {host!r}"
         )
-    with _alone(Path(folder)), _listening(host, port) as listener:
+    with alone(Path(folder)), _listening(host, port) as listener:
         app = make_counting_app(folder, host=host)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"
@@ -263,22 +267,3 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             why = getattr(error, "strerror", None) or error
             raise InputError(f"cannot listen on {host}:{port}: {why}: give another --port") from None
         yield listener
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold a folder, so that a second program cannot write over what this one keeps."""
-    if sys.platform == "win32" or not folder.is_dir():  # which is said when it is read
-        yield
-        return
-    import fcntl
-
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{folder}: is being counted already, by another program") from None
-        yield
-    finally:
-        os.close(handle)

@@ -7,11 +7,10 @@ import hashlib
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from occupair.errors import InputError
 from occupair.groundtruth.counting.counts import (
     COUNTS,
     MOST,
@@ -23,7 +22,16 @@ from occupair.groundtruth.counting.counts import (
     read_book,
     write_book,
 )
-from occupair.groundtruth.events import Events, read_events
+from occupair.groundtruth.counting.minutes import (
+    Minute,
+    days_of,
+    doors_of,
+    found_minutes,
+    in_videos,
+    list_minutes,
+    place_of,
+)
+from occupair.groundtruth.events import read_events
 
 PACE = 20
 """How many minutes the person's pace is taken from."""
@@ -35,21 +43,6 @@ Picture = Literal["there", "deleted", "missing"]
 
 class Outdated(Exception):
     """Somebody else, another window, has changed the counts since they were shown."""
-
-
-@dataclass(frozen=True)
-class Minute:
-    """A minute to count: of the scan, or one that was counted and is no candidate any more (no sheet)."""
-
-    door: str
-    minute: dt.datetime
-    score: float | None
-    sheet: Path | None
-
-    @property
-    def key(self) -> Key:
-        """The door and the minute."""
-        return self.door, self.minute
 
 
 class Walk:
@@ -72,13 +65,18 @@ class Walk:
         self.folder = Path(folder)
         self.events = read_events(self.folder)
         self.book = read_book(self.folder)
-        self.minutes = _minutes(self.events, self.book)
-        self.number = {minute.key: n for n, minute in enumerate(self.minutes)}
-        self.digest = hashlib.sha256(repr([*self.number]).encode()).hexdigest()[:8]
-        self._orders = {order: _ordered(self.minutes, order) for order in get_args(Order)}
+        self._found = found_minutes(self.events)
+        self._list()
         self._clock = clock
         self._since: float | None = None  # the last decision, in this run
         self._settle()
+
+    def _list(self) -> None:
+        """List the minutes, which changes when one is added, or that is undone."""
+        self.minutes = list_minutes(self._found, self.book, self.folder)
+        self.number = {minute.key: n for n, minute in enumerate(self.minutes)}
+        self.digest = hashlib.sha256(repr([*self.number]).encode()).hexdigest()[:8]
+        self._orders = {order: _ordered(self.minutes, order) for order in get_args(Order)}
 
     def _settle(self) -> None:
         """Go on where the person was, and finish what was begun when the program was killed."""
@@ -105,14 +103,19 @@ class Walk:
         """Give all that the page shows."""
         return {
             "folder": str(self.folder),
-            "doors": sorted({minute.door for minute in self.minutes}),
+            "doors": doors_of(self.events, self.minutes),
+            "days": [day.isoformat() for day in days_of(self.events, self.minutes)],
             "gaps": [
                 {"door": name, "from": begin.isoformat(), "to": end.isoformat()}
                 for name, door in self.events.doors.items()
                 for begin, end in door.gaps
             ],
-            "minutes": [self.row(n) for n in range(len(self.minutes))],
+            "minutes": self.rows(),
         } | self.progress()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give all minutes as they are now, by time and door."""
+        return [self.row(n) for n in range(len(self.minutes))]
 
     def progress(self) -> dict[str, Any]:
         """Give what may change with any key."""
@@ -131,13 +134,14 @@ class Walk:
     def row(self, number: int) -> dict[str, Any]:
         """Give a minute as it is now."""
         one = self.minutes[number]
-        count = self.book.counts.get(one.key)
+        count, picture = self.book.counts.get(one.key), self.picture(one.key)
         return {
             "number": number,
             "door": one.door,
             "minute": one.minute.isoformat(),
             "score": one.score,
-            "picture": self.picture(one.key),
+            "picture": picture,
+            "videos": in_videos(one.key, self.events) if picture == "missing" else [],
             "marked": one.key in self.book.marked,
             "entered": count.entered if count else 0,
             "left": count.left if count else 0,
@@ -148,8 +152,18 @@ class Walk:
         """Tell whether a minute has its picture."""
         if key in self.book.deleted:
             return "deleted"
+        if key not in self.number:
+            return "missing"
         sheet = self.minutes[self.number[key]].sheet
         return "there" if sheet is not None and sheet.is_file() else "missing"
+
+    def sheet(self, door: str, minute: str) -> Path | None:
+        """Give the picture of a minute, if it is there."""
+        try:
+            key = door, dt.datetime.fromisoformat(minute)
+        except ValueError:
+            return None
+        return self.minutes[self.number[key]].sheet if self.picture(key) == "there" else None
 
     # ---- what keys do --------------------------------------------------------------------------------------
 
@@ -185,15 +199,29 @@ class Walk:
         self._since = now
         return changed
 
+    def add(self, door: str, time: str) -> list[int]:
+        """Add a minute that the scan does not have, and go to it; one that is there already is gone to."""
+        key = place_of(door, time, self.events, self.minutes)
+        if key in self.number:
+            return self._go(key)
+        book = self.book.copy()
+        book.put(key, Count(*key, 0, 0, "begun"))
+        book.at = key
+        return self._keep(book, key)
+
     def undo(self) -> list[int]:
-        """Take the last change back and go to its minute; a deleted picture does not come back."""
+        """Take the last change back and go to its minute; a deleted picture does not come back.
+
+        A minute that was added is gone again, and the next that is open is gone to.
+        """
         book = self.book.copy()
         key = book.undo()
         while key is not None and key not in self.number:  # of another scan
             key = book.undo()
         if key is None:
             return []
-        book.at = key
+        is_there = key in book.counts or key in self._found
+        book.at = key if is_there else self._next_open(book, key)
         return self._keep(book, key)
 
     def go(self, number: int) -> list[int]:
@@ -250,7 +278,9 @@ class Walk:
         self.book = book
         for key in gone:
             self._unlink(key)
-        return [self.number[key] for key in {*changed, *gone}]
+        if any((key in self.number) != (key in self._found or key in book.counts) for key in changed):
+            self._list()
+        return [self.number[key] for key in {*changed, *gone} if key in self.number]
 
     def _due(self, book: Book) -> set[Key]:
         """Find pictures to delete: of counted minutes, but for the last while others are open, to undo it."""
@@ -295,21 +325,3 @@ def _is_doubtful(count: Count) -> bool:
 def _ordered(minutes: Sequence[Minute], order: str) -> list[Key]:
     keys = [minute.key for minute in minutes]
     return keys if order == "time" else sorted(keys, key=lambda key: (key[1].date(), key[0], key[1]))
-
-
-def _minutes(events: Events, book: Book) -> list[Minute]:
-    """List what there is to count, by time and door."""
-    root, found = events.folder.resolve(), {}
-    for one in events.minutes:
-        if not one.sheet.resolve().is_relative_to(root):  # a link; it would be shown, and may be deleted
-            raise InputError(f"{one.sheet}: leads out of the events folder, where its sheets must be")
-        found[one.door, one.minute] = Minute(one.door, one.minute, one.score, one.sheet)
-    if not found:
-        raise InputError(f"{events.folder}: has no minutes to count: the scan saw nobody")
-    for key in book.counts.keys() - found.keys():
-        found[key] = Minute(*key, None, None)
-    if len({key[1].tzinfo is None for key in found}) > 1:
-        raise InputError(
-            f"{events.folder}: index.json and counts.json must both have offsets from UTC, or neither"
-        )
-    return sorted(found.values(), key=lambda minute: (minute.minute, minute.door))

@@ -1,5 +1,6 @@
 // The page's start: keys, buttons, the theme, and what to do when the counting program does not answer.
 
+import { openAdd, startAdd } from "./add.js";
 import { book, here, load, onChange, press, setLost, whenTrouble } from "./book.js";
 import { byId, confirmed, icon, reicon, say, toast } from "./dom.js";
 import { show, some } from "./show.js";
@@ -22,6 +23,7 @@ const ACTIONS = {
   undo: () => { if (book.undoable) press({ do: "undo" }, free); else toast("There is nothing to undo."); },
   next: () => press({ do: "step", by: 1 }, free),
   previous: () => press({ do: "step", by: -1 }, free),
+  add: openAdd,
   review,
   delete: deletePicture,
   help: () => byId("shortcuts").showModal(),
@@ -56,7 +58,7 @@ async function setDeletes(event) {
 const KEYS = {
   i: "entered-more", ArrowUp: "entered-more", o: "left-more", ArrowDown: "left-more", Enter: "counted", 0: "nobody",
   u: "unsure", s: "skipped", z: "undo", Backspace: "undo", n: "next", "]": "next", ArrowRight: "next",
-  p: "previous", "[": "previous", ArrowLeft: "previous", r: "review", d: "delete", "?": "help",
+  p: "previous", "[": "previous", ArrowLeft: "previous", r: "review", a: "add", d: "delete", "?": "help",
 };
 const WITH_SHIFT = { "entered-more": "entered-less", "left-more": "left-less" };
 const MAY_REPEAT = ["next", "previous"]; // a key held down must not count minutes
@@ -164,4 +166,5 @@ whenTrouble(trouble);
 onChange(show);
 startTheme();
 startButtons();
+startAdd();
 load().catch(lost);

@@ -41,20 +41,21 @@ function showMinute(row) {
   say(byId("counted-word"), row.entered || row.left ? "Counted, next" : "Nobody, next");
   document.title = `${row.door} ${timeOf(row)} · Counting · occupair`;
   showSheet(row);
+  byId("border").hidden = row.picture !== "there";
   const numbers = isDone(row) || row.state === "begun" ? ` ${row.entered} entered, ${row.left} left.` : "";
   say(byId("said"), `${row.door}, ${timeOf(row)}, ${STATES[row.state]}.${numbers}`);
 }
 
 function showSheet(row) {
   const box = byId("sheet");
-  if (row.picture !== "there") forget(row.number);
-  const wanted = `${row.number} ${row.picture}`;
+  if (row.picture !== "there") forget(row);
+  const wanted = `${row.minute} ${row.door} ${row.picture}`;
   if (box.dataset.shown === wanted) return;
   box.dataset.shown = wanted;
   if (row.picture === "there") {
-    const img = picture(row.number);
+    const img = picture(row);
     img.alt = `Pictures of ${row.door} in the minute ${timeOf(row)}, in order of time`;
-    img.onerror = () => { forget(row.number); if (box.dataset.shown === wanted) box.replaceChildren(missing(row)); };
+    img.onerror = () => { forget(row); if (box.dataset.shown === wanted) box.replaceChildren(missing(row)); };
     box.replaceChildren(img);
   } else box.replaceChildren(row.picture === "deleted" ? deleted() : missing(row));
 }
@@ -64,8 +65,14 @@ const deleted = () => el("div", { class: "no-picture" }, el("strong", {}, "The p
 
 const missing = (row) => el("div", { class: "no-picture" }, el("strong", {}, "There is no picture of this minute"),
   el("span", {}, row.score === null
-    ? "It was counted before, and the scan does not have it any more."
-    : "The scan wrote one, but its file is not in the folder. Skip it, or look at the video yourself and count it."));
+    ? "The scan does not have it: it was added by hand, or counted before another scan."
+    : "The scan wrote one, but its file is not in the folder."),
+  el("span", {}, row.videos.length
+    ? `Look at it in ${row.videos.map(([name, into]) => `${name} from ${clockOf(into)} on`).join(", and in ")}; then count it here.`
+    : `No video of ${row.door} covers it. Count it if you know who passed, else skip it.`));
+
+const two = (number) => String(number).padStart(2, "0");
+const clockOf = (seconds) => `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(Math.floor(seconds % 60))}`;
 
 function showProgress() {
   const done = book.minutes.filter(isDone).length;
@@ -139,7 +146,7 @@ function showEnd() {
   byId("end-tally").replaceChildren(...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))));
   byId("end-review").hidden = doubtful === 0;
   say(byId("end-doubt"), doubtful ? `${some(doubtful, "minute is", "minutes are")} doubtful: another look may settle them.` : "");
-  say(byId("end-command"), `occupair groundtruth occupancy ${book.folder} --out occupancy.csv`);
+  say(byId("end-command"), `occupair groundtruth occupancy ${book.folder} --readings room.csv --out labelled.csv`);
   document.title = "All counted · occupair";
   say(byId("said"), `All ${some(rows.length, "minute")} are done.`);
 }
