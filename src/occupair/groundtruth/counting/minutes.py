@@ -47,7 +47,10 @@ def found_minutes(events: Events) -> dict[Key, Minute]:
         for one in events.minutes
     }
     if not found:
-        raise InputError(f"{events.folder}: has no minutes to count: the scan saw nobody")
+        raise InputError(
+            f"{events.folder}: has no minutes to count: the scan saw nobody; go on with 'occupair groundtruth "
+            "occupancy', or scan again with --sensitivity 1 --anew"
+        )
     return found
 
 
