@@ -128,6 +128,24 @@ def test_no_reading_is_counted_and_logged_once(server, caplog):
     ]
 
 
+def test_messages_about_something_else_are_passed_over_once_the_topic_has_brought_co2(caplog):
+    rooms = {"lab": RoomConfig("lab", co2=Topic("z/lab", shape="zigbee2mqtt"))}
+    translator = mqtt_in.Translator(rooms)
+
+    def came(payload):
+        arrived = mqtt_client.Arrived("z/lab", payload, 1, False, 1, at(0))
+        return [reading.co2 for reading in translator.readings([arrived])]
+
+    with caplog.at_level(logging.WARNING, "occupair.live.mqtt"):
+        assert came(b'{"battery":97,"linkquality":120}') == []
+        assert (translator.refused, len(caplog.records)) == (1, 1)
+        assert came(b'{"co2":812,"humidity":41.2}') == [812.0]
+        assert came(b'{"co2":null,"humidity":43}') == came(b'{"battery":97}') == []
+        assert (translator.refused, len(caplog.records)) == (1, 1)
+        assert came(b'{"co2":"much"}') == []
+        assert translator.refused == 2
+
+
 # ---- acknowledged when kept, and not before ----
 
 

@@ -65,6 +65,54 @@ def test_zigbee2mqtt_may_be_told_not_to_say_when():
     assert co2(b'{"co2":812,"temperature":21.5}', shape="zigbee2mqtt") == (812.0, NOW)
 
 
+@pytest.mark.parametrize("shape", ["auto", "zigbee2mqtt"])
+@pytest.mark.parametrize(
+    ("payload", "value", "when"),
+    [  # as Zigbee2MQTT 2.14.1 sent them: Heiman HS3AQ
+        (b'{"battery":97,"co2":812,"linkquality":120}', 812, NOW),
+        (b'{"battery":97,"co2":812,"humidity":41.2,"linkquality":120,"temperature":21.4}', 812, NOW),
+        (
+            b'{"battery":97,"co2":812,"humidity":41.2,"last_seen":"2026-11-16T06:18:02.139Z","linkquality":120,'
+            b'"temperature":21.4}',
+            812,
+            dt.datetime(2026, 11, 16, 6, 18, 2, 139000, tzinfo=dt.UTC),
+        ),
+        (  # from its cache, with Home Assistant
+            b'{"battery":97,"co2":950,"humidity":42,"last_seen":"2026-11-16T07:19:46+01:00","linkquality":null,'
+            b'"temperature":21.5}',
+            950,
+            dt.datetime(2026, 11, 16, 6, 19, 46, tzinfo=dt.UTC),
+        ),
+        (
+            b'{"battery":null,"co2":840,"humidity":43,"last_seen":1794810168892,"linkquality":120,'
+            b'"temperature":null}',
+            840,
+            dt.datetime(2026, 11, 16, 6, 22, 48, 892000, tzinfo=dt.UTC),
+        ),
+        (  # Nexelec Open'R
+            b'{"battery":97,"co2":812,"humidity":41.23,"last_seen":"2026-11-16T06:24:12.846Z","linkquality":120}',
+            812,
+            dt.datetime(2026, 11, 16, 6, 24, 12, 846000, tzinfo=dt.UTC),
+        ),
+    ],
+)
+def test_what_zigbee2mqtt_sent(payload, value, when, shape):
+    assert co2(payload, shape=shape) == (value, when)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [  # Heiman HS3AQ, just paired; and Nexelec Open'R with filtered_cache and Home Assistant
+        b'{"battery":97,"last_seen":"2026-11-16T06:17:37.067Z","linkquality":120}',
+        b'{"battery":97,"co2":null,"humidity":44,"identify":null,"last_seen":"2026-11-16T06:29:55.755Z",'
+        b'"linkquality":120,"temperature":null}',
+    ],
+)
+def test_what_zigbee2mqtt_sent_without_co2_is_no_reading(payload):
+    with pytest.raises(InputError, match=r"t: has no co2, only|t: must be a number, got None"):
+        co2(payload, shape="zigbee2mqtt")
+
+
 @pytest.mark.parametrize("shape", ["auto", "tasmota"])
 @pytest.mark.parametrize(
     "sensor",

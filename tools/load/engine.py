@@ -40,23 +40,22 @@ def seconds_a_reading(models: list[LiveRoom]) -> tuple[float, float]:
     engine = Engine({name(k): RoomSetup("UTC", 10) for k in range(ROOMS)}, follows_clock=False)
     engine.use({name(k): Model(1, models[k % len(models)]) for k in range(ROOMS)}, BEGIN)
     sensors = Sensors()
-    for minute in range(BEFORE):
-        take(engine, sensors, minute)
+    minutes = [said(sensors, BEGIN + dt.timedelta(minutes=k)) for k in range(BEFORE + MEASURED)]
+    for readings in minutes[:BEFORE]:
+        engine.take(readings, readings[0].time)
     wall, processor = time.perf_counter(), time.process_time()
-    for minute in range(BEFORE, BEFORE + MEASURED):
-        take(engine, sensors, minute)
+    for readings in minutes[BEFORE:]:
+        engine.take(readings, readings[0].time)
     n = ROOMS * MEASURED
     return (time.perf_counter() - wall) / n, (time.process_time() - processor) / n
 
 
-def take(engine: Engine, sensors: Sensors, minute: int) -> None:
-    at = BEGIN + dt.timedelta(minutes=minute)
-    said = [sensors.said(k, pd.Timestamp(at)) for k in range(ROOMS)]
-    readings = [
+def said(sensors: Sensors, at: dt.datetime) -> list[Reading]:
+    told = [sensors.said(k, pd.Timestamp(at)) for k in range(ROOMS)]
+    return [
         Reading(name(k), at, float(one["co2"]), float(one["ventilation"]), "mqtt", at)
-        for k, one in enumerate(said)
+        for k, one in enumerate(told)
     ]
-    engine.take(readings, at)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from occupair.errors import InputError
 from occupair.live.messages import Fate, Reading, RoomState
 from occupair.live.mqtt_client import Arrived, BrokerClient
-from occupair.live.payloads import Parsed, parse_co2, parse_ventilation
+from occupair.live.payloads import Parsed, SaysNothing, parse_co2, parse_ventilation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -70,6 +70,7 @@ class Translator:
             for topic in {told.topic: None for told in (room.co2, room.ventilation) if told is not None}:
                 self._rooms[topic].append(room)
         self._complaints: dict[str, tuple[float, int]] = {}
+        self._heard: set[tuple[str, str]] = set()  # topics, and which quantity has come on them
         self.refused = 0
 
     @property
@@ -97,9 +98,14 @@ class Translator:
                 continue
             try:
                 parsed = parse(topic, message.payload, message.received, room.timezone)
+            except SaysNothing as error:
+                if (message.topic, quantity) not in self._heard:
+                    self._refuse(message.topic, str(error))
+                continue
             except InputError as error:
                 self._refuse(message.topic, str(error))
                 continue
+            self._heard.add((message.topic, quantity))
             self._add(readings, room.id, quantity, parsed, message)
         return list(readings.values())
 

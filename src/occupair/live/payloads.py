@@ -39,6 +39,10 @@ _TIME_KEYS: dict[str, tuple[str, ...]] = {
 }
 
 
+class SaysNothing(InputError):
+    """A message without the value, or with null in its place: perhaps it is about something else."""
+
+
 class Parsed(NamedTuple):
     """A number, and when it was measured, in UTC; None if the payload does not say."""
 
@@ -83,7 +87,7 @@ def parse_co2(topic: Topic, payload: bytes, received: dt.datetime, timezone: str
         value = _co2_number(_value_in(topic, content, _co2_in))
         return Parsed(value, _time_in(topic, content, received, timezone))
     except InputError as error:
-        raise InputError(f"{topic.topic}: {error}") from None
+        raise type(error)(f"{topic.topic}: {error}") from None
 
 
 def parse_ventilation(topic: Topic, payload: bytes, received: dt.datetime, timezone: str) -> Parsed:
@@ -106,7 +110,7 @@ def parse_ventilation(topic: Topic, payload: bytes, received: dt.datetime, timez
         value = _ventilation_number(_value_in(topic, content, _ventilation_in), topic.full)
         return Parsed(value, _time_in(topic, content, received, timezone))
     except InputError as error:
-        raise InputError(f"{topic.topic}: {error}") from None
+        raise type(error)(f"{topic.topic}: {error}") from None
 
 
 def _content(topic: Topic, payload: bytes) -> object:
@@ -188,7 +192,7 @@ def _at(content: object, path: str) -> object:
 
 def _missing(what: str, content: object) -> InputError:
     has = f"only {shown(list(content)[:8])}" if isinstance(content, Mapping) else f"got {_told(content)}"
-    return InputError(f"has no {what}, {has}")
+    return SaysNothing(f"has no {what}, {has}")
 
 
 def _told(value: object) -> str:
@@ -225,6 +229,8 @@ def _number(value: object) -> tuple[float, str]:
         if match is None:
             raise InputError(f"must be a number, got {_told(value)}")
         value, unit = float(match[1]), (match[2] or "").lower()
+    if value is None:
+        raise SaysNothing("must be a number, got None")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"must be a number, got {_told(value)}")
     if not -LARGEST <= value <= LARGEST:
