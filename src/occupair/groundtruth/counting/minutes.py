@@ -48,8 +48,8 @@ def found_minutes(events: Events) -> dict[Key, Minute]:
     }
     if not found:
         raise InputError(
-            f"{events.folder}: has no minutes to count: the scan saw nobody; go on with 'occupair groundtruth "
-            "occupancy', or scan again with --sensitivity 1 --anew"
+            f"{events.folder}: has no minutes to count: the scan saw nobody; go on with 'occupair "
+            "groundtruth occupancy', or scan again with --sensitivity 1 --anew"
         )
     return found
 
