@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import occupair as oc
+from occupair.checks import find_faults
 from occupair.head_counts import WEIGHT
 from occupair.labelled_files import read_labelled
 
@@ -119,3 +120,17 @@ def test_rules(tmp_path):
     )
     with pytest.raises(oc.InputError, match=r"c\.csv: "):
         read_labelled(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_check_takes_counts_of_the_weight_0_for_none(tmp_path, slow_office, suffix):
+    unused = np.arange(len(slow_office)) % 12 == 0
+    doubtful = slow_office.assign(
+        occupancy=slow_office["occupancy"].mask(unused, -2), occupancy_weight=np.where(unused, 0.0, 1.0)
+    )
+    oc.write_readings(doubtful, tmp_path / f"office.{suffix}")
+    read = oc.read_readings(tmp_path / f"office.{suffix}", lenient=True)
+    assert read["occupancy"].min() == 0
+    assert "negative_counts" not in {fault.kind for fault in find_faults(read)}
+    whole = doubtful.drop(columns="occupancy_weight")
+    assert "negative_counts" in {fault.kind for fault in find_faults(whole)}

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from occupair.cells import as_text
-from occupair.columns import check_given, choose
+from occupair.columns import check_given
 from occupair.grid import put_on_grid
 from occupair.head_counts import WEIGHT, check_labelled
-from occupair.raw_tables import RawTable, read_raw
+from occupair.raw_tables import read_raw
 from occupair.readings import Source
 from occupair.records import read_records
 from occupair.timestamps import zone_of
+from occupair.unused_counts import without_unused
 from occupair.ventilation_units import check_full
 
 
@@ -57,7 +56,7 @@ def read_labelled(
     """
     given, zone = check_given(columns), zone_of(timezone)
     check_full(ventilation_full, ventilation_unit)
-    table = _without_unused(read_raw(Path(path), given), given)
+    table = without_unused(read_raw(Path(path), given), given, "0")  # ``check_labelled`` takes it out again
     wanted = {"co2": True, "ventilation": ventilation, "occupancy": True}
     records = read_records(
         table,
@@ -75,19 +74,3 @@ def read_labelled(
     if rows.empty:
         raise table.source.error("has no time at which co2 and ventilation are known")
     return check_labelled(rows, source=Source(f"{path} on its grid"))
-
-
-def _without_unused(table: RawTable, given: Mapping[str, str]) -> RawTable:
-    """Put 0 people, which no rule refuses, where the weight is 0; ``check_labelled`` takes them out again."""
-    people = choose(table.names, "occupancy", given, table.source)
-    if people is None or WEIGHT not in table.names:
-        return table
-    weight = as_text(table.column(table.names.index(WEIGHT))).str.strip()
-    unused = weight.str.fullmatch(r"[+-]?(?:0+[.,]?0*|[.,]0+)")
-    cells = table.cells.copy()
-    column = cells.iloc[:, people]
-    if pd.api.types.is_numeric_dtype(column):
-        cells.isetitem(people, column.mask(unused, 0).array)
-    else:
-        cells.isetitem(people, column.astype(object).mask(unused, "0").array)
-    return replace(table, cells=cells)

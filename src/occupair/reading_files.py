@@ -16,6 +16,7 @@ from occupair.raw_tables import is_parquet, needs_pyarrow, read_raw
 from occupair.readings import Source, check_readings
 from occupair.records import read_records
 from occupair.timestamps import zone_of
+from occupair.unused_counts import without_unused
 from occupair.ventilation_units import check_full
 
 
@@ -66,7 +67,8 @@ def read_readings(
     lenient : bool
         True reads over what breaks a rule, so that ``occupair.checks`` can tell all of it: cells that are no
         numbers are missing, rows are put in order, what is out of range is kept, and so are a CO2 of 0 ppm
-        and rows without ventilation or head count. ``attrs["problems"]`` says what was read over.
+        and rows without ventilation or head count. Head counts of ``occupancy_weight`` 0 are none.
+        ``attrs["problems"]`` says what was read over.
 
     Returns
     -------
@@ -103,6 +105,7 @@ def read_readings(
     table = read_raw(Path(path), given)
     if lenient:
         table = replace(table, source=Lenient(table.source.name, table.source.first_row))
+        table = without_unused(table, given, "")
     records = read_records(
         table,
         wanted,
