@@ -518,7 +518,7 @@ def test_looking_goes_on_whatever_happens(setup, store, monkeypatch):
     calls = []
 
     async def work(pipeline):
-        monkeypatch.setattr(pipeline._engine, "look", lambda now: calls.append(now) or 1 / 0)
+        monkeypatch.setattr(pipeline._engine, "states", lambda now, rooms: calls.append(now) or 1 / 0)
         while len(calls) < 3:
             await asyncio.sleep(0.01)
         assert pipeline.healthy["engine"] == "ok"

@@ -59,7 +59,6 @@ class Engine:
         self._follows_clock = follows_clock
         self._tracks: dict[str, Track] = {}
         self._setups: dict[str, RoomSetup] = {}
-        self._states: dict[str, RoomState] = {}
         self._rooms, self._new_models = LiveRooms([]), 0
         for room, setup in rooms.items():
             self.add(room, setup)
@@ -80,15 +79,15 @@ class Engine:
 
     def remove(self, room: str) -> None:
         """Forget a room."""
-        for of_rooms in (self._tracks, self._setups, self._states):
-            of_rooms.pop(room, None)
+        self._tracks.pop(room, None)
+        self._setups.pop(room, None)
 
     def use(self, models: Mapping[str, Model | None], now: dt.datetime) -> Step:
         """Estimate rooms with other models from now on, and anew for today."""
         works = {room: self._tracks[room].use(model) for room, model in models.items()}
         step = self._said_anew(works)
         self._new_models += len(models)
-        step.states = {room: self._state(room, now) for room in models}
+        step.states = self.states(now, models)
         return step
 
     def restore(self, kept: Mapping[str, tuple[Iterable[Reading], Iterable[Estimated]]]) -> Step:
@@ -130,19 +129,13 @@ class Engine:
             fates |= dict(zip(places, of_room, strict=True))
         step.fates = [fates[place] for place in range(len(readings))]
         step.kept = [reading for reading, fate in zip(readings, step.fates, strict=True) if fate in KEPT]
-        touched = {reading.room: True for reading in readings if reading.room in self._tracks}
-        step.states = {room: self._state(room, now) for room in touched}
+        step.states = self.states(now, dict.fromkeys(reading.room for reading in readings))
         return step
 
-    def look(self, now: dt.datetime) -> dict[str, RoomState]:
-        """Give the states that time alone has changed: rooms that have fallen silent."""
-        before = dict(self._states)
-        after = {room: self._state(room, now) for room in self._tracks}
-        return {room: state for room, state in after.items() if before.get(room) != state}
-
-    def states(self, now: dt.datetime) -> dict[str, RoomState]:
-        """Give the states of all rooms."""
-        return {room: self._state(room, now) for room in self._tracks}
+    def states(self, now: dt.datetime, rooms: Iterable[str] | None = None) -> dict[str, RoomState]:
+        """Give the states of rooms, or of all; time alone changes them, too: rooms fall silent."""
+        asked = self._tracks if rooms is None else [room for room in rooms if room in self._tracks]
+        return {room: self._state(room, now) for room in asked}
 
     def _refused(self, reading: Reading, now: dt.datetime) -> Fate | None:
         track = self._tracks.get(reading.room)
@@ -185,13 +178,11 @@ class Engine:
     def _state(self, room: str, now: dt.datetime) -> RoomState:
         track = self._tracks[room]
         try:
-            state = track.state(now, self._setups[room].stale_after)
+            return track.state(now, self._setups[room].stale_after)
         except Exception:
             log.exception("room %s cannot say how it is", room)
             track.broken = True
-            state = unknown_state(room, Quality.SUSPECT, "estimating failed: see the log")
-        self._states[room] = state
-        return state
+            return unknown_state(room, Quality.SUSPECT, "estimating failed: see the log")
 
 
 def is_sound(reading: Reading) -> bool:

@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("occupair.live")
 
-LOOK_EVERY = 5.0
-"""How often rooms are looked at that may have fallen silent [s]."""
+LOOK_EVERY, LOOKED_AT = 5.0, 200
+"""How often rooms are looked at that may have fallen silent [s]; and how many of them at a time."""
 TOGETHER = 4_000
 """Readings that are estimated together at most, about."""
 TAKEN_UP, TELL_EVERY = 64, 10.0
@@ -307,13 +308,19 @@ class Pipeline:
                 listener.put(changed)
 
     async def _look(self) -> None:
-        """Say when rooms fall silent."""
+        """Say when rooms fall silent: some rooms at a time, so that no estimate waits for all."""
         while True:
-            await asyncio.sleep(LOOK_EVERY)
-            try:
-                await self._do(lambda engine: Step(states=engine.look(self._now())))
-            except Exception:
-                log.exception("looking for silent rooms failed")
+            rooms = list(self.config.rooms)
+            parts = [rooms[first : first + LOOKED_AT] for first in range(0, len(rooms), LOOKED_AT)] or [[]]
+            for part in parts:
+                await asyncio.sleep(LOOK_EVERY / len(parts))
+                try:
+                    await self._do(partial(self._states_of, part))
+                except Exception:
+                    log.exception("looking for silent rooms failed")
+
+    def _states_of(self, rooms: list[str], engine: Engine) -> Step:
+        return Step(states=engine.states(self._now(), rooms))
 
     def _now(self, readings: Sequence[Reading] = ()) -> dt.datetime:
         """Tell the time, or that of the newest reading where the clock follows those."""
