@@ -1,6 +1,7 @@
 """Rooms stepped together, against each of them alone."""
 
 import datetime as dt
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -10,6 +11,7 @@ import occupair as oc
 from occupair import live_together
 from occupair.errors import InputError
 from occupair.live_together import Due, LiveRooms
+from occupair.room.stacked import kind
 
 STEP = dt.timedelta(minutes=5)
 EVENING = dt.datetime(2024, 1, 8, 21, 0, tzinfo=ZoneInfo("Europe/Berlin"))
@@ -112,3 +114,22 @@ def test_nothing_due_says_nothing(estimators):
     assert LiveRooms([]).update([]) == []
     room = estimators[0].live()
     assert len(LiveRooms([]).update([Due(room, EVENING, 600.0, 0.5)])) == 1
+
+
+def test_models_that_cannot_be_stacked_are_estimated_alone(estimators, monkeypatch, caplog):
+    rooms, others = ([one.live() for one in estimators[1::3]] for _ in range(2))
+    monkeypatch.setattr(live_together, "StackedRooms", lambda *_: 1 / 0)
+    said = LiveRooms(rooms).update([Due(room, EVENING, 600.0, None) for room in rooms])
+    for got, other in zip(said, others, strict=True):
+        assert_same(got, other.update(EVENING, 600.0))
+    assert "cannot be estimated together" in caplog.text
+
+
+def test_models_are_of_one_kind_only_where_each_refinement_is(estimators):
+    model = estimators[0].room_
+    first, second, *rest = model.refinements
+    moved = replace(first.balance, choices=first.balance.choices + second.balance.choices[:1])
+    fewer = replace(second.balance, choices=second.balance.choices[1:])
+    other = replace(model, refinements=(replace(first, balance=moved), replace(second, balance=fewer), *rest))
+    assert kind(model) == kind(estimators[6].room_) != kind(estimators[3].room_)  # another draw
+    assert kind(model) != kind(other)

@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -59,16 +59,17 @@ class LiveRooms:
 
     def __init__(self, rooms: Iterable[LiveRoom]) -> None:
         kinds: dict[Hashable, list[RoomDay]] = {}
-        blas = ThreadpoolController()
         for room in rooms:
             if isinstance(day := room.day, RoomDay):
                 kinds.setdefault((kind(day.model), day.interval), []).append(day)
-        self._stacks = {
-            (id(day.model), day.interval): stack
-            for days in kinds.values()
-            for stack in [_Stack(days, blas)]
-            for day in days
-        }
+        self._stacks: dict[tuple[int, float], _Stack] = {}
+        for days in kinds.values():
+            try:
+                stack = _Stack(days)
+            except Exception:  # whoever wrote such models: each room works alone
+                log.exception("rooms cannot be estimated together")
+            else:
+                self._stacks |= {(id(day.model), day.interval): stack for day in days}
         self._cores = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="rooms")
 
@@ -119,8 +120,7 @@ class _Begun(NamedTuple):
 class _Stack:
     """Days whose models are of one kind."""
 
-    def __init__(self, days: Sequence[RoomDay], blas: ThreadpoolController) -> None:
-        self._blas = blas
+    def __init__(self, days: Sequence[RoomDay]) -> None:
         models = {id(day.model): day.model for day in days}
         self._places = {identity: place for place, identity in enumerate(models)}
         self._models = list(models.values())  # so that no other model gets the identity of one of them
@@ -132,7 +132,7 @@ class _Stack:
         rows = [day.note(one.due.co2, one.flow, one.due.time) for day, one in zip(days, begun, strict=True)]
         try:
             places = np.array([self._places[id(day.model)] for day in days])
-            with self._blas.limit(limits=1):  # products so small that threads would only wait for each other
+            with _blas().limit(limits=1):  # products so small that threads would only wait for each other
                 found = self._rooms.people(stacked(rows), places, np.array([len(day) for day in days]))
         except Exception:
             log.exception("rooms could not be estimated together")
@@ -142,6 +142,11 @@ class _Stack:
         for day, people, between in zip(days, refined, ranges, strict=True):
             day.keep(people, between)
         return [None] * len(begun)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _append_each(begun: Iterable[_Begun]) -> list[Exception | None]:

@@ -85,17 +85,17 @@ def test_steps_that_are_joined_are_kept_as_if_one_after_the_other(since):
         for room, time in step.cleared.items():
             for key in [key for key in kept if key[0] == room and key[1] >= time]:
                 del kept[key]
-        kept.update(step.estimates)
+        kept.update({(one.room, one.time): one for one in step.said})
 
     def steps():
         first, anew, last = Step(), Step(), Step()
-        first.say([said("a", k) for k in range(6)] + [said("b", k) for k in range(6)])
+        first.say("a", [said("a", k) for k in range(6)])
+        first.say("b", [said("b", k) for k in range(6)])
         first.activated = {"a": 1}
-        anew.say(
-            [said("a", k, 2.0) for k in range(since, 6, 2)], instead_since=NOON + dt.timedelta(minutes=since)
-        )
+        anew.clear("a", NOON + dt.timedelta(minutes=since))
+        anew.say("a", [said("a", k, 2.0) for k in range(since, 6, 2)])
         anew.activated = {"a": 2}
-        last.say([said("a", 7, 3.0)])
+        last.say("a", [said("a", 7, 3.0)])
         return first, anew, last
 
     for one in steps():
@@ -107,3 +107,13 @@ def test_steps_that_are_joined_are_kept_as_if_one_after_the_other(since):
     keep(joined)
     assert kept == apart
     assert joined.activated == {"a": 2}
+    assert len(joined) == len(joined.said) + 2
+
+
+def test_what_fails_for_all_rooms_is_told_to_each():
+    class Broken:
+        def update(self, due):
+            raise RuntimeError("can't start new thread")
+
+    found = side_by_side({"a": summing(1.0), "b": summing(2.0)}, Broken())
+    assert [str(error) for error in found.values()] == ["can't start new thread"] * 2

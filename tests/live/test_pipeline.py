@@ -3,6 +3,8 @@
 import asyncio
 import datetime as dt
 import threading
+import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -356,6 +358,115 @@ def test_a_model_of_another_interval_leaves_no_rows_of_the_old_grid(setup, store
     np.testing.assert_allclose([one.people for one in said[288:]], expected, atol=1e-6)
     with_pipeline(setup, store, nothing)
     assert kept(store) == said
+
+
+@pytest.fixture
+def until_midnight(office):
+    """A day, and a reading after its last grid time."""
+    day = readings_of(office.iloc[3 * 288 : 4 * 288])
+    last = day[-1].time + dt.timedelta(minutes=3)
+    return [*day, Reading("lab", last, 500.0, 0.5, "http", last)]
+
+
+@pytest.mark.parametrize("how", ["forgotten", "changed"])
+def test_just_before_midnight_a_new_model_takes_no_day_away(setup, store, until_midnight, other, how):
+    with_pipeline(setup, store, lambda pipeline: pipeline.submit(until_midnight))
+    before = kept(store)
+    assert len(before) == 289  # the last is of the midnight to come
+    if how == "changed":
+        setup.rooms["lab"].model.write_bytes(dump_model(other))
+    with_pipeline(setup, store, lambda pipeline: pipeline.forget("lab") if how == "forgotten" else nothing(0))
+    with_pipeline(setup, store, nothing)
+    assert [one.time for one in kept(store)] == [one.time for one in before]
+
+
+def test_another_zone_loses_no_reading_that_waits_for_the_store(setup, slow, office):
+    day = readings_of(office.iloc[3 * 288 + 24 : 3 * 288 + 150])
+    there = replace(setup.rooms["lab"], timezone="Europe/Helsinki")
+    moved = ServiceConfig(store=setup.store, clock="readings", rooms={"lab": there})
+    slow.free.set()
+
+    async def work(pipeline):
+        await pipeline.submit(day[:100])
+        slow.free.clear()
+        waiting = asyncio.create_task(pipeline.submit(day[100:110]))
+        await asyncio.sleep(0.1)
+        reload = asyncio.create_task(pipeline.reload(moved))
+        await asyncio.sleep(0.3)
+        slow.free.set()
+        await waiting
+        await reload
+        await pipeline.submit(day[110:])
+
+    with_pipeline(setup, slow, work)
+    assert [one.time for one in kept(slow)] == [one.time for one in day]
+
+
+def test_an_upload_while_settings_are_read_again_stays(setup, store, office, other, monkeypatch):
+    day = office.iloc[3 * 288 : 3 * 288 + 50]
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        model = pipeline._recall.model
+
+        def slowly(room):
+            found = model(room)
+            time.sleep(0.3)
+            return found
+
+        monkeypatch.setattr(pipeline._recall, "model", slowly)
+        reload = asyncio.create_task(pipeline.reload(setup))
+        await asyncio.sleep(0.1)
+        version = await pipeline.use_model("lab", dump_model(other), origin="upload")
+        await reload
+        return version, pipeline._engine.version("lab"), store.active_model("lab")[0]
+
+    assert len(set(with_pipeline(setup, store, work))) == 1
+    np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
+
+
+def test_where_the_store_fails_while_models_are_read_each_room_is_whole(
+    setup, store, office, other, monkeypatch
+):
+    day = office.iloc[3 * 288 : 3 * 288 + 50]
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        begin = pipeline.models.begin
+
+        def failing(room, path):
+            if room == "hall":
+                raise StoreError("gone for a moment")
+            return begin(room, path)
+
+        monkeypatch.setattr(pipeline.models, "begin", failing)
+        setup.rooms["lab"].model.write_bytes(dump_model(other))
+        with pytest.raises(StoreError):
+            await pipeline.reload(setup)
+        return pipeline._engine.version("lab"), store.active_model("lab")[0]
+
+    assert len(set(with_pipeline(setup, store, work))) == 1
+    np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
+
+
+def test_where_a_new_model_fails_nothing_is_left_of_the_old_one(setup, store, office, other, monkeypatch):
+    day = office.iloc[3 * 288 : 3 * 288 + 50]
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        monkeypatch.setattr(pipeline._engine._tracks["lab"], "_estimate", fail)
+        await pipeline.use_model("lab", dump_model(other), origin="upload")
+        return pipeline.state("lab")
+
+    state = with_pipeline(setup, store, work)
+    assert (state.people, state.reason) == (None, "estimating failed: see the log")
+    assert kept(store) == []
+    monkeypatch.undo()
+    with_pipeline(setup, store, nothing)
+    np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
 
 
 def test_a_restart_writes_nothing_that_is_there(setup, store, office, monkeypatch):

@@ -114,11 +114,15 @@ def test_forgetting_goes_back_to_the_newest_file(store):
 
 
 def test_what_another_model_said_goes_with_it(store):
+    def times():
+        return [one.time for one in store.estimates("lab", None, None, limit=9)]
+
     store.write([told(co2=500.0)], [thought(minute=k, people=1.0) for k in range(6)] + [thought("hall", 5)])
-    store.add_model("lab", b"one", origin="file", activate=True, cleared=at(4))
-    assert [one.time for one in store.estimates("lab", None, None, limit=9)] == [at(k) for k in range(4)]
-    store.forget("lab", cleared=at(3))
-    assert [one.time for one in store.estimates("lab", None, None, limit=9)] == [at(k) for k in range(3)]
+    store.add_model("lab", b"one", origin="upload")
+    assert times() == [at(k) for k in range(6)]
+    store.add_model("lab", b"two", origin="file", activate=True)
+    assert times() == [at(k) for k in range(5)], "the newest tells that the day is to be said anew"
+    store.add_model("attic", b"one", origin="file", activate=True)
     store.write([], [thought(minute=2, people=2.0)], cleared={"lab": at(1)})
     said = store.estimates("lab", None, None, limit=9)
     assert [(one.time, one.people) for one in said] == [(at(0), 1.0), (at(2), 2.0)]

@@ -135,6 +135,36 @@ def test_order_repeats_and_restarts_leave_the_same_estimates(model, office, data
     assert_same(dict(sorted(kept.estimates.items())), dict(sorted(expected.estimates.items())))
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_gaps_spikes_and_sensors_faster_than_the_grid_in_whatever_order(model, data):
+    """What is kept is what one replay of all readings says."""
+    seconds = data.draw(st.lists(st.integers(0, 3 * 3600), min_size=10, max_size=60, unique=True))
+    spikes = data.draw(st.lists(st.sampled_from(seconds), max_size=2))
+    start = pd.Timestamp("2015-08-06 09:00", tz=ZONE)
+    sent = [
+        reading(start + pd.Timedelta(seconds=s), 700.0 + s % 97 + 1500.0 * (s in spikes), 0.5)
+        for s in seconds
+    ]
+    kept = Kept(Track("lab", ZONE, model))
+    while sent:
+        size = data.draw(st.integers(1, min(8, len(sent))))
+        kept.take_together(sent[:size])
+        sent = sent[size:]
+    if data.draw(st.booleans()):
+        kept.restart()
+    replayed = Track("lab", ZONE, model)
+    said = alone(replayed.restore(sorted(kept.readings, key=lambda one: one.time)))
+    assert_same(dict(sorted(kept.estimates.items())), {one.time: one for one in said})
+    assert kept.track.fault == replayed.fault
+
+
+def test_what_a_sensor_said_first_of_a_time_stays_also_if_it_cannot_be(model):
+    kept = Kept(fed(model, 60, wavy)).take([reading(NOW + MINUTES, 0.0), reading(NOW + MINUTES, 700.0, 0.5)])
+    kept.take([reading(NOW + 2 * MINUTES, 650.0, 0.5)])
+    assert 700.0 not in kept.track._slots.co2.values
+
+
 def test_a_late_reading_corrects_what_was_said_after_it(model, office):
     day = office.iloc[3 * 288 + 100 : 3 * 288 + 160]
     whole = readings_of(day)

@@ -68,8 +68,11 @@ class Engine:
 
     def add(self, room: str, setup: RoomSetup) -> None:
         """Begin with a room, or go on with it as it is now set up; in another zone it begins anew."""
-        if room not in self._tracks or self._setups[room].timezone != setup.timezone:
+        old = self._tracks.get(room)
+        if old is None or self._setups[room].timezone != setup.timezone:
             self._tracks[room] = Track(room, ZoneInfo(setup.timezone))
+            if old is not None:
+                self._tracks[room].inherit(old)
         self._setups[room] = setup
 
     def version(self, room: str) -> int | None:
@@ -85,7 +88,10 @@ class Engine:
     def use(self, models: Mapping[str, Model | None], now: dt.datetime) -> Step:
         """Estimate rooms with other models from now on, and anew for today."""
         works = {room: self._tracks[room].use(model) for room, model in models.items()}
-        step = self._said_anew(works)
+        step = self._said_anew(works, models)
+        for room in models:
+            if self._tracks[room].broken and (today := self._tracks[room].midnight) is not None:
+                step.clear(room, today)  # it is the old model's
         self._new_models += len(models)
         step.states = self.states(now, models)
         return step
@@ -96,13 +102,13 @@ class Engine:
         Parameters
         ----------
         kept : mapping
-            By room, all its kept readings since ``Track.window``, and what it last said.
+            By room, all its kept readings since ``window`` of ``track``, and what it last said.
         """
         works = {
             room: self._tracks[room].restore(map(self._timed, readings), said)
             for room, (readings, said) in kept.items()
         }
-        return self._said_anew(works)
+        return self._said_anew(works, {room: self._tracks[room].model for room in kept})
 
     def take(self, readings: Sequence[Reading], now: dt.datetime) -> Step:
         """Take readings of any rooms, in the order they came."""
@@ -118,12 +124,13 @@ class Engine:
             room: [self._timed(readings[place]) for place in places] for room, places in of_rooms.items()
         }
         known = {room: [self._tracks[room].has(one) for one in some] for room, some in taken.items()}
-        found = self._together({room: self._tracks[room].take(some) for room, some in taken.items()})
+        works = {room: self._tracks[room].take(some) for room, some in taken.items()}
+        found = self._together(works, self._stacked())
         step = Step()
         for room, places in of_rooms.items():
             if room in found:
                 of_room, estimates = found[room]
-                step.say(estimates)
+                step.say(room, estimates)
             else:  # it failed, and its readings are kept
                 of_room = [Fate.DUPLICATE if one else Fate.ACCEPTED for one in known[room]]
             fates |= dict(zip(places, of_room, strict=True))
@@ -149,14 +156,10 @@ class Engine:
             return Fate.FUTURE
         return None
 
-    def _together(self, works: Mapping[str, Work[T]]) -> dict[str, T]:
+    def _together(self, works: Mapping[str, Work[T]], rooms: LiveRooms) -> dict[str, T]:
         """Do the work of rooms; whatever goes wrong in one stays there."""
-        if self._new_models * NEW_MODELS > len(self._tracks):
-            models = [track.model for track in self._tracks.values()]
-            self._rooms = LiveRooms([model.room for model in models if model is not None])
-            self._new_models = 0
         done = {}
-        for room, found in side_by_side(works, self._rooms).items():
+        for room, found in side_by_side(works, rooms).items():
             if isinstance(found, Exception):
                 log.error("estimating room %s failed; its readings are kept", room, exc_info=found)
                 self._tracks[room].broken = True
@@ -164,11 +167,22 @@ class Engine:
                 done[room] = found
         return done
 
-    def _said_anew(self, works: Mapping[str, Work[list[Estimated]]]) -> Step:
+    def _stacked(self) -> LiveRooms:
+        """Give all rooms, stacked."""
+        if self._new_models * NEW_MODELS > len(self._tracks):
+            self._rooms = _stack(track.model for track in self._tracks.values())
+            self._new_models = 0
+        return self._rooms
+
+    def _said_anew(
+        self, works: Mapping[str, Work[list[Estimated]]], models: Mapping[str, Model | None]
+    ) -> Step:
         """Do work that estimates today anew, where it does: what was said of today is then kept no longer."""
         step = Step()
-        for room, estimates in self._together(works).items():
-            step.say(estimates, instead_since=self._tracks[room].midnight)
+        for room, estimates in self._together(works, _stack(models.values())).items():
+            if estimates and (today := self._tracks[room].midnight) is not None:
+                step.clear(room, today)
+                step.say(room, estimates)
         return step
 
     def _timed(self, reading: Reading) -> Reading:
@@ -183,6 +197,10 @@ class Engine:
             log.exception("room %s cannot say how it is", room)
             track.broken = True
             return unknown_state(room, Quality.SUSPECT, "estimating failed: see the log")
+
+
+def _stack(models: Iterable[Model | None]) -> LiveRooms:
+    return LiveRooms([model.room for model in models if model is not None])
 
 
 def is_sound(reading: Reading) -> bool:

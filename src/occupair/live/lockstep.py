@@ -6,7 +6,7 @@ minds whether other rooms ask at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import TypeVar, cast
 
 from occupair.live_room import Estimate
@@ -40,8 +40,15 @@ def side_by_side(works: Mapping[str, Work[T]], rooms: LiveRooms) -> dict[str, T 
                 found[room] = stop.value
             except Exception as error:  # noqa: BLE001 whatever is wrong with one room stays there
                 found[room] = error
-        said = dict(zip(due, rooms.update(list(due.values())), strict=True))
+        said = dict(zip(due, _asked(rooms, list(due.values())), strict=True))
     return found
+
+
+def _asked(rooms: LiveRooms, due: list[Due]) -> Sequence[Estimate | Exception]:
+    try:
+        return rooms.update(due)
+    except Exception as error:  # noqa: BLE001 such as no more threads: the rooms' readings are kept
+        return [error] * len(due)
 
 
 def _next(work: Work[T], answer: Estimate | Exception | None) -> Due:

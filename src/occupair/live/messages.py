@@ -174,34 +174,38 @@ class Step:
 
     fates: list[Fate] = field(default_factory=list)
     kept: list[Reading] = field(default_factory=list)
-    estimates: dict[tuple[str, dt.datetime], Estimated] = field(default_factory=dict)
+    estimates: dict[str, dict[dt.datetime, Estimated]] = field(default_factory=dict)
     cleared: dict[str, dt.datetime] = field(default_factory=dict)
     activated: dict[str, int | None] = field(default_factory=dict)
     states: dict[str, RoomState] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Count what is to be kept."""
-        return len(self.kept) + len(self.estimates) + len(self.cleared) + len(self.activated)
+        said = sum(map(len, self.estimates.values()))
+        return len(self.kept) + said + len(self.cleared) + len(self.activated)
 
-    def say(self, estimates: Iterable[Estimated], *, instead_since: dt.datetime | None = None) -> None:
-        """Note estimates, of one room where they stand for all that was said since some time."""
-        estimates = list(estimates)
-        if instead_since is not None and estimates:
-            self.clear(estimates[0].room, instead_since)
-        self.estimates.update({(one.room, one.time): one for one in estimates})
+    @property
+    def said(self) -> list[Estimated]:
+        """All estimates to keep."""
+        return [one for of_room in self.estimates.values() for one in of_room.values()]
+
+    def say(self, room: str, estimates: Iterable[Estimated]) -> None:
+        """Note estimates of a room; the last of a time counts."""
+        self.estimates.setdefault(room, {}).update({one.time: one for one in estimates})
 
     def clear(self, room: str, since: dt.datetime) -> None:
         """Keep nothing of what was said of a room from some time on."""
         self.cleared[room] = min(since, self.cleared.get(room, since))
-        self.estimates = {key: one for key, one in self.estimates.items() if key[0] != room or key[1] < since}
+        said = self.estimates.pop(room, {})
+        self.estimates[room] = {time: one for time, one in said.items() if time < since}
 
     def follow(self, later: Step) -> None:
         """Go on with what came later: both are then kept as if one after the other."""
-        self.fates += later.fates
         self.kept += later.kept
         for room, since in later.cleared.items():
             self.clear(room, since)
-        self.estimates |= later.estimates
+        for room, said in later.estimates.items():
+            self.estimates.setdefault(room, {}).update(said)
         self.activated |= later.activated
         self.states |= later.states
 

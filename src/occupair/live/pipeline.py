@@ -27,9 +27,10 @@ from occupair.checks.cleaned import counted
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.engine import Engine, RoomSetup, is_sound
 from occupair.live.messages import Estimated, Fate, Reading, RoomState, Step
-from occupair.live.recall import Recall, today
+from occupair.live.recall import Recall
 from occupair.live.room_models import RoomModels
-from occupair.live.store import Store
+from occupair.live.store import Store, StoreError
+from occupair.live.track import Model
 from occupair.live.writer import Writer
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ LOOK_EVERY, LOOKED_AT = 5.0, 200
 TOGETHER = 4_000
 """Readings that are estimated together at most, about."""
 TAKEN_UP, TELL_EVERY = 64, 10.0
-"""Rooms that are taken up together when the service starts; and how often it says how far it is [s]."""
+"""Rooms that are taken up together; and how often the service says how far it is with that [s]."""
 MOST_WAITING = 200_000
 """Readings that may wait for the store; more are not taken."""
 
@@ -125,44 +126,81 @@ class Pipeline:
         Raises
         ------
         StoreError
-            When the store cannot be asked; all then stays as it is.
+            When the store cannot be asked. Rooms and settings then stay as they are; a model file that was
+            read before that is in use.
         """
         before, setups = _setups(self.config), _setups(config)
         gone = set(before) - set(setups)
-        begun = [
+        begun = {
             room for room in setups if room not in before or before[room].timezone != setups[room].timezone
-        ]
-        newest = await asyncio.to_thread(self.store.newest_readings)
-        models = await asyncio.to_thread(
-            lambda: {id_: self._recall.model(room, newest.get(id_)) for id_, room in config.rooms.items()}
-        )
-        kept: _Kept = await asyncio.to_thread(  # but for what was said: it may be of days in another zone
-            lambda: {
-                room: (self._recall.readings(newest[room], setups[room].timezone), [])
-                for room in begun
-                if room in newest
-            }
-        )
-
-        def work(engine: Engine) -> Step:
-            for room in gone:
-                engine.remove(room)
-            for room, setup in setups.items():
-                engine.add(room, setup)
-            others = {
-                room: model
-                for room, model in models.items()
-                if room in begun or (model is not None and model.version != engine.version(room))
-            }
-            step = engine.use(others, self._now())
-            step.follow(engine.restore(kept))
-            step.states = engine.states(self._now())
-            return step
-
-        self.config = config
-        await self._do(work)
+        }
+        new = [config.rooms[room] for room in setups if room in begun]
+        models: dict[str, Model | None] = {}
+        async with self._swapping:
+            newest = await asyncio.to_thread(self.store.newest_readings)
+            for some in _parts([room for room in config.rooms.values() if room.id in before]):
+                found, fault = await asyncio.to_thread(self._models_of, some)
+                await self._do(partial(self._use_others, found))
+                if fault is not None:
+                    raise fault
+                models |= found
+            found, fault = await asyncio.to_thread(self._models_of, [r for r in new if r.id not in before])
+            if fault is not None:
+                raise fault
+            models |= found
+            kept: _Kept = await asyncio.to_thread(  # not what was said: it may be of days in another zone
+                lambda: {
+                    room.id: (self._recall.readings(newest[room.id], room.timezone), [])
+                    for room in new
+                    if room.id in newest
+                }
+            )
+            self.config = config
+            await self._do(
+                partial(self._change_rooms, gone, {r: setups[r] for r in setups if r not in begun})
+            )
+            for some in _parts(new):
+                part = {room.id: (setups[room.id], models[room.id]) for room in some}
+                await self._do(
+                    partial(self._begin, part, {room: kept[room] for room in part if room in kept})
+                )
         for room in gone:
             self._states.pop(room, None)
+
+    def _models_of(self, rooms: Sequence[RoomConfig]) -> tuple[dict[str, Model | None], StoreError | None]:
+        """Give the models that rooms begin with, up to where the store fails."""
+        found: dict[str, Model | None] = {}
+        for room in rooms:
+            try:
+                found[room.id] = self._recall.model(room)
+            except StoreError as error:
+                return found, error
+        return found, None
+
+    def _use_others(self, models: dict[str, Model | None], engine: Engine) -> Step:
+        """Use those of some models that are not used yet."""
+        others = {
+            room: model
+            for room, model in models.items()
+            if model is not None and model.version != engine.version(room)
+        }
+        return engine.use(others, self._now())
+
+    def _change_rooms(self, gone: set[str], setups: dict[str, RoomSetup], engine: Engine) -> Step:
+        for room in gone:
+            engine.remove(room)
+        for room, setup in setups.items():
+            engine.add(room, setup)
+        return Step(states=engine.states(self._now()))
+
+    def _begin(self, rooms: dict[str, tuple[RoomSetup, Model | None]], kept: _Kept, engine: Engine) -> Step:
+        """Begin with rooms that are new, or in another zone."""
+        for room, (setup, _) in rooms.items():
+            engine.add(room, setup)
+        step = engine.use({room: model for room, (_, model) in rooms.items()}, self._now())
+        step.follow(engine.restore(kept))
+        step.states = engine.states(self._now(), rooms)
+        return step
 
     # ---- what others ask of it ----
 
@@ -199,11 +237,8 @@ class Pipeline:
         if hasattr(self, "trainer"):
             await self.trainer.forget(room)
         async with self._swapping:
-            newest = await asyncio.to_thread(self.store.newest_reading, room)
-            since = today(newest, self.config.rooms[room].timezone)
-            await asyncio.to_thread(self.store.forget, room, cleared=since)
-            model = await asyncio.to_thread(self.models.active, room)
-            await self._do(lambda engine: engine.use({room: model}, self._now()))
+            await self._swap(room, await asyncio.to_thread(self.models.of_file, room))
+            await asyncio.to_thread(self.store.forget, room)
 
     def states(self) -> dict[str, RoomState]:
         """Give what all rooms say."""
@@ -297,7 +332,7 @@ class Pipeline:
         for reading, fate in zip(readings, step.fates, strict=True):
             self.counters[reading.source, fate] += 1
             self.delays.append((now - reading.received).total_seconds())
-        self.estimates_total += len(step.estimates)
+        self.estimates_total += len(step.said)
         self._publish(step.states)
 
     def _publish(self, states: dict[str, RoomState]) -> None:
@@ -351,23 +386,22 @@ class Pipeline:
     def _take_up(self, rooms: Sequence[RoomConfig]) -> None:
         """Take up rooms where they were: with their models and today's readings."""
         started = told = time.monotonic()
-        newest = self.store.newest_readings()
-        for first in range(0, len(rooms), TAKEN_UP):
-            some = rooms[first : first + TAKEN_UP]
-            seen = [newest[room.id] for room in some if room.id in newest]
-            now = self._now(seen)
-            self._engine.use({room.id: self._recall.model(room, newest.get(room.id)) for room in some}, now)
-            zones = {room.id: room.timezone for room in some}
+        newest, done = self.store.newest_readings(), 0
+        for some in _parts(rooms):
+            zones = {room.id: room.timezone for room in some if room.id in newest}
+            now = self._now([newest[room] for room in zones])
+            self._engine.use({room.id: self._recall.model(room) for room in some}, now)
             kept = {
-                last.room: (self._recall.readings(last, zones[last.room]), self._recall.said_last(last))
-                for last in seen
+                room: (self._recall.readings(newest[room], zone), self._recall.said_last(newest[room]))
+                for room, zone in zones.items()
             }
             step = self._engine.restore(kept)
             if len(step):
-                self.store.write([], list(step.estimates.values()), cleared=step.cleared)
+                self.store.write([], step.said, cleared=step.cleared)
+            done += len(some)
             if time.monotonic() > told + TELL_EVERY:
                 told = time.monotonic()
-                log.info("took up %d of %s", first + len(some), counted(len(rooms), "room"))
+                log.info("took up %d of %s", done, counted(len(rooms), "room"))
         self._states |= self._engine.states(self._now())
         if rooms:
             log.info("took up %s in %.1f s", counted(len(rooms), "room"), time.monotonic() - started)
@@ -401,6 +435,10 @@ class _Listener:
             self._news.clear()
             changed, self._changed = self._changed, {}
             yield list(changed.values())
+
+
+def _parts(rooms: Sequence[RoomConfig]) -> Iterator[Sequence[RoomConfig]]:
+    return (rooms[first : first + TAKEN_UP] for first in range(0, len(rooms), TAKEN_UP))
 
 
 def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:

@@ -11,7 +11,7 @@ from occupair.live.config import RoomConfig
 from occupair.live.messages import Estimated, Reading
 from occupair.live.room_models import RoomModels
 from occupair.live.store import Store
-from occupair.live.track import Model, midnight_before, window
+from occupair.live.track import Model, window
 
 log = logging.getLogger("occupair.live")
 
@@ -34,10 +34,10 @@ class Recall:
         self._store = store
         self._models = models
 
-    def model(self, room: RoomConfig, newest: Reading | None) -> Model | None:
+    def model(self, room: RoomConfig) -> Model | None:
         """Give the model that a room begins with; where its file cannot be used, that of the last time."""
         try:
-            return self._models.begin(room.id, room.model, today(newest, room.timezone))
+            return self._models.begin(room.id, room.model)
         except InputError as error:
             log.error("room %s: its model file cannot be used: %s", room.id, error)
         try:
@@ -53,8 +53,3 @@ class Recall:
     def said_last(self, newest: Reading) -> list[Estimated]:
         """Give what a room said in the last minutes before its newest reading, and after."""
         return self._store.estimates(newest.room, newest.time - LAST_SAID, None, limit=10_000)
-
-
-def today(newest: Reading | None, timezone: str) -> dt.datetime | None:
-    """Tell when the local day of a reading began."""
-    return None if newest is None else midnight_before(newest.time, ZoneInfo(timezone))

@@ -39,16 +39,8 @@ class RoomModels:
         self._tolerance = tolerance
         self._read: WeakValueDictionary[str, LiveRoom] = WeakValueDictionary()
 
-    def begin(self, room: str, path: Path | None, today: dt.datetime | None = None) -> Model | None:
+    def begin(self, room: str, path: Path | None) -> Model | None:
         """Give a room's model when the service starts; a file that is new or has changed goes first.
-
-        Parameters
-        ----------
-        room : str
-        path : Path, optional
-            Its model file.
-        today : datetime, optional
-            When the day of its newest reading began: what was said of it goes, if the model is another.
 
         Raises
         ------
@@ -63,9 +55,7 @@ class RoomModels:
             of_file = [one for one in self._store.models(room) if one.origin == "file"]
             if not of_file or of_file[-1].sha256 != hashlib.sha256(content).hexdigest():
                 self.check(content)
-                self._store.add_model(
-                    room, content, origin="file", note=path.name, activate=True, cleared=today
-                )
+                self._store.add_model(room, content, origin="file", note=path.name, activate=True)
         return self.active(room)
 
     def active(self, room: str) -> Model | None:
@@ -101,6 +91,11 @@ class RoomModels:
         if content is None:
             raise InputError(f"room {room!r} has no model {version}")
         return Model(version, self._room(content))
+
+    def of_file(self, room: str) -> int | None:
+        """Give the version of the newest model that came from a room's file."""
+        versions = [one.id for one in self._store.models(room) if one.origin == "file"]
+        return max(versions, default=None)
 
     def check(self, content: bytes) -> None:
         """Refuse what is no model, or one that does not work."""

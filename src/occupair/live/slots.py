@@ -59,9 +59,9 @@ class Column:
         """Give the place of the last value at or before a time, -1 if there is none."""
         return bisect_right(self.times, time) - 1
 
-    def forget_before(self, time: int, *, keep: int = 0) -> None:
-        """Drop values before a time, but for the newest ``keep`` of them."""
-        stop = max(bisect_left(self.times, time) - keep, 0)
+    def forget_before(self, time: int) -> None:
+        """Drop values before a time."""
+        stop = bisect_left(self.times, time)
         del self.times[:stop], self.values[:stop]
 
 
@@ -71,26 +71,29 @@ class Rows:
     def __init__(self) -> None:
         self.ticks = array("q")
         self._co2, self._ventilation = array("d"), array("d")
+        self._suspect = array("b")
 
     def __len__(self) -> int:
         return len(self.ticks)
 
-    def append(self, row: Row) -> None:
-        """Note one more."""
+    def append(self, row: Row, *, suspect: bool) -> None:
+        """Note one more, and whether something was wrong with the sensor then."""
         self.ticks.append(row.tick)
         self._co2.append(row.co2)
         self._ventilation.append(math.nan if row.ventilation is None else row.ventilation)
+        self._suspect.append(suspect)
 
     def pop(self) -> None:
         """Forget the last."""
-        for column in (self.ticks, self._co2, self._ventilation):
+        for column in (self.ticks, self._co2, self._ventilation, self._suspect):
             column.pop()
 
-    def is_at(self, place: int, row: Row) -> bool:
+    def is_at(self, place: int, row: Row, *, suspect: bool) -> bool:
         """Tell whether it is this row that was noted there."""
         flow = self._ventilation[place]
         same_flow = math.isnan(flow) if row.ventilation is None else flow == row.ventilation
-        return self.ticks[place] == row.tick and self._co2[place] == row.co2 and same_flow
+        same = self.ticks[place] == row.tick and self._co2[place] == row.co2 and same_flow
+        return same and self._suspect[place] == suspect
 
 
 class Slots:

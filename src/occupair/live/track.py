@@ -37,6 +37,7 @@ TREND = 10.0
 """How far back a count is compared with for its trend [min]."""
 UNTRAINED_INTERVAL = 1.0
 """Grid of a room that has no model yet [min]."""
+NO_VENTILATION = "ventilation is not known, and the model needs it"
 
 
 class Model(NamedTuple):
@@ -83,8 +84,13 @@ class Track:
         self._forget_rows()
         if not len(self._slots.co2):
             return []
-        self._begin_day(self._tick(self._slots.co2.times[-1]))
+        self._begin_last_day()
         return (yield from self._replay())
+
+    def inherit(self, other: Track) -> None:
+        """Take over all that another track of the same room has read, before a model is used."""
+        self.clock, self._failed = other.clock, other._failed
+        self._slots.co2, self._slots.ventilation = other._slots.co2, other._slots.ventilation
 
     def has(self, reading: Reading) -> bool:
         """Tell whether all that a reading says of its time is known."""
@@ -100,7 +106,7 @@ class Track:
         fates, estimates
             What became of each; and the estimates that are new or not what they were.
         """
-        fates, ticks = [], []
+        fates, ticks, changes = [], [], []
         for reading in readings:
             if self.has(reading):
                 fates.append(Fate.DUPLICATE)
@@ -109,9 +115,11 @@ class Track:
             ticks.append(self._tick(time))
             fates.append(self._fate(ticks[-1]))
             self._put(time, reading)
+            before = self._slots.co2.before(time - 1)  # it is held until this one, if that is near
+            changes.append(ticks[-1] if before < 0 else self._tick(self._slots.co2.times[before]))
         if self._day is not None and ticks and max(ticks) >= self._day[1]:
             self.broken = False  # another day, another try
-        estimates = (yield from self._revise(min(ticks))) if ticks and not self.broken else []
+        estimates = (yield from self._revise(min(ticks + changes))) if ticks and not self.broken else []
         return fates, estimates
 
     def restore(self, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> Work[list[Estimated]]:
@@ -129,7 +137,7 @@ class Track:
                 self._put(to_microseconds(reading.time), reading)
         if not len(self._slots.co2):
             return []
-        self._begin_day(self._tick(self._slots.co2.times[-1]))
+        self._begin_last_day()
         if self._resume({one.time: one for one in said}):
             return []
         return (yield from self._replay())
@@ -169,11 +177,11 @@ class Track:
     def _put(self, time: int, reading: Reading) -> None:
         if self._day is not None and time < self._day[0] - _kept_before_midnight():
             return  # of no matter to this day
-        if reading.co2 is not None and not is_plausible(reading.co2):
-            self._failed.put(time, reading.co2)
-        elif reading.co2 is not None and not self._slots.co2.has(time):
-            place = self._slots.co2.put(time, reading.co2)
-            if place < len(self._slots.co2) - 1:
+        known = self._slots.co2.has(time) or self._failed.has(time)
+        if reading.co2 is not None and not known:
+            column = self._slots.co2 if is_plausible(reading.co2) else self._failed
+            place = column.put(time, reading.co2)
+            if place < len(column) - 1:
                 self._watch.begin()
         if reading.ventilation is not None and not self._slots.ventilation.has(time):
             self._slots.ventilation.put(time, reading.ventilation)
@@ -198,8 +206,10 @@ class Track:
         begin = max(min(since, known[-1] + self._slots.step if known else since), self._day[0])
         place = bisect_left(known, begin)
         rows = self._rows_since(begin)
+        if place < len(known) - 1:
+            self._watch.begin()
         same = 0
-        while place < len(known) and same < len(rows) and self._rows.is_at(place, rows[same]):
+        while place < len(known) and same < len(rows) and self._is_same(place, rows[same]):
             place, same = place + 1, same + 1
         rows = rows[same:]
         if not rows:
@@ -212,6 +222,9 @@ class Track:
             self._restless |= place == len(known) - 1
             return (yield from self._replay(min(rows[0].tick, known[max(place - self._wait, 0)])))
         return (yield from self._add(rows))
+
+    def _is_same(self, place: int, row: Row) -> bool:
+        return self._rows.is_at(place, row, suspect=bool(self._watch.at(row.tick)))
 
     def _rows_since(self, since: int) -> list[Row]:
         """Give the rows from a time on; every midnight is a grid time, also where the clock changes."""
@@ -252,13 +265,13 @@ class Track:
             return False
         self._pass_over(rows)
         self._said.extend(known)
-        self.fault = self._watch.at(rows[-1].tick)
+        self.fault = self._watch.at(rows[-1].tick) if self._is_usable(rows[-1]) else NO_VENTILATION
         return True
 
     def _pass_over(self, rows: list[Row]) -> None:
         """Become the day that has estimated these rows, in less time than that would take."""
         for row in rows:
-            self._rows.append(row)
+            self._rows.append(row, suspect=bool(self._watch.at(row.tick)))
         first = len(rows)  # of those without a gap until now
         while first > 0 and self._is_usable(rows[first - 1]) and self._is_next(rows, first):
             first -= 1
@@ -280,7 +293,8 @@ class Track:
         """Estimate the next row; also what is now thought of twenty minutes before."""
         if self._day is None or row.tick >= self._day[1]:
             self._begin_day(row.tick)
-        self._rows.append(row)
+        self.fault = self._watch.at(row.tick)
+        self._rows.append(row, suspect=bool(self.fault))
         self._said.append((yield from self._estimate(row)))
         newest = self._said[-1]
         if self._live is None or not self._is_usable(row):
@@ -296,11 +310,10 @@ class Track:
         return [earlier, newest]
 
     def _estimate(self, row: Row) -> Work[Estimated]:
-        self.fault = self._watch.at(row.tick)
         if self._live is None:
             return self._said_of(row, Quality.UNTRAINED)
         if not self._is_usable(row):
-            self.fault = "ventilation is not known, and the model needs it"
+            self.fault = NO_VENTILATION
             return self._said_of(row, Quality.SUSPECT)
         local = to_time(row.tick).astimezone(self.zone)
         found = yield Due(self._live, local, row.co2, row.ventilation)
@@ -335,6 +348,14 @@ class Track:
         return tick - (len(self._live) - 1) * self._slots.step - self._day[0] <= AT_MIDNIGHT * MINUTE
 
     # ---- days ----
+
+    def _begin_last_day(self) -> None:
+        """Start the day of the last row."""
+        self._begin_day(self._slots.co2.times[-1])
+        assert self._day is not None
+        rows = self._rows_since(self._day[0])
+        if rows and rows[-1].tick >= self._day[1]:
+            self._begin_day(rows[-1].tick)
 
     def _begin_day(self, time: int) -> None:
         """Start the local day of a time; what is older than matters for it is forgotten."""

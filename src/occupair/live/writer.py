@@ -53,9 +53,9 @@ class Writer(Generic[T]):
 
     def put(self, step: Step, who: list[T]) -> None:
         """Have something written, after all that was put before it."""
-        copied = Step()  # this one grows with what comes next
-        copied.follow(step)
-        self._queue.put(_Batch(copied, who))
+        copied = Step(kept=[*step.kept], cleared={**step.cleared}, activated={**step.activated})
+        copied.estimates = {room: {**said} for room, said in step.estimates.items()}
+        self._queue.put(_Batch(copied, who))  # this one grows with what comes next
 
     def stop(self) -> None:
         """Write what is there, if the store takes it, and end."""
@@ -98,8 +98,7 @@ class Writer(Generic[T]):
     def _write(self, batch: _Batch[T]) -> bool:
         try:
             if len(step := batch.step):
-                estimates = list(step.estimates.values())
-                self._store.write(step.kept, estimates, activate=step.activated, cleared=step.cleared)
+                self._store.write(step.kept, step.said, activate=step.activated, cleared=step.cleared)
         except StoreError as error:
             return self._note(str(error))
         except Exception:

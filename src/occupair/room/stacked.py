@@ -48,9 +48,11 @@ class Estimates:
 
 def kind(model: RoomModel) -> Hashable:
     """Give what has to be the same of rooms that are stacked."""
-    layers = [(one.lag, one.layer.seed, one.layer.n_hidden) for one in model.refinements]
-    choices = [(c.share, c.behind) for one in model.refinements for c in one.balance.choices]
-    return (model.interval, model.smoothing, *layers, *choices)
+    refinements = [
+        (one.lag, one.layer.seed, one.layer.n_hidden, *((c.share, c.behind) for c in one.balance.choices))
+        for one in model.refinements
+    ]
+    return (model.interval, model.smoothing, *refinements)
 
 
 class StackedRooms:

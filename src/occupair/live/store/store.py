@@ -246,12 +246,12 @@ class Store:
         origin: str,
         note: str = "",
         activate: bool = False,
-        cleared: dt.datetime | None = None,
     ) -> int:
         """Keep the bytes of a model and give its number.
 
         It is used once it is activated: by ``activate`` at once, so that it is never kept and yet not used.
-        Estimates from ``cleared`` on, of the model before it, then go.
+        The room's newest estimate then goes: what of its day was said by another model is to be said anew,
+        and whoever takes the room up sees it from that.
         """
         if origin not in ORIGINS:
             raise InputError(f"origin must be one of {', '.join(ORIGINS)}, got {origin!r}")
@@ -272,8 +272,7 @@ class Store:
             number = int(connection.execute(added).scalar_one())
             if activate:
                 _activate(connection, room, number)
-            if cleared is not None:
-                _clear(connection, room, cleared)
+                _drop_newest(connection, room)
         return number
 
     def activate(self, room: str, version: int | None) -> None:
@@ -302,10 +301,10 @@ class Store:
         found = self._model(select(table).where(table.c.room == room, table.c.id == version), room)
         return None if found is None else found[1]
 
-    def forget(self, room: str, *, cleared: dt.datetime | None = None) -> None:
+    def forget(self, room: str) -> None:
         """Forget what a room was taught: its labels go, and its models but for those that came from a file.
 
-        The newest of those is used from now on, or none if there is none. Estimates from ``cleared`` on go.
+        The newest of those is used from now on, or none if there is none.
         """
         models, labels = schema.models, schema.labels
         check_texts("room", [room])
@@ -314,8 +313,6 @@ class Store:
             connection.execute(delete(models).where(models.c.room == room, models.c.origin != "file"))
             newest = select(func.max(models.c.id)).where(models.c.room == room)
             _activate(connection, room, connection.execute(newest).scalar_one())
-            if cleared is not None:
-                _clear(connection, room, cleared)
 
     # Training
 
@@ -418,6 +415,12 @@ def _clear(connection: Connection, room: str, since: dt.datetime) -> None:
     table = schema.estimates
     check_texts("room", [room])
     connection.execute(delete(table).where(table.c.room == room, table.c.time >= to_microseconds(since)))
+
+
+def _drop_newest(connection: Connection, room: str) -> None:
+    table = schema.estimates
+    newest = select(func.max(table.c.time)).where(table.c.room == room).scalar_subquery()
+    connection.execute(delete(table).where(table.c.room == room, table.c.time == newest))
 
 
 def _is_number(version: int) -> bool:
