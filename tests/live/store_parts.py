@@ -41,9 +41,9 @@ def newer_version(monkeypatch, folder: Path) -> None:
     versions.mkdir(parents=True)
     for path in [*engine.MIGRATIONS.glob("*.py"), *engine.MIGRATIONS.glob("versions/*.py")]:
         (folder / "migrations" / path.relative_to(engine.MIGRATIONS)).write_text(path.read_text())
-    (versions / "r0002_next.py").write_text(
+    (versions / "r9999_next.py").write_text(
         "from alembic import op\nimport sqlalchemy as sa\n"
-        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        "revision, down_revision, branch_labels, depends_on = '9999', '0002', None, None\n"
         "def upgrade():\n"
         "    op.add_column('labels', sa.Column('by', sa.Text))\n"
         "    op.execute(\"UPDATE labels SET by = 'unknown'\")\n"

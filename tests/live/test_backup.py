@@ -62,6 +62,7 @@ def fill(url: str) -> None:
             [thought("a", k, people=k / 9 if k else None, quality=Quality.STALE) for k in range(40)],
         )
         store.add_label(Label("a", at(0), 3, at(1)))
+        store.keep_zones({"a": "Europe/Berlin"})
         for origin in ("file", "upload", "trained"):
             version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
         store.activate("a", version - 1)
@@ -101,7 +102,7 @@ def test_a_file_is_readable_without_occupair(source, tmp_path):
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0001")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0002")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
     assert [json.loads(line) for line in lines.splitlines()] == [["a", time, 3, time + 60_000_000]]
@@ -183,7 +184,7 @@ def test_an_older_backup_is_brought_up_to_date(file, target, tmp_path, monkeypat
     backup(target, tmp_path / "newer.zip")
     monkeypatch.undo()
     with pytest.raises(
-        InputError, match=r"newer.zip: was made by a newer version of occupair: .*revision '0002'"
+        InputError, match=r"newer.zip: was made by a newer version of occupair: .*revision '9999'"
     ):
         restore(tmp_path / "newer.zip", target, replace=True)
 
@@ -267,13 +268,13 @@ WRONG = [
     ({"told": {"rows": 2}}, "its labels are not those that were written"),
     ({"told": {"columns": ["room", "time", "people", "by"]}}, "its labels have other columns"),
     ({"told": {"columns": None}}, "it has no manifest"),
-    ({"extra": ["passwords"]}, "it has the tables readings, estimates, labels, models, passwords"),
+    ({"extra": ["passwords"]}, "it has the tables readings, estimates, labels, models, zones, passwords"),
     ({"gone": ["models.jsonl"]}, "what its manifest names is not there"),
     ({"about": {"format": "else"}}, "what its manifest names is not there"),
     ({"about": {"tables": []}}, "it has no manifest"),
-    ({"about": {"version": 2}}, "was made by a newer version of occupair: format 2, revision '0001'"),
+    ({"about": {"version": 2}}, "was made by a newer version of occupair: format 2, revision '0002'"),
     ({"about": {"revision": "x"}}, "was made by a newer version of occupair: format 1, revision 'x'"),
-    ({"about": {"revision": ["0001"]}}, "was made by a newer version of occupair"),
+    ({"about": {"revision": ["0002"]}}, "was made by a newer version of occupair"),
 ]
 
 

@@ -572,6 +572,27 @@ def test_another_time_zone_begins_the_day_anew(setup, store, office):
     assert with_pipeline(setup, store, work) == (Quality.OK, Quality.STARTING)
 
 
+def test_another_time_zone_after_a_restart_is_the_same_as_without_one(setup, store, office):
+    day = readings_of(office.iloc[3 * 288 : 3 * 288 + 200])
+    there = replace(setup.rooms["lab"], timezone="Asia/Tokyo")
+    moved = ServiceConfig(store=setup.store, clock="readings", rooms={"lab": there})
+    other = Store(setup.store.replace("rooms.db", "other.db"))
+    other.migrate()
+
+    async def told(pipeline):
+        await pipeline.submit(day)
+        await pipeline.reload(moved)
+
+    with_pipeline(setup, other, told)
+    with_pipeline(setup, store, lambda pipeline: pipeline.submit(day))
+    before = kept(store)
+    with_pipeline(moved, store, nothing)
+    assert kept(store) == kept(other) != before
+    with_pipeline(moved, store, nothing)
+    assert kept(store) == kept(other)
+    other.close()
+
+
 def test_a_model_that_cannot_be_read_leaves_the_room_without_one(setup, store, caplog):
     setup.rooms["lab"].model.write_bytes(b"broken")
 

@@ -128,3 +128,11 @@ def test_what_another_model_said_goes_with_it(store):
     assert [(one.time, one.people) for one in said] == [(at(0), 1.0), (at(2), 2.0)]
     assert len(store.estimates("hall", None, None, limit=9)) == 1
     assert len(store.readings("lab", None, None)) == 1
+
+
+def test_zones_are_kept(store):
+    assert store.zones() == {}
+    store.keep_zones({})
+    store.keep_zones({"lab": "Europe/Berlin", "hall": "UTC"})
+    store.keep_zones({"lab": "Asia/Tokyo"})
+    assert store.zones() == {"lab": "Asia/Tokyo", "hall": "UTC"}

@@ -28,20 +28,30 @@ def test_an_older_store_is_brought_up_to_date(store, monkeypatch, tmp_path):
         with store.engine.connect() as connection:
             assert connection.execute(text("SELECT people, by FROM labels")).all() == [(3, "unknown")]
         assert store.newest_reading("lab") == told(co2=500.0)
-    with pytest.raises(StoreError, match=r"is not occupair's, or of a newer version \(revision '0002'\)"):
+    with pytest.raises(StoreError, match=r"is not occupair's, or of a newer version \(revision '9999'\)"):
         store.migrate()
+
+
+def test_a_store_from_before_zones_were_kept_is_brought_up_to_date(store):
+    store.write([told(co2=500.0)], [thought()])
+    with store.engine.begin() as connection:
+        connection.execute(text("DROP TABLE zones"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    store.migrate()
+    assert store.zones() == {}
+    assert store.newest_reading("lab") == told(co2=500.0)
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(store, monkeypatch, tmp_path):
     newer_version(monkeypatch, tmp_path / "newer")
     store.add_label(Label("lab", at(0), 3, at(1)))
-    bad = tmp_path / "newer/migrations/versions/r0002_next.py"
+    bad = tmp_path / "newer/migrations/versions/r9999_next.py"
     bad.write_text(bad.read_text() + "    op.execute('SELECT nonsense FROM nowhere')\n")
     with pytest.raises(StoreError, match="nowhere"):
         store.migrate()
     with store.engine.connect() as connection:
         assert len(connection.execute(text("SELECT * FROM labels")).one()) == 4
-        assert engine.check_revision(connection) == "0001"
+        assert engine.check_revision(connection) == "0002"
 
 
 def test_processes_that_migrate_at_once_do_not_meet(url):

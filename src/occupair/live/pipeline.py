@@ -164,6 +164,9 @@ class Pipeline:
                 await self._do(
                     partial(self._begin, part, {room: kept[room] for room in part if room in kept})
                 )
+                with contextlib.suppress(StoreError):  # the next start then estimates them anew
+                    zones = {room.id: room.timezone for room in some}
+                    await asyncio.to_thread(self.store.keep_zones, zones)
         for room in gone:
             self._states.pop(room, None)
 
@@ -386,18 +389,22 @@ class Pipeline:
     def _take_up(self, rooms: Sequence[RoomConfig]) -> None:
         """Take up rooms where they were: with their models and today's readings."""
         started = told = time.monotonic()
-        newest, done = self.store.newest_readings(), 0
+        newest, zones, done = self.store.newest_readings(), self.store.zones(), 0
         for some in _parts(rooms):
-            zones = {room.id: room.timezone for room in some if room.id in newest}
-            now = self._now([newest[room] for room in zones])
+            now = self._now([newest[room.id] for room in some if room.id in newest])
             self._engine.use({room.id: self._recall.model(room) for room in some}, now)
-            kept = {
-                room: (self._recall.readings(newest[room], zone), self._recall.said_last(newest[room]))
-                for room, zone in zones.items()
-            }
+            kept: _Kept = {}
+            for room in some:
+                if (last := newest.get(room.id)) is not None:
+                    has_moved = zones.get(room.id, room.timezone) != room.timezone
+                    said = [] if has_moved else self._recall.said_last(last)
+                    kept[room.id] = self._recall.readings(last, room.timezone), said
             step = self._engine.restore(kept)
             if len(step):
                 self.store.write([], step.said, cleared=step.cleared)
+            self.store.keep_zones(
+                {room.id: room.timezone for room in some if zones.get(room.id) != room.timezone}
+            )
             done += len(some)
             if time.monotonic() > told + TELL_EVERY:
                 told = time.monotonic()

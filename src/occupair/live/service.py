@@ -132,7 +132,7 @@ async def run(
 
 
 def _tidy_rarely() -> None:
-    """Leave what is there for good to itself: Python looks through all objects again and again for old ones."""
+    """Leave what is there for good alone: Python looks through all objects again and again for old ones."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*gc.get_threshold()[:2], TIDIED_EVERY)

@@ -1,4 +1,4 @@
-"""What is kept: readings, estimates, labels and models, in SQLite or in PostgreSQL.
+"""What is kept: readings, estimates, labels, models and zones, in SQLite or in PostgreSQL.
 
 - `schema`: the tables, the same in both databases
 - `migrations`: how a store of an older version becomes one of this version

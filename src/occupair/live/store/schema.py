@@ -83,3 +83,11 @@ models = Table(
 Index("models_of_room", models.c.room, models.c.id)
 _ACTIVE = text("active")
 Index("one_active_model", models.c.room, unique=True, sqlite_where=_ACTIVE, postgresql_where=_ACTIVE)
+
+zones = Table(
+    "zones",
+    metadata,
+    Column("room", _words(), primary_key=True),
+    Column("timezone", _words(), nullable=False),  # where midnight was when it was last estimated
+    sqlite_with_rowid=False,
+)

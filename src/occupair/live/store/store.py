@@ -201,6 +201,18 @@ class Store:
             chosen = chosen.where(table.c.time > to_microseconds(after))
         return [to_estimated(row) for row in self._rows(chosen.order_by(table.c.time).limit(limit))]
 
+    def zones(self) -> dict[str, str]:
+        """Give the time zone that each room was last estimated in."""
+        return {row.room: row.timezone for row in self._rows(select(schema.zones))}
+
+    def keep_zones(self, zones: Mapping[str, str]) -> None:
+        """Keep the time zones that rooms are estimated in from now on."""
+        check_texts("room", zones)
+        rows = [{"room": room, "timezone": zone} for room, zone in sorted(zones.items())]
+        if rows:
+            with writing(self.engine) as connection:
+                connection.execute(replace(schema.zones, self.engine.name), rows)
+
     def prune(self, before: dt.datetime) -> int:
         """Remove readings and estimates older than ``before``, a few at a time, and say how many."""
         limit = to_microseconds(before)
