@@ -172,6 +172,7 @@ def test_a_scan_that_is_killed_goes_on_to_the_same_result(tmp_path, long, whole)
     until = time.monotonic() + 30
     while not list(out.glob(".scan/*.npz")) and time.monotonic() < until:
         time.sleep(0.01)
+    time.sleep(0.3)  # so that more than the first frame is kept
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not (out / "index.json").exists()
