@@ -71,6 +71,11 @@ def main() -> None:
             if not (asked.until_it_breaks and found.holds):
                 break
             rooms *= 2
+            if 2 * found.memory > free_memory():
+                print(
+                    f"{rooms:,} rooms would need {2 * found.memory:,.0f} MB, {free_memory():,.0f} MB are free"
+                )
+                break
 
 
 HEAD = (
@@ -228,6 +233,14 @@ def free_port() -> int:
 def memory(pid: int) -> float:
     """Most memory of a process so far [MB]."""
     (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmHWM" in line]
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def free_memory() -> float:
+    """Memory that a process can have [MB]."""
+    (line,) = [
+        line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable")
+    ]
     return int(line.split()[1]) * 1024 / 1e6
 
 
