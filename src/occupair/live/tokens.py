@@ -35,7 +35,7 @@ def hash_token(token: str) -> str:
     >>> hash_token("abc")
     'sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
     """
-    return f"sha256:{hashlib.sha256(token.encode('utf-8', 'surrogateescape')).hexdigest()}"
+    return f"sha256:{hashlib.sha256(token.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def check_token(token: str, tokens: Iterable[TokenConfig]) -> Role | None:
