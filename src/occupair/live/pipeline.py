@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from occupair.checks.cleaned import counted
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.engine import Engine, RoomSetup, is_sound
-from occupair.live.messages import Estimated, Fate, Reading, RoomState, Step
-from occupair.live.recall import Recall
+from occupair.live.messages import Fate, Reading, RoomState, Step
+from occupair.live.recall import Kept, Recall
 from occupair.live.room_models import RoomModels
 from occupair.live.store import Store, StoreError
 from occupair.live.track import Model
@@ -46,9 +46,6 @@ TAKEN_UP, TELL_EVERY = 64, 10.0
 """Rooms that are taken up together; and how often the service says how far it is with that [s]."""
 MOST_WAITING = 200_000
 """Readings that may wait for the store; more are not taken."""
-
-
-_Kept = dict[str, tuple[list[Reading], list[Estimated]]]
 
 
 class NotTaken(Exception):
@@ -135,50 +132,32 @@ class Pipeline:
             room for room in setups if room not in before or before[room].timezone != setups[room].timezone
         }
         new = [config.rooms[room] for room in setups if room in begun]
-        models: dict[str, Model | None] = {}
         async with self._swapping:
             newest = await asyncio.to_thread(self.store.newest_readings)
             for some in _parts([room for room in config.rooms.values() if room.id in before]):
-                found, fault = await asyncio.to_thread(self._models_of, some)
-                await self._do(partial(self._use_others, found))
-                if fault is not None:
-                    raise fault
-                models |= found
-            found, fault = await asyncio.to_thread(self._models_of, [r for r in new if r.id not in before])
+                await self._use_files(some)
+            models, fault = await asyncio.to_thread(self._recall.models, new)
             if fault is not None:
                 raise fault
-            models |= found
-            kept: _Kept = await asyncio.to_thread(  # not what was said: it may be of days in another zone
-                lambda: {
-                    room.id: (self._recall.readings(newest[room.id], room.timezone), [])
-                    for room in new
-                    if room.id in newest
-                }
-            )
+            zones = await asyncio.to_thread(self.store.zones)
+            kept = await asyncio.to_thread(self._recall.kept, new, newest, zones)
             self.config = config
-            await self._do(
-                partial(self._change_rooms, gone, {r: setups[r] for r in setups if r not in begun})
-            )
+            same = {room: setup for room, setup in setups.items() if room not in begun}
+            await self._do(partial(self._change_rooms, gone, same))
             for some in _parts(new):
                 part = {room.id: (setups[room.id], models[room.id]) for room in some}
-                await self._do(
-                    partial(self._begin, part, {room: kept[room] for room in part if room in kept})
-                )
+                await self._do(partial(self._begin, part, {r: kept[r] for r in part if r in kept}))
                 with contextlib.suppress(StoreError):  # the next start then estimates them anew
-                    zones = {room.id: room.timezone for room in some}
-                    await asyncio.to_thread(self.store.keep_zones, zones)
+                    await asyncio.to_thread(self.store.keep_zones, {r.id: r.timezone for r in some})
         for room in gone:
             self._states.pop(room, None)
 
-    def _models_of(self, rooms: Sequence[RoomConfig]) -> tuple[dict[str, Model | None], StoreError | None]:
-        """Give the models that rooms begin with, up to where the store fails."""
-        found: dict[str, Model | None] = {}
-        for room in rooms:
-            try:
-                found[room.id] = self._recall.model(room)
-            except StoreError as error:
-                return found, error
-        return found, None
+    async def _use_files(self, rooms: Sequence[RoomConfig]) -> None:
+        """Use the model files of rooms that have changed; each room is whole when the store fails."""
+        models, fault = await asyncio.to_thread(self._recall.models, rooms)
+        await self._do(partial(self._use_others, models))
+        if fault is not None:
+            raise fault
 
     def _use_others(self, models: dict[str, Model | None], engine: Engine) -> Step:
         """Use those of some models that are not used yet."""
@@ -196,7 +175,7 @@ class Pipeline:
             engine.add(room, setup)
         return Step(states=engine.states(self._now()))
 
-    def _begin(self, rooms: dict[str, tuple[RoomSetup, Model | None]], kept: _Kept, engine: Engine) -> Step:
+    def _begin(self, rooms: dict[str, tuple[RoomSetup, Model | None]], kept: Kept, engine: Engine) -> Step:
         """Begin with rooms that are new, or in another zone."""
         for room, (setup, _) in rooms.items():
             engine.add(room, setup)
@@ -393,12 +372,7 @@ class Pipeline:
         for some in _parts(rooms):
             now = self._now([newest[room.id] for room in some if room.id in newest])
             self._engine.use({room.id: self._recall.model(room) for room in some}, now)
-            kept: _Kept = {}
-            for room in some:
-                if (last := newest.get(room.id)) is not None:
-                    has_moved = zones.get(room.id, room.timezone) != room.timezone
-                    said = [] if has_moved else self._recall.said_last(last)
-                    kept[room.id] = self._recall.readings(last, room.timezone), said
+            kept = self._recall.kept(some, newest, zones)
             step = self._engine.restore(kept)
             if len(step):
                 self.store.write([], step.said, cleared=step.cleared)
