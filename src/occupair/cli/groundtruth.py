@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -18,6 +19,7 @@ from occupair.cli.shared import (
     Seed,
     Timezone,
     bar,
+    column_names,
     keep_inputs,
     naming,
     note,
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from occupair.estimator import OccupancyEstimator
+    from occupair.groundtruth.learning_curve import LearningCurve
     from occupair.groundtruth.ledger import Ledger
-    from occupair.groundtruth.plan import Plan
+    from occupair.groundtruth.plan import DayToLabel, Plan
 
 _OF_READINGS = ("co2", "ventilation")
 
@@ -262,11 +265,9 @@ def _started(address: str) -> None:
 
 def _columns(given: list[str] | None) -> tuple[list[str], dict[str, str]]:
     """Tell names of columns of readings from those of door counters."""
-    pairs = [text.partition("=") for text in given or []]
-    if not all(theirs for _, _, theirs in pairs):
-        raise InputError(f"--column must be ours=theirs, e.g. entered='In', got {', '.join(given or [])}")
-    ours = [f"{role}={name}" for role, _, name in pairs if role in _OF_READINGS]
-    return ours, {role: name for role, _, name in pairs if role not in _OF_READINGS}
+    names = column_names(given, example="entered='In'")
+    ours = [f"{role}={name}" for role, name in names.items() if role in _OF_READINGS]
+    return ours, {role: name for role, name in names.items() if role not in _OF_READINGS}
 
 
 def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
@@ -319,34 +320,41 @@ def _read_some(
 
 
 def _print_plan(found: Plan) -> None:
-    from occupair.groundtruth.plan import STEPS
-
     out.print(found.advice, soft_wrap=True)
     for line in found.notes():
         out.print(line, soft_wrap=True)
     if found.curve is not None:
         out.print()
-        columns = ("labelled days", "error [people]", "ranges should hold four times in five")
-        table = Table(*columns, box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        for size, error in found.curve.measured.items():
-            table.add_row(str(size), f"{error:.2f}", "measured on days left out")
-        for more in (0, *STEPS):
-            error_then, gain = found.curve.error(found.curve.n_days + more), found.curve.gain(more)
-            less = (
-                f", {100 * gain.value:.0f} % less ({100 * gain.low:.0f} to {100 * gain.high:.0f})"
-                if more
-                else ""
-            )
-            between = f"expected, {error_then.low:.2f} to {error_then.high:.2f}"
-            table.add_row(str(found.curve.n_days + more), f"{error_then.value:.2f}", f"{between}{less}")
-        out.print(table)
+        out.print(_curve_table(found.curve))
     if found.days:
         out.print()
-        table = Table("label next", "why", box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        for day in found.days:
-            width = "" if day.width != day.width else f"; range {day.width:.1f} people wide"
-            table.add_row(f"{day.date:%a %Y-%m-%d}", f"{day.reason}{width}")
-        out.print(table)
+        out.print(_days_table(found.days))
+
+
+def _curve_table(curve: LearningCurve) -> Table:
+    from occupair.groundtruth.plan import STEPS
+
+    table = _table("labelled days", "error [people]", "ranges should hold four times in five")
+    for size, error in curve.measured.items():
+        table.add_row(str(size), f"{error:.2f}", "measured on days left out")
+    for more in (0, *STEPS):
+        then, gain = curve.error(curve.n_days + more), curve.gain(more)
+        less = f", {100 * gain.value:.0f} % less ({100 * gain.low:.0f} to {100 * gain.high:.0f})"
+        expected = f"expected, {then.low:.2f} to {then.high:.2f}{less if more else ''}"
+        table.add_row(str(curve.n_days + more), f"{then.value:.2f}", expected)
+    return table
+
+
+def _days_table(days: Sequence[DayToLabel]) -> Table:
+    table = _table("label next", "why")
+    for day in days:
+        width = "" if math.isnan(day.width) else f"; range {day.width:.1f} people wide"
+        table.add_row(f"{day.date:%a %Y-%m-%d}", f"{day.reason}{width}")
+    return table
+
+
+def _table(*columns: str) -> Table:
+    return Table(*columns, box=None, padding=(0, 2, 0, 0), pad_edge=False)
 
 
 def _plan_as_json(found: Plan) -> dict[str, Any]:

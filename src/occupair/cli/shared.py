@@ -61,11 +61,11 @@ def read_labelled(
     return labelled_files.read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
 
 
-def column_names(columns: list[str] | None) -> dict[str, str]:
+def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") -> dict[str, str]:
     """Read what --column says: ours to theirs."""
     pairs = [pair.partition("=") for pair in columns or []]
     if not all(theirs for _, _, theirs in pairs):
-        raise InputError(f"--column must be ours=theirs, e.g. co2='Raum 7', got {', '.join(columns or [])}")
+        raise InputError(f"--column must be ours=theirs, e.g. {example}, got {', '.join(columns or [])}")
     return {ours: theirs for ours, _, theirs in pairs}
 
 

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from occupair.groundtruth.closing import EMPTY, NOT_COUNTED, PASSED, UNSURE, Closing, Prices, close_day
 from occupair.groundtruth.ledger_days import LedgerDays, Whole
 from occupair.groundtruth.passages import AGAIN, check_passages, summed
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ def propose(days: LedgerDays, *, capacity: int | None = None) -> tuple[list[Corr
             continue
         mean[day] += closing.mean()
         variance[day] = closing.variance()
-        corrections += _of_day(days, day, closing, capacity)
+        corrections += _of_day(days, day, occupancy[day], closing, capacity)
     belief = Belief(pd.Series(mean, index=days.times), pd.Series(variance, index=days.times))
     return corrections, belief, hopeless
 
@@ -143,9 +140,10 @@ def _slice(prices: Prices, day: slice) -> Prices:
     return Prices(prices.each[day], prices.fewer_cheap[day], prices.more_cheap[day], prices.places[day])
 
 
-def _of_day(days: LedgerDays, day: slice, closing: Closing, capacity: int | None) -> list[Correction]:
+def _of_day(
+    days: LedgerDays, day: slice, raw: Whole, closing: Closing, capacity: int | None
+) -> list[Correction]:
     steps = np.diff(closing.change, prepend=0)
-    raw = days.occupancy()[day] if steps.any() else np.zeros(0, dtype=np.int64)
     found = []
     times = days.times[day]
     for k in map(int, np.flatnonzero(steps)):

@@ -8,6 +8,7 @@ known, when is not. Of a count that goes on counting the differences are taken; 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -63,18 +64,24 @@ def passages_of(
 def _kind(own: pd.DataFrame, cumulative: bool | None, single: bool) -> Kind:
     if single and not cumulative:
         return "single"
-    if cumulative or (cumulative is None and _goes_on(own)):
+    if cumulative or (cumulative is None and goes_on(own[name] for name in ("entered", "left"))):
         return "cumulative"
     times = pd.DatetimeIndex(own.index)
     to_the_minute = len(times) > 1 and not np.asarray(times.second).any()
     return "interval" if to_the_minute or regular(times) else "single"
 
 
-def _goes_on(own: pd.DataFrame) -> bool:
-    """Whether counts rise much more often than they fall."""
-    steps = np.concatenate([np.diff(own[name].dropna()) for name in ("entered", "left")])
+def goes_on(series: Iterable[pd.Series[float]], *, least: int = RISES) -> bool:
+    """Whether counts rise ``least`` times or more, and much more often than they fall.
+
+    Examples
+    --------
+    >>> goes_on([pd.Series([3.0, 4.0, None, 6.0, 0.0, 1.0])], least=3), goes_on([pd.Series([0.0, 2.0, 0.0])])
+    (True, False)
+    """
+    steps = np.concatenate([np.diff(counts.dropna()) for counts in series])
     rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
-    return rises >= RISES and falls <= FALLS * rises
+    return rises >= least and falls <= FALLS * rises
 
 
 def regular(times: pd.DatetimeIndex) -> bool:

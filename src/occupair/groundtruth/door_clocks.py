@@ -8,7 +8,7 @@ doors in the same minute. Both are weighed for every offset, as log likelihoods 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -170,9 +170,7 @@ def _moved(days: LedgerDays, door: str, minutes: int) -> LedgerDays:
     k = days.doors.index(door)
     entered, left = days.entered.copy(), days.left.copy()
     entered[k], left[k] = _later(entered[k], minutes), _later(left[k], minutes)
-    return LedgerDays(
-        days.times, days.days, days.doors, entered, left, days.entered_again, days.left_again, days.weight
-    )
+    return replace(days, entered=entered, left=left)
 
 
 def _traffic(days: LedgerDays, door: str) -> int:

@@ -61,6 +61,17 @@ class Events:
     minutes: Sequence[Candidate] = ()
 
 
+def sheet_path(folder: Path, door: str, minute: datetime) -> Path:
+    """Say where an events folder has the contact sheet of a minute.
+
+    Examples
+    --------
+    >>> sheet_path(Path("events"), "north", datetime(2024, 1, 8, 8, 31)).as_posix()
+    'events/north/20240108T083100.jpg'
+    """
+    return folder / door / f"{minute:%Y%m%dT%H%M%S}.jpg"
+
+
 def write_events(events: Events) -> None:
     """Write the index of an events folder; the sheets are there already.
 

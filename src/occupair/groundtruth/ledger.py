@@ -17,7 +17,7 @@ from occupair.checks.clocks import check_clocks
 from occupair.errors import InputError
 from occupair.groundtruth.corrections import Belief, Correction, apply_corrections, propose
 from occupair.groundtruth.door_clocks import ClockShift, find_clock_shifts, move_clocks
-from occupair.groundtruth.ledger_days import LedgerDays, lay_out, time_of_day
+from occupair.groundtruth.ledger_days import lay_out, time_of_day
 from occupair.groundtruth.ledger_faults import Fault, doubtful_minutes, find_ledger_faults
 from occupair.groundtruth.passages import check_passages, in_zone, minutes_of
 from occupair.head_counts import WEIGHT
@@ -145,7 +145,7 @@ def reckon(
     passages = check_passages(in_zone(passages, timezone, source=Source("passages")))
     days = lay_out(passages, reset=reset)
     if readings is not None:
-        _same_kind_of_times(days, readings)
+        _same_kind(days.times, pd.DatetimeIndex(readings.index))
     clocks = find_clock_shifts(days, readings)
     ledger = _reckoned(passages, Settings(capacity, reset, quiet_after), clocks=clocks)
     if readings is not None:
@@ -241,10 +241,6 @@ def _against_co2(ledger: Ledger, readings: pd.DataFrame) -> list[Fault]:
         Fault("clock", fault.start or start, fault.words, abs(float(fault.details["offset"])))
         for fault in found
     ]
-
-
-def _same_kind_of_times(days: LedgerDays, readings: pd.DataFrame) -> None:
-    _same_kind(days.times, pd.DatetimeIndex(readings.index))
 
 
 def _same_kind(ours: pd.DatetimeIndex, theirs: pd.DatetimeIndex) -> None:

@@ -48,10 +48,6 @@ class LedgerDays:
         """People in at the end of every minute when every day begins with nobody."""
         return cumulated(self.net, self.days)
 
-    def names(self) -> list[str]:
-        """Dates on which the days begin."""
-        return [f"{self.times[day.start]:%Y-%m-%d}" for day in self.days]
-
 
 def cumulated(net: Whole, days: tuple[slice, ...]) -> Whole:
     """Add up what is gained, from 0 every day.

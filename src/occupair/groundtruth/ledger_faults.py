@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from occupair.checks.cleaned import counted, named_days, runs
 from occupair.groundtruth.door_clocks import ClockShift
 from occupair.groundtruth.ledger_days import LedgerDays, Whole, time_of_day
+from occupair.groundtruth.passages import UNSURE
 
 DRIFT_DAYS = 3  # fewest that can tell a counter that drifts
 DRIFT_ODDS = 2.5  # standard deviations of what as many errors that go either way would leave
@@ -22,7 +23,6 @@ BOTH_LAGS = 15  # min to either side with which the same minute is compared
 SILENT = 12.0  # people who would have passed while a door says nothing: by chance once in 160,000
 SILENT_DAYS = 3  # fewest that tell what is usual at a door
 ALIVE = 0.5  # of what is usual must have passed elsewhere on that day for a silent door to be told
-HOUR = 60
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,8 @@ def _both_doors(days: LedgerDays) -> list[Fault]:
             for passed in (days.entered, days.left):
                 first, second = passed[one] == 1, passed[other] == 1
                 same += [np.sum(first & np.roll(second, lag)) for lag in range(-BOTH_LAGS, BOTH_LAGS + 1)]
-            apart = np.delete(
-                same, slice(BOTH_LAGS - 1, BOTH_LAGS + 2)
-            )  # a person may be a minute on the way
+            # a person may be a minute on the way
+            apart = np.delete(same, slice(BOTH_LAGS - 1, BOTH_LAGS + 2))
             usual = float(apart.mean())
             more = float(same[BOTH_LAGS]) - usual
             fewest = min(int((days.entered[k] + days.left[k]).sum()) for k in (one, other))
@@ -295,5 +294,5 @@ def doubtful_minutes(days: LedgerDays) -> NDArray[np.float64]:
     """Weight of every minute by itself [0..1]: what was unsure or not counted, and doors that were silent."""
     weight = np.asarray(days.weight.min(axis=0))
     for _, first, last, _ in silent_spans(days):
-        weight[first : last + 1] = np.minimum(weight[first : last + 1], 0.5)
+        weight[first : last + 1] = np.minimum(weight[first : last + 1], UNSURE)
     return weight

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from occupair.cells import MISSING
-from occupair.groundtruth.counter_series import passages_of
+from occupair.groundtruth.counter_series import goes_on, passages_of
 from occupair.groundtruth.direction_words import GENERIC, direction, words_of
 from occupair.raw_tables import decode
 from occupair.readings import Source, shown
@@ -29,6 +29,7 @@ _SILENT = MISSING | {"online", "offline", "on", "off", "ok"}
 _DOOR_KEYS = ("door", "device", "sensor", "location", "name", "id")
 _WAY_KEYS = ("direction", "dir", "event", "type", "action", "movement", "way")
 _NUMBER_KEYS = ("count", "number", "people", "n", "persons")
+_RISES = 3  # from which on bare numbers, of all doors together, may be counts that go on counting
 
 
 class Message(NamedTuple):
@@ -100,22 +101,15 @@ def read_mqtt_log(
         index=times,
     ).sort_index(kind="stable")
     single = all(one.single for _, one in told)
-    goes_on = _goes_on(records) if cumulative is None and not single else cumulative
-    return passages_of(records, cumulative=goes_on, source=source, single=not goes_on)
+    if cumulative is None and not single:
+        ways = (own[way] for _, own in records.groupby("door") for way in ("entered", "left"))
+        cumulative = goes_on(ways, least=_RISES)
+    return passages_of(records, cumulative=cumulative, source=source, single=not cumulative)
 
 
 def _is_json(path: Path) -> bool:
     with path.open("rb") as content:
         return content.read(1) == b"{"
-
-
-def _goes_on(records: pd.DataFrame) -> bool:
-    """Whether what bare numbers say goes on counting: it rises, or stays, nearly always."""
-    steps = np.concatenate(
-        [np.diff(own[way].dropna()) for _, own in records.groupby("door") for way in ("entered", "left")]
-    )
-    rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
-    return rises >= 3 and falls <= 0.34 * rises
 
 
 def _messages(text: str, source: Source) -> Iterable[Message]:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from occupair.checks.cleaned import counted
 from occupair.errors import InputError
-from occupair.groundtruth.events import Candidate, Events, write_events
+from occupair.groundtruth.events import Candidate, Events, sheet_path, write_events
 from occupair.groundtruth.frames import length_of
 from occupair.groundtruth.opencv import opencv
 from occupair.groundtruth.scan_store import ScanStore, Settings
@@ -56,8 +57,8 @@ class Summary:
             hours = sum(one.seconds for one in door.files) / 3600
             kept = sum(one.door == name for one in self.events.minutes)
             words.append(
-                f"{name}: {_many(len(door.files), 'video')}, {hours:.1f} h, somebody may have passed in "
-                f"{_many(kept, 'minute')}"
+                f"{name}: {counted(len(door.files), 'video')}, {hours:.1f} h, somebody may have passed in "
+                f"{counted(kept, 'minute')}"
             )
             words += [f"{name}: nothing recorded from {_span(gap)}" for gap in door.gaps]
             words += [f"{name}: recorded twice from {_span(overlap)}" for overlap in door.overlaps]
@@ -70,10 +71,6 @@ class Summary:
                 f"{self.factor:.0f} times as fast as real time"
             )
         return words
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _span(span: tuple[datetime, datetime]) -> str:
@@ -184,7 +181,7 @@ def _forget(store: ScanStore, key: str, out: Path, *, keep_checkpoint: bool) -> 
     record = store.record(key)
     if record is not None:
         for hit in record.hits:
-            _sheet(out, record.door, hit.minute).unlink(missing_ok=True)
+            sheet_path(out, record.door, hit.minute).unlink(missing_ok=True)
     if record is not None or not keep_checkpoint:
         store.forget(key)
 
@@ -227,10 +224,6 @@ def _wait(running: Sequence[Future[None]], reached: Callable[[], bool]) -> None:
         wait(going, timeout=0.1, return_when=FIRST_COMPLETED)
 
 
-def _sheet(out: Path, door: str, minute: datetime) -> Path:
-    return out / door / f"{minute:%Y%m%dT%H%M%S}.jpg"
-
-
 def _write(out: Path, store: ScanStore) -> Events:
     """Put the sheets in their places and write the index of all videos that were ever scanned."""
     records = store.records()
@@ -243,7 +236,7 @@ def _write(out: Path, store: ScanStore) -> Events:
             piece = store.sheet(record.key, hit.number)
             pieces[place] += [piece] if piece.exists() else []
     for (door, minute), new in pieces.items():
-        sheet = _sheet(out, door, minute)
+        sheet = sheet_path(out, door, minute)
         if new:
             join_sheets([*([sheet] if sheet.exists() else []), *new], sheet)
             for piece in new:
@@ -254,7 +247,8 @@ def _write(out: Path, store: ScanStore) -> Events:
         for door in sorted({one.door for one in records})
     }
     minutes = [
-        Candidate(door, minute, score, _sheet(out, door, minute)) for (door, minute), score in scores.items()
+        Candidate(door, minute, score, sheet_path(out, door, minute))
+        for (door, minute), score in scores.items()
     ]
     events = Events(out, doors, sorted(minutes, key=lambda one: (one.minute, one.door)))
     write_events(events)

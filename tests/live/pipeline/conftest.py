@@ -11,8 +11,6 @@ from occupair.live.messages import Reading
 from occupair.live.store import Store
 from occupair.model_file import dump_model
 
-UTC = dt.UTC
-
 
 @pytest.fixture(scope="module")
 def office():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from occupair.errors import InputError
 from occupair.groundtruth.counting.counts import Book, Key
-from occupair.groundtruth.events import Events
+from occupair.groundtruth.events import Events, sheet_path
 
 _DAY = dt.timedelta(days=1)
 
@@ -110,7 +110,7 @@ def in_videos(key: Key, events: Events) -> list[tuple[str, float]]:
 def _without_scan(key: Key, folder: Path) -> Minute:
     """Make a minute that the scan does not have; a picture of it may be there from another scan."""
     door, minute = key
-    sheet = folder / door / f"{minute:%Y%m%dT%H%M%S}.jpg"
+    sheet = sheet_path(folder, door, minute)
     return Minute(door, minute, None, _inside(sheet, folder) if sheet.is_file() else None)
 
 
