@@ -66,7 +66,7 @@ seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (
 	@$(BIN)/python tools/seeds.py 10
 
 screenshots: $(INSTALLED) servers  ## the README's pictures of the live page
-	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/test_page.py
+	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/page/test_page.py
 
 picture: $(INSTALLED)    ## the README's picture, from the report (needs Debian's chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 import occupair as oc
 from occupair.datasets.rooms import ROOMS, read_room
-from occupair.groundtruth.learning_curve import learning_curve
-from occupair.groundtruth.ranges import SURE
-from occupair.readings import date_slices
+from occupair.groundtruth.planning.learning_curve import learning_curve
+from occupair.groundtruth.planning.ranges import SURE
+from occupair.readings.schema import date_slices
 
 LABELLED, MORE, DRAWS = (4, 7), 3, 5
 REPEATS = 5

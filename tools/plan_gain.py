@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 import occupair as oc
 from occupair.datasets.rooms import ROOMS, read_room
-from occupair.groundtruth import plan as planning
-from occupair.readings import date_slices
+from occupair.groundtruth.planning import plan as planning
+from occupair.readings.schema import date_slices
 
 LABELLED, MORE, ANY = 4, 3, 5
 MOST = 24  # days of a room that a repeat takes

@@ -20,7 +20,7 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from groundtruth.render import Passage, Scene, render
 
-from occupair.groundtruth.scan import MARGIN, SENSITIVITY, Summary, scan
+from occupair.groundtruth.video.scan import MARGIN, SENSITIVITY, Summary, scan
 
 START = datetime(2024, 1, 8, 8)
 SENSITIVITIES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)

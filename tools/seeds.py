@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from occupair.reproduction import reproduce
+from occupair.report.paper_experiment import reproduce
 
 EQUATIONS = (4, 21, 22, 24, 26)
 LOOPS = (21, 22)

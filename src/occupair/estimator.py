@@ -16,15 +16,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from occupair.conventions import Scale, check_scale, in_zone, zone_name
-from occupair.elm import ELMRegressor, FSELMRegressor
+from occupair.elm.hidden_layer import shared_layer
+from occupair.elm.regressors import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
-from occupair.features import LAYERS, Layer
-from occupair.head_counts import WEIGHT, check_labelled
-from occupair.hidden_layer import shared_layer
 from occupair.live_room import TOLERANCE, LiveDay, LiveRoom, Network, RunningDay
+from occupair.paper.features import LAYERS, Layer
 from occupair.progress import track
-from occupair.readings import (
+from occupair.readings.head_counts import WEIGHT, check_labelled
+from occupair.readings.schema import (
     COLUMNS,
     check_readings,
     date_slices,
@@ -32,14 +31,15 @@ from occupair.readings import (
     interval_of,
     missing_column,
 )
-from occupair.room.day import RoomDay
+from occupair.readings.ventilation_scale import Scale, check_scale, in_zone, zone_name
 from occupair.room.features import GROUPS
-from occupair.room.habits import compare
-from occupair.room.lessons import Episode
+from occupair.room.inputs import Clock, Rows, rows_of
 from occupair.room.linked_elm import RIDGES
+from occupair.room.live_day import RoomDay
 from occupair.room.model import LAGS, RoomModel
-from occupair.room.rows import Clock, Rows, rows_of
+from occupair.room.profile_comparison import compare
 from occupair.room.training import Settings, fit_room
+from occupair.room.training_days import Episode
 from occupair.room.transfer import OtherRooms, other_rooms
 from occupair.smoothing import check_smoothing, smooth
 

@@ -1,7 +1,7 @@
 """One room between two readings: the estimator run on its own past estimates, Eqs. (21)-(26).
 
 A day with hindsight is one ``Network.run`` over the whole day. A live day is such a run after every reading;
-``occupair.live_kernel`` gives what it would give without running all of it.
+``occupair.paper.live_kernel`` gives what it would give without running all of it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.elm.hidden_layer import RandomLayer, sigmoid_in_place
 from occupair.errors import InputError
-from occupair.features import Layer
-from occupair.hidden_layer import RandomLayer, sigmoid_in_place
+from occupair.paper.features import Layer
 from occupair.smoothing import LocalSmoother
 
 if TYPE_CHECKING:
-    from occupair.live_kernel import Revision, Weights
+    from occupair.paper.live_kernel import Revision, Weights
 
 Array = NDArray[np.float64]
 
@@ -95,8 +95,8 @@ class Network:
 
     @cached_property
     def live_weights(self) -> Weights:
-        """The same as ``occupair.live_kernel`` reads it."""
-        from occupair.live_kernel import live_weights
+        """The same as ``occupair.paper.live_kernel`` reads it."""
+        from occupair.paper.live_kernel import live_weights
 
         return live_weights(self)
 
@@ -110,8 +110,8 @@ class LiveDay:
         The trained estimator.
     revise : bool
         True runs the three steps of Jiang et al. 2016, Eq. (26): after every reading, all estimates of
-        the day follow the newly smoothed CO2; see ``occupair.live_kernel``. False is Eq. (24): estimates
-        once given are fed back for ever, and their errors add up.
+        the day follow the newly smoothed CO2; see ``occupair.paper.live_kernel``. False is Eq. (24):
+        estimates once given are fed back for ever, and their errors add up.
     tolerance : float
         How far an estimate may be from that of Eq. (26) written out [people]. 0 computes again all that
         changes at all; the more, the faster (docs/speed.md).
@@ -123,7 +123,10 @@ class LiveDay:
         self._horizon = network.layer.horizon
         self._day: _Rerun | Revision
         if revise and network.feeds_back:
-            from occupair.live_kernel import Revision, warm_up  # here, because compiled code takes its time
+            from occupair.paper.live_kernel import (  # here, because compiled code takes its time
+                Revision,
+                warm_up,
+            )
 
             warm_up()
             self._day = Revision(network, tolerance=tolerance)

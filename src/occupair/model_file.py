@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from occupair.conventions import is_zone
-from occupair.elm import ELMRegressor
+from occupair.atomic_files import write_atomically
+from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
-from occupair.features import LAYERS, Layer
-from occupair.files import write_atomically
-from occupair.room.file import check_layer, layer_checksum, room_from_json, room_to_json
-from occupair.room.habits import Comparison
+from occupair.paper.features import LAYERS, Layer
+from occupair.readings.ventilation_scale import is_zone
+from occupair.room.inputs import width_at
 from occupair.room.model import RoomModel
-from occupair.room.rows import width_at
+from occupair.room.model_json import check_layer, layer_checksum, room_from_json, room_to_json
+from occupair.room.profile_comparison import Comparison
 
 VERSION = 2
 READABLE = (1, 2)  # 1 had no room layer

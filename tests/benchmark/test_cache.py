@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from occupair.baselines import MeanBaseline, ProfileBaseline
-from occupair.benchmark import sources
+from occupair.benchmark import code_fingerprint as sources
 from occupair.benchmark.cache import Cache, bytes_of, default_folder, key_of, readings_digest, run_of
 from occupair.benchmark.methods import METHODS, Method
 from occupair.benchmark.run import run_benchmark

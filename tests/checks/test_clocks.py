@@ -9,7 +9,7 @@ import pytest
 
 import occupair as oc
 from occupair.checks import find_faults
-from occupair.checks.cleaned import cleaned
+from occupair.checks.cleaning import cleaned
 from occupair.checks.clock_groups import clock_groups
 from occupair.checks.clock_range import WITHIN
 from occupair.checks.clock_scores import _mass_balance_fits, clock_scores

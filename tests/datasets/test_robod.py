@@ -6,7 +6,7 @@ import pytest
 
 from occupair.datasets import read_robod
 from occupair.errors import InputError
-from occupair.readings import check_readings, date_slices
+from occupair.readings.schema import check_readings, date_slices
 
 CO2, COUNT = 7, -1
 FAN = {1: 15, 3: 19}  # columns of the published files

@@ -4,7 +4,7 @@ import pytest
 
 from occupair.datasets import DATASETS, ROOMS, read_robod, read_room
 from occupair.errors import InputError
-from occupair.readings import check_readings, interval_of
+from occupair.readings.schema import check_readings, interval_of
 
 KEYS = ["sdu2018-1", "sdu2018-2", "sdu2018-3", "sdu2018-4", "sdu2019-1", "robod-1", "robod-3", "uci864"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from occupair.datasets import read_sdu2018
 from occupair.errors import InputError
-from occupair.readings import check_readings, date_slices
+from occupair.readings.schema import check_readings, date_slices
 
 
 @pytest.mark.parametrize(("room", "most"), [(1, 67), (2, 28), (3, 35), (4, 39)])

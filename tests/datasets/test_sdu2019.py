@@ -6,7 +6,7 @@ import pytest
 
 from occupair.datasets import read_sdu2019
 from occupair.errors import InputError
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 
 SUMMER_OCTOBER = {1, 4, 8, 11, 16, 26, 29, 36}
 

@@ -5,7 +5,7 @@ import pytest
 
 from occupair.datasets import read_uci357
 from occupair.errors import InputError
-from occupair.readings import date_slices, interval_of
+from occupair.readings.schema import date_slices, interval_of
 
 FILES = ("datatest.txt", "datatraining.txt", "datatest2.txt")
 

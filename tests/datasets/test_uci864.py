@@ -7,7 +7,7 @@ import pytest
 
 from occupair.datasets import read_uci864
 from occupair.errors import InputError
-from occupair.readings import date_slices, interval_of
+from occupair.readings.schema import date_slices, interval_of
 
 
 def test_seven_days_on_a_half_minute_grid(published):

@@ -15,7 +15,7 @@ import pandas as pd
 from groundtruth.doors import doubled, missed, off, office, rmse
 
 import occupair as oc
-from occupair.groundtruth.ledger import Ledger, reckon, to_readings
+from occupair.groundtruth.ledger.ledger import Ledger, reckon, to_readings
 from occupair.groundtruth.passages import read_passages
 
 DAY = 1440

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from command import occupair
 from groundtruth.chain import CAPACITY, DAY, WEEK, planted, stretch, write_counters
 from groundtruth.doors import office, rmse
 from groundtruth.render import Passage, render
-from test_cli import occupair
 
 import occupair as oc
 from occupair.groundtruth.counting.walk import Walk

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occupair import InputError
-from occupair.groundtruth.counter_series import passages_of
+from occupair.groundtruth.counters.counter_series import passages_of
 from occupair.groundtruth.counting.counts import Book, Count, write_book
 from occupair.groundtruth.events import Candidate, Door, Events, Recording, write_events
 from occupair.groundtruth.passages import check_passages, read_passages
-from occupair.readings import Source
+from occupair.readings.schema import Source
 
 
 def lines(passages):

@@ -14,9 +14,9 @@ import aiomqtt
 import pytest
 from live.waiting import until
 
-from occupair.live.config import MqttConfig, RoomConfig, Topic
+from occupair.live.config.settings import MqttConfig, RoomConfig, Topic
 from occupair.live.messages import Fate, Quality, RoomState
-from occupair.live.mqtt import MqttLink
+from occupair.live.mqtt.link import MqttLink
 
 both_versions = pytest.mark.parametrize("version", ["5", "3.1.1"])
 LAB = RoomConfig(

@@ -11,17 +11,20 @@ from live.fake_pipeline import Client, FakePipeline, make_config, make_state
 from starlette.routing import Match
 from test_documents import COMMANDS, options_of
 
-from occupair.live import faults, pipeline, retraining, slots, track
-from occupair.live.config import Limits, RoomConfig, ServiceConfig, read_config
-from occupair.live.config_keys import BY_VARIABLE
-from occupair.live.discovery import state_payload
-from occupair.live.engine import AHEAD
+from occupair.live import pipeline, retraining
+from occupair.live.config.keys import BY_VARIABLE
+from occupair.live.config.settings import Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
 from occupair.live.instants import to_time
 from occupair.live.messages import Fate, Quality
-from occupair.live.payloads import parse_co2, parse_ventilation
-from occupair.room.day import START
+from occupair.live.mqtt.discovery import state_payload
+from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
+from occupair.live.rooms import reading_grid as slots
+from occupair.live.rooms import room as track
+from occupair.live.rooms import sensor_faults as faults
+from occupair.live.rooms.engine import AHEAD
+from occupair.room.live_day import START
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/live.md").read_text()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from occupair.live.config import MqttConfig, ServiceConfig
+from occupair.live.config.settings import MqttConfig, ServiceConfig
 from occupair.live.logs import HIDDEN, JsonLines, Redactor, TextLines, secrets_of, start_logging
 from occupair.live.tokens import make_token
 
@@ -35,7 +35,7 @@ def logged():
 
 def test_json_lines(logged):
     stream = logged("json")
-    logging.getLogger("occupair.live.mqtt").warning(
+    logging.getLogger("occupair.live.mqtt.link").warning(
         "room %s is stale", "lab", extra={"room": "lab", "min": 15.5}
     )
     line = json.loads(stream.getvalue())
@@ -43,7 +43,7 @@ def test_json_lines(logged):
     assert abs((dt.datetime.now(dt.UTC) - time).total_seconds()) < 60
     assert line == {
         "level": "warning",
-        "logger": "occupair.live.mqtt",
+        "logger": "occupair.live.mqtt.link",
         "message": "room lab is stale",
         "room": "lab",
         "min": 15.5,

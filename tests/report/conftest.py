@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from occupair.reproduction import Reproduction, Saturation, Scores
+from occupair.report.paper_experiment import Reproduction, Saturation, Scores
 
 EQUATIONS = [4, 21, 22, 24, 26]
 MOST = 28

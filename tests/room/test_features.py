@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from occupair.room.balance import Balance, BaseLevel, Choice
 from occupair.room.features import GROUPS, Moment, Moments, moment_of, room_columns
-from occupair.room.rows import Clock, Rows
+from occupair.room.inputs import Clock, Rows
+from occupair.room.mass_balance import Balance, BaseLevel, Choice
 
 # One reading every 10 min, newest first. Base: half the low of 430, which is held at 420, half the usual 410.
 CO2 = [700.0, 690.0, 660.0, 600.0, 560.0, 500.0, 480.0, 470.0, 460.0]

@@ -11,10 +11,10 @@ from dense import WrittenRoom
 from occupair.estimator import _episodes_of_days
 from occupair.metrics import rmse
 from occupair.room import training as room_training
-from occupair.room.lessons import Episode
-from occupair.room.lessons import prepare as prepared
-from occupair.room.rows import Clock
+from occupair.room.inputs import Clock
 from occupair.room.training import Settings, fit_room
+from occupair.room.training_days import Episode
+from occupair.room.training_days import prepare as prepared
 
 
 def small(**changes):
@@ -329,7 +329,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
     """Where nothing is left to choose, other head counts of a day change its proof by nothing."""
     monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
     monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
-    monkeypatch.setattr("occupair.room.hours.MOST_OUTSIDE", -1.0)
+    monkeypatch.setattr("occupair.room.open_hours.MOST_OUTSIDE", -1.0)
     changed = slow_office.copy()
     rows = slice(day * 288, (day + 1) * 288)
     changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - changed["occupancy"].iloc[rows].clip(

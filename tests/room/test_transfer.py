@@ -8,7 +8,7 @@ from sklearn.base import clone
 import occupair as oc
 from occupair.metrics import rmse
 from occupair.room import transfer
-from occupair.room.balance import Balance, BaseLevel, Choice
+from occupair.room.mass_balance import Balance, BaseLevel, Choice
 from occupair.room.transfer import OtherRooms
 
 LEVEL = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from occupair import live_together
-from occupair.live.engine import Engine, RoomSetup, read_model
+from occupair import live_rooms as live_together
 from occupair.live.messages import Reading
-from occupair.live.track import Model
+from occupair.live.rooms.engine import Engine, RoomSetup, read_model
+from occupair.live.rooms.room import Model
 from occupair.live_room import LiveRoom
 from tools.load.rooms import Sensors, name, train
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from occupair import OccupancyEstimator, simulate_office
-from occupair.hidden_layer import each_on_a_core
+from occupair.elm.hidden_layer import each_on_a_core
 from occupair.many_live import ManyPaperRooms
 from occupair.room.many import ManyRooms
 from occupair.room_clocks import Indices

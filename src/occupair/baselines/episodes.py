@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.errors import InputError
-from occupair.readings import check_readings, episode_slices, interval_of
+from occupair.readings.schema import check_readings, episode_slices, interval_of
 
 Array = NDArray[np.float64]
 

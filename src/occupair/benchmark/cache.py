@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from occupair.atomic_files import write_atomically
+from occupair.benchmark.code_fingerprint import source_digest
 from occupair.benchmark.methods import Method
 from occupair.benchmark.runs import Run
-from occupair.benchmark.sources import source_digest
-from occupair.files import write_atomically
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
 

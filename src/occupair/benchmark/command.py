@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from occupair.atomic_files import check_writable
 from occupair.benchmark.cache import Cache, default_folder
 from occupair.benchmark.methods import methods_called
 from occupair.benchmark.run import LAGS, run_benchmark
@@ -14,7 +15,6 @@ from occupair.benchmark.tables import as_json as json_of
 from occupair.benchmark.tables import as_markdown
 from occupair.datasets import ROOMS, read_room
 from occupair.errors import InputError
-from occupair.files import check_writable
 
 
 def benchmark(

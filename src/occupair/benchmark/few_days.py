@@ -16,7 +16,7 @@ from occupair.benchmark.quiet import quietly
 from occupair.benchmark.runs import run_fold
 from occupair.estimator import OccupancyEstimator
 from occupair.progress import track
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 
 DAYS = (3, 5, 10)
 """Labelled days to train on."""

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from occupair.benchmark.methods import OURS
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.tables import lag_words
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 from occupair.report import look, traces
 
 LAG_COLOURS = (look.PURPLE, look.ORANGE, look.GREEN, look.SKY)

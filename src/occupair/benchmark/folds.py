@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 
 N_FOLDS = 3
 

@@ -10,7 +10,7 @@ import pandas as pd
 from occupair.benchmark.methods import Method
 from occupair.errors import InputError
 from occupair.progress import progress_to, track
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 from occupair.simulation import simulate_office
 
 CUTS = (0.35, 0.5, 0.6, 0.75)  # when the future begins, as a share of a day

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from occupair.atomic_files import write_atomically
 from occupair.benchmark.figures import compared, room_figure
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.tables import Table, about, average_table, full_table, lag_words, room_scores
-from occupair.files import write_atomically
 from occupair.report.page import figure_block, prose, section, whole_page
 from occupair.report.words import listed
 

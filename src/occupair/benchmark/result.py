@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from occupair.benchmark.intervals import Array, DayErrors, difference_interval
+from occupair.benchmark.bootstrap import Array, DayErrors, difference_interval
 from occupair.benchmark.runs import Run
 from occupair.benchmark.scores import average, day_squares, score
 

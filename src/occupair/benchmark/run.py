@@ -20,7 +20,7 @@ from occupair.benchmark.result import BenchmarkResult, Fold, RoomRuns, summarise
 from occupair.benchmark.runs import Run, run_fold
 from occupair.errors import InputError
 from occupair.progress import track
-from occupair.readings import check_readings
+from occupair.readings.schema import check_readings
 
 LAGS = (0.0, 10.0, 20.0)  # [min]
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from occupair import metrics
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 
 TOLERANCES = (0, 1, 2, 3, 4)  # [people]
 

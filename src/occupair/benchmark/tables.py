@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
+from occupair.benchmark.bootstrap import N_RESAMPLES
 from occupair.benchmark.folds import N_FOLDS
-from occupair.benchmark.intervals import N_RESAMPLES
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.scores import TOLERANCES
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 from occupair.report.words import DASH, listed
 
 Cell = Callable[[float], str]

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from occupair.checks.cleaned import cleaned
+from occupair.checks.cleaning import cleaned
 from occupair.checks.clocks import check_clocks
-from occupair.checks.co2 import (
+from occupair.checks.co2_sensor import (
     check_co2_without_people,
     check_coarse,
     check_failed_reads,
@@ -24,15 +24,8 @@ from occupair.checks.co2 import (
     check_staircase,
     check_stuck,
 )
-from occupair.checks.counts import (
-    check_counter_drift,
-    check_midnight_resets,
-    check_negative_counts,
-    check_people_at_night,
-    check_whole_counts,
-)
+from occupair.checks.data_amount import check_holes, check_labels, check_ventilation
 from occupair.checks.day_lows import check_low_baseline, check_moving_baseline
-from occupair.checks.enough import check_holes, check_labels, check_ventilation
 from occupair.checks.fault import (
     MEANING,
     SEVERITIES,
@@ -42,6 +35,13 @@ from occupair.checks.fault import (
     format_faults,
     verdict,
     worst_first,
+)
+from occupair.checks.head_counts import (
+    check_counter_drift,
+    check_midnight_resets,
+    check_negative_counts,
+    check_people_at_night,
+    check_whole_counts,
 )
 
 __all__ = [
@@ -142,7 +142,7 @@ def _in_utc(readings: pd.DataFrame) -> list[Fault]:
 
 
 def _read_over(readings: pd.DataFrame) -> list[Fault]:
-    """Tell what was read over in a file, see ``occupair.problems``: ``fit`` would refuse it."""
+    """Tell what was read over in a file, see ``occupair.readings.lenient``: ``fit`` would refuse it."""
     return [
         Fault(problem["kind"], "wrong", f"{problem['words']} {READ_OVER[problem['kind']]}")
         for problem in readings.attrs.get("problems", [])

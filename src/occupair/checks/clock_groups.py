@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occupair.checks.cleaned import Array, Mask, runs
+from occupair.checks.cleaning import Array, Mask, runs
 from occupair.checks.clock_range import OffsetRange, offset_range
 from occupair.checks.clock_scores import FURTHEST, ClockScores, circular
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occupair.checks.cleaned import Array, Mask
+from occupair.checks.cleaning import Array, Mask
 from occupair.checks.clock_scores import LAGS, ClockScores, circular
 
 RESAMPLES = 1000

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.checks.cleaned import DAY, Array, Mask, days_of, interval_minutes, plausible_co2, times_of
+from occupair.checks.cleaning import DAY, Array, Mask, days_of, interval_minutes, plausible_co2, times_of
 
 BINS = (5, 6, 10, 15, 20, 30)  # min; widths that divide the hour, of which the finest that fits is taken
 FURTHEST = 720  # min; clocks half a day apart, such as am for pm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaned import (
+from occupair.checks.cleaning import (
     Array,
     Mask,
     counted,

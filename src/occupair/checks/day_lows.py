@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
-from occupair.checks.cleaned import DAY, Array, counted, days_of, plausible_co2, times_of
+from occupair.checks.cleaning import DAY, Array, counted, days_of, plausible_co2, times_of
 from occupair.checks.fault import Fault, Severity
 
 OUTDOOR = 380.0  # ppm; outdoor air has had 400 or more since 2015, a good sensor is within 5 %

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from occupair.estimator import OccupancyEstimator
-    from occupair.groundtruth.learning_curve import LearningCurve
-    from occupair.groundtruth.ledger import Ledger
-    from occupair.groundtruth.plan import DayToLabel, Plan
+    from occupair.groundtruth.ledger.ledger import Ledger
+    from occupair.groundtruth.planning.learning_curve import LearningCurve
+    from occupair.groundtruth.planning.plan import DayToLabel, Plan
 
 _OF_READINGS = ("co2", "ventilation")
 
@@ -86,7 +86,7 @@ def scan(
 
     Example: occupair groundtruth scan north/ south/ --out events/
     """
-    from occupair.groundtruth.scan import scan as run
+    from occupair.groundtruth.video.scan import scan as run
 
     with bar():
         summary = run(
@@ -170,10 +170,10 @@ def occupancy(
 
     Example: occupair groundtruth occupancy events/ --readings room.csv --out labelled.csv --apply
     """
-    from occupair.files import check_writable
-    from occupair.groundtruth.ledger import reckon, to_readings
+    from occupair.atomic_files import check_writable
+    from occupair.groundtruth.ledger.ledger import reckon, to_readings
     from occupair.groundtruth.passages import read_passages
-    from occupair.reading_files import write_readings
+    from occupair.readings.files import write_readings
 
     keep_inputs(path, *inputs, *([readings] if readings else []))
     check_writable(path)
@@ -223,7 +223,7 @@ def plan(
     Example: occupair groundtruth plan room.csv --days 3
     """
     from occupair.estimator import OccupancyEstimator
-    from occupair.groundtruth.plan import plan_labels
+    from occupair.groundtruth.planning.plan import plan_labels
 
     trained = None if model is None else OccupancyEstimator.load(model)
     office = _read_some(readings, timezone, column, dayfirst, trained)
@@ -284,9 +284,9 @@ def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
 
 
 def _written(path: Path, labelled: pd.DataFrame, ledger: Ledger) -> str:
-    from occupair.checks.cleaned import counted
-    from occupair.head_counts import WEIGHT
-    from occupair.readings import date_slices
+    from occupair.checks.cleaning import counted
+    from occupair.readings.head_counts import WEIGHT
+    from occupair.readings.schema import date_slices
 
     known = labelled[labelled["occupancy"].notna()]
     weight = known[WEIGHT]
@@ -332,7 +332,7 @@ def _print_plan(found: Plan) -> None:
 
 
 def _curve_table(curve: LearningCurve) -> Table:
-    from occupair.groundtruth.plan import STEPS
+    from occupair.groundtruth.planning.plan import STEPS
 
     table = _table("labelled days", "error [people]", "ranges should hold four times in five")
     for size, error in curve.measured.items():
@@ -358,7 +358,7 @@ def _table(*columns: str) -> Table:
 
 
 def _plan_as_json(found: Plan) -> dict[str, Any]:
-    from occupair.groundtruth.plan import STEPS
+    from occupair.groundtruth.planning.plan import STEPS
 
     curve = found.curve
     return {

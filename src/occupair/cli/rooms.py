@@ -58,8 +58,8 @@ def simulate(
 
     Example: occupair simulate office.csv --days 30 --seed 1
     """
-    from occupair.checks.cleaned import counted
-    from occupair.reading_files import write_readings
+    from occupair.checks.cleaning import counted
+    from occupair.readings.files import write_readings
     from occupair.simulation import simulate_office
 
     office = simulate_office(days, seed=seed)
@@ -108,8 +108,8 @@ def fit(
 
     Example: occupair fit office.csv --out office.occupair --draws 5
     """
+    from occupair.atomic_files import check_writable
     from occupair.estimator import OccupancyEstimator
-    from occupair.files import check_writable
 
     is_paper = paper or layer in ("fs-elm", "elm")
     database = _database(readings, room, store, of_files=column is not None or dayfirst is not None)
@@ -171,7 +171,7 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
     need_live("fit --store")
     check_store(url)
     from occupair.live.store import Store
-    from occupair.readings import named
+    from occupair.readings.schema import named
 
     with closing(Store(url)) as store:
         if store.url.get_backend_name() == "sqlite" and not Path(str(store.url.database)).is_file():
@@ -189,15 +189,15 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
 
 def _only_counted(office: pd.DataFrame) -> pd.DataFrame:
     """Leave out readings without a head count, and how far counts are trusted: for the paper's layers."""
-    from occupair.head_counts import WEIGHT, counted
+    from occupair.readings.head_counts import WEIGHT, counted
 
     return office[counted(office)].drop(columns=WEIGHT, errors="ignore")
 
 
 def _counted_days(office: pd.DataFrame) -> int:
     """Count the days that have head counts."""
-    from occupair.head_counts import counted
-    from occupair.readings import date_slices
+    from occupair.readings.head_counts import counted
+    from occupair.readings.schema import date_slices
 
     return len(date_slices(office[counted(office)]))
 
@@ -240,7 +240,7 @@ def estimate(
     Example: occupair estimate office.occupair today.csv --out people.csv --interval 0.9
     """
     from occupair.metrics import whole_people
-    from occupair.reading_files import write_readings
+    from occupair.readings.files import write_readings
 
     keep_inputs(path, model, readings)
     _, _, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, interval=interval)
@@ -270,7 +270,7 @@ def evaluate(
     Example: occupair evaluate office.occupair next-week.csv
     """
     from occupair import metrics
-    from occupair.head_counts import counted
+    from occupair.readings.head_counts import counted
 
     estimator, office, table = _estimate(
         model, readings, mode, lag, timezone, column, dayfirst, occupancy=True
@@ -361,7 +361,7 @@ def _estimate(
 
 def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_given: bool) -> list[str]:
     """Say how readings are written otherwise than those of training, and what is made of it."""
-    from occupair.conventions import zone_name
+    from occupair.readings.ventilation_scale import zone_name
 
     here, trained = zone_name(office.index), estimator.timezone_  # type: ignore[arg-type]
     words = []
@@ -380,8 +380,8 @@ def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_gi
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
-    from occupair.checks.cleaned import counted
-    from occupair.head_counts import counted as has_count
+    from occupair.checks.cleaning import counted
+    from occupair.readings.head_counts import counted as has_count
 
     days, known = counted(_counted_days(office), "day"), int(has_count(office).sum())
     counts = "" if known == len(office) else f", {known} of them with a head count"

@@ -46,7 +46,7 @@ def read(
     path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
 ) -> pd.DataFrame:
     """Read readings with the options that all commands have for it."""
-    from occupair.reading_files import read_readings
+    from occupair.readings.files import read_readings
 
     return read_readings(path, timezone=timezone, columns=column_names(columns), dayfirst=dayfirst, **options)
 
@@ -55,7 +55,7 @@ def read_labelled(
     path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
 ) -> pd.DataFrame:
     """Read readings whose head counts may be known here and there, with the same options."""
-    from occupair import labelled_files
+    from occupair.readings import labelled_files
 
     names = column_names(columns)
     return labelled_files.read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)

@@ -13,7 +13,7 @@ from occupair.cli.shared import ROUNDING, Seed, bar, number, out, print_json
 from occupair.errors import InputError
 
 if TYPE_CHECKING:
-    from occupair.reproduction import Reproduction
+    from occupair.report.paper_experiment import Reproduction
 
 
 def reproduce(
@@ -26,9 +26,9 @@ def reproduce(
 
     Example: occupair reproduce --draws 5 --out report.html
     """
-    from occupair.files import check_writable
+    from occupair.atomic_files import check_writable
     from occupair.report.html import write_report
-    from occupair.reproduction import reproduce as run
+    from occupair.report.paper_experiment import reproduce as run
 
     check_writable(path)
     with bar():
@@ -85,7 +85,7 @@ def prove(
 
     Example: occupair prove robod-1 robod-3
     """
-    from occupair.benchmark.proofs import prove as run
+    from occupair.benchmark.validation import prove as run
 
     with bar():
         text = run(rooms or [], as_json=as_json)

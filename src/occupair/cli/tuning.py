@@ -26,7 +26,7 @@ from occupair.cli.shared import (
 from occupair.errors import InputError
 
 if TYPE_CHECKING:
-    from occupair.tuning import Tuning
+    from occupair.paper.tuning import Tuning
 
 _SETTING_WORDS = {
     "horizon": "how far back it looks [min]",
@@ -63,9 +63,9 @@ def tune(
 
     Example: occupair tune office.csv --out office.occupair
     """
+    from occupair.atomic_files import check_writable
     from occupair.estimator import OccupancyEstimator
-    from occupair.files import check_writable
-    from occupair.tuning import tune as run
+    from occupair.paper.tuning import tune as run
 
     keep_inputs(model, readings)
     if model is not None:
@@ -90,7 +90,7 @@ def tune(
 
 
 def _table(found: Tuning) -> Table:
-    from occupair.tuning import settings_of
+    from occupair.paper.tuning import settings_of
 
     before, after = settings_of(found.before), settings_of(found.estimator)
     table = Table("setting", "from", "to", "what it is", box=None, padding=(0, 2))
@@ -122,7 +122,7 @@ def _next_step(found: Tuning, readings: Path, model: Path | None) -> str:
 
 
 def _as_json(found: Tuning, mode: str, folds: int) -> dict[str, Any]:
-    from occupair.tuning import settings_of
+    from occupair.paper.tuning import settings_of
 
     return {
         "mode": mode,

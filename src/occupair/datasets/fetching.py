@@ -18,10 +18,10 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from occupair.atomic_files import replacing, write_atomically
 from occupair.datasets.catalogue import data_set_called
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.errors import InputError
-from occupair.files import replacing, write_atomically
 from occupair.progress import track
 
 CHUNK = 1 << 16  # bytes; progress is told in chunks

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from occupair.readings import date_slices
+from occupair.readings.schema import date_slices
 
 FIRST_MADE_UP_DAY = pd.Timestamp("2000-01-01")
 

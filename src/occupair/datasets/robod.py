@@ -10,7 +10,7 @@ from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.repairs import bridge, longest_parts
 from occupair.datasets.repairs import whole_days as only_whole_days
 from occupair.datasets.tables import Table, check_room, open_table
-from occupair.readings import check_readings
+from occupair.readings.schema import check_readings
 
 EARLY = pd.Timedelta(hours=8)
 INTERVAL = pd.Timedelta(minutes=5)

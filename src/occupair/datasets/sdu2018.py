@@ -9,7 +9,7 @@ import pandas as pd
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.repairs import made_up_dates
 from occupair.datasets.tables import Table, check_room, open_table
-from occupair.readings import check_readings
+from occupair.readings.schema import check_readings
 
 ROOM_NUMBERS = (1, 2, 3, 4)
 _KEYS = ["DayId", "Time", "Weekday"]

@@ -10,7 +10,7 @@ from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.repairs import made_up_dates
 from occupair.datasets.sdu2018 import same_rows
 from occupair.datasets.tables import Table, check_room, open_table
-from occupair.readings import check_readings
+from occupair.readings.schema import check_readings
 
 ROOM_NUMBERS = (1, 2, 3)
 WINTER_MONTHS = (11, 12, 1, 2, 3)

@@ -9,7 +9,7 @@ import pandas as pd
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.repairs import longest_parts
 from occupair.datasets.tables import open_table
-from occupair.readings import check_readings
+from occupair.readings.schema import check_readings
 
 INTERVAL = pd.Timedelta(minutes=1)
 _BASE = "https://raw.githubusercontent.com/LuisM78/Occupancy-detection-data/master/"

@@ -9,7 +9,7 @@ import pandas as pd
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.repairs import hold, longest_parts
 from occupair.datasets.tables import open_table
-from occupair.readings import check_readings
+from occupair.readings.schema import check_readings
 
 INTERVAL = pd.Timedelta(seconds=30)
 LONGEST_GAP = pd.Timedelta(minutes=4)

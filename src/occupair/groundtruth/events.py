@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from occupair.atomic_files import write_atomically
 from occupair.errors import InputError
-from occupair.files import write_atomically
 
 INDEX = "index.json"
 FORMAT, VERSION = "occupair events", 1
@@ -28,7 +28,7 @@ class Candidate:
 
     door: str
     minute: datetime  # its start, by the clock of the room
-    score: float  # 0..1; see ``occupair.groundtruth.scan.scan``
+    score: float  # 0..1; see ``occupair.groundtruth.video.scan.scan``
     sheet: Path  # a JPEG; it may have been deleted since
 
 

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.readings import Source, missing_column, shown, to_numbers
-from occupair.timestamps import zone_of
+from occupair.readings.schema import Source, missing_column, shown, to_numbers
+from occupair.readings.time_column import zone_of
 
 AGAIN = ("entered_again", "left_again")
 COUNTS = ("entered", "left", *AGAIN)
@@ -127,7 +127,8 @@ def read_passages(
     ----------
     *paths
         Folders that ``occupair groundtruth count`` has counted; CSV or Parquet files of door counters (see
-        ``occupair.groundtruth.door_counters``); logs of MQTT messages (``occupair.groundtruth.mqtt_logs``).
+        ``occupair.groundtruth.counters.door_tables``); logs of MQTT messages
+        (``occupair.groundtruth.counters.mqtt_logs``).
     timezone : str, optional
         Zone of local times, and to show times in that have an offset.
     dayfirst : bool, optional
@@ -145,9 +146,9 @@ def read_passages(
     DataFrame
         Passages, as ``check_passages`` gives them.
     """
-    from occupair.groundtruth.counted_folders import read_counted
-    from occupair.groundtruth.door_counters import read_counter_table
-    from occupair.groundtruth.mqtt_logs import is_mqtt_log, read_mqtt_log
+    from occupair.groundtruth.counters.counted_folders import read_counted
+    from occupair.groundtruth.counters.door_tables import read_counter_table
+    from occupair.groundtruth.counters.mqtt_logs import is_mqtt_log, read_mqtt_log
 
     if not paths:
         raise InputError("give a counting folder, a CSV of a door counter or an MQTT log")

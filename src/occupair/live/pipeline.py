@@ -23,14 +23,14 @@ from itertools import groupby, islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from occupair.checks.cleaned import counted
-from occupair.live.config import RoomConfig, ServiceConfig
-from occupair.live.engine import Engine, RoomSetup, is_sound
+from occupair.checks.cleaning import counted
+from occupair.live.config.settings import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Reading, RoomState, Step
-from occupair.live.recall import Kept, Recall
-from occupair.live.room_models import RoomModels
+from occupair.live.rooms.engine import Engine, RoomSetup, is_sound
+from occupair.live.rooms.models import RoomModels
+from occupair.live.rooms.restore import Kept, Recall
+from occupair.live.rooms.room import Model
 from occupair.live.store import Store, StoreError
-from occupair.live.track import Model
 from occupair.live.writer import Writer
 
 if TYPE_CHECKING:

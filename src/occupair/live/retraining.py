@@ -30,7 +30,7 @@ from occupair.live.store import Store, StoreError
 from occupair.metrics import rmse
 from occupair.model_file import dump_model, parse_model
 from occupair.progress import progress_to, stage
-from occupair.readings import interval_of
+from occupair.readings.schema import interval_of
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline

@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 
-from occupair.checks.cleaned import counted
+from occupair.checks.cleaning import counted
 from occupair.errors import InputError
-from occupair.live.config import ServiceConfig, reread
+from occupair.live.config.settings import ServiceConfig, reread
 from occupair.live.http.app import make_app
 from occupair.live.logs import secrets_of, start_logging
-from occupair.live.mqtt import MqttLink
+from occupair.live.mqtt.link import MqttLink
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
 from occupair.live.store import Store, StoreError

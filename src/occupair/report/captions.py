@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from occupair.report.paper_experiment import Reproduction
 from occupair.report.paper_tables import PAPER_BEST_WITHIN, PAPER_SCORES
 from occupair.report.words import estimator_name, listed, people, percent
-from occupair.reproduction import Reproduction
 
 LIVE, HINDSIGHT, DRIFTING, RAW, ELM = 26, 22, 24, 21, 4
 OFTEN = 0.05  # share of readings from which being cut off is worth a sentence

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from occupair.atomic_files import write_atomically
 from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
-from occupair.checks.cleaned import cleaned
-from occupair.files import write_atomically
+from occupair.checks.cleaning import cleaned
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
 from occupair.report.page import figure_block, page_file, prose, section, whole_page
 from occupair.report.words import listed

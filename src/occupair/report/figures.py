@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from occupair.report import look, traces
+from occupair.report.paper_experiment import Reproduction
 from occupair.report.paper_tables import PAPER_SCORES
 from occupair.report.words import estimator_name
-from occupair.reproduction import Reproduction
 
 AROUND_ENDS = pd.Timedelta(minutes=40)  # what the close-up shows before the first end and after the last
 PANEL_PX = 170

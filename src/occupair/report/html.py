@@ -9,10 +9,10 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from occupair.files import write_atomically
+from occupair.atomic_files import write_atomically
 from occupair.report import captions, figures, tables
 from occupair.report.page import figure_block, prose, section, whole_page
-from occupair.reproduction import Reproduction
+from occupair.report.paper_experiment import Reproduction
 
 TITLE = "occupair: occupancy from CO2, the paper's experiment on simulated data"
 NOTICE = (

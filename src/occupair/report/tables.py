@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from occupair.report.paper_experiment import Reproduction
 from occupair.report.paper_tables import ESTIMATOR_NAMES, PAPER_BEST_WITHIN, PAPER_SCALES, PAPER_SCORES
 from occupair.report.words import estimator_name, four_decimals, percent, two_digits
-from occupair.reproduction import Reproduction
 
 PRINTED = ("rmse", "fdr", "fpr", "fnr")  # the columns of the paper's Table II
 SCALED = {16: "(16) raw CO2", 20: "(20) smoothed CO2"}

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from occupair.report import look
+from occupair.report.paper_experiment import Reproduction
 from occupair.report.paper_tables import PAPER_BEST_WITHIN
 from occupair.report.words import estimator_name, percent
-from occupair.reproduction import Reproduction
 
 # Five lines over one another: the troubled estimators thin and below, the live one widest and on top.
 DAY_LINES: dict[int, dict[str, Any]] = {

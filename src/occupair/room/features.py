@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.balance import Balance, BaseLevel, balance_terms
-from occupair.room.rows import Rows
+from occupair.room.inputs import Rows
+from occupair.room.mass_balance import Balance, BaseLevel, balance_terms
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
+from occupair.elm.hidden_layer import random_layer, sigmoid_in_place
 from occupair.errors import InputError
-from occupair.hidden_layer import random_layer, sigmoid_in_place
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.hidden_layer import each_on_a_core
+from occupair.elm.hidden_layer import each_on_a_core
+from occupair.room.batch import Estimates, StackedRooms, without_copy
+from occupair.room.inputs import Clock, Rows, width_at
 from occupair.room.model import RoomModel
-from occupair.room.rows import Clock, Rows, width_at
-from occupair.room.stacked import Estimates, StackedRooms, without_copy
 from occupair.room_clocks import Indices, RoomClocks, check_step
 
 Array = NDArray[np.float64]

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.balance import Balance, BaseLevel, Heard, together
 from occupair.room.features import Moment, Moments, room_columns
-from occupair.room.hours import OpenHours
+from occupair.room.inputs import Rows
 from occupair.room.linked_elm import LinkedLayer
-from occupair.room.ranges import Ranges
-from occupair.room.rows import Rows
+from occupair.room.mass_balance import Balance, BaseLevel, Heard, together
+from occupair.room.open_hours import OpenHours
+from occupair.room.prediction_intervals import Ranges
 
 Array = NDArray[np.float64]
 

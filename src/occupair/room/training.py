@@ -13,16 +13,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.hidden_layer import each_on_a_core
+from occupair.elm.hidden_layer import each_on_a_core
 from occupair.progress import track
-from occupair.room.balance import Balance, BaseLevel, DayTerms, Heard, fit_balance, least_squares
 from occupair.room.features import GROUPS, moment_of, room_columns
-from occupair.room.hours import OpenHours, learn_hours
-from occupair.room.lessons import Episode, TrainingDays, prepare
+from occupair.room.inputs import Clock, Rows
 from occupair.room.linked_elm import LinkedLayer, make_layer, read_outs, ridge_pairs
+from occupair.room.mass_balance import Balance, BaseLevel, DayTerms, Heard, fit_balance, least_squares
 from occupair.room.model import LAGS, Refinement, RoomModel, averaged, is_present, lags_at
-from occupair.room.ranges import Ranges
-from occupair.room.rows import Clock, Rows
+from occupair.room.open_hours import OpenHours, learn_hours
+from occupair.room.prediction_intervals import Ranges
+from occupair.room.training_days import Episode, TrainingDays, prepare
 from occupair.room.transfer import OtherRooms
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.room.balance import Balance, Choice, Penalty
+from occupair.room.mass_balance import Balance, Choice, Penalty
 from occupair.room.model import LAGS, RoomModel, lags_at
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
 
 from occupair.live import pipeline as module
 from occupair.live import writer
-from occupair.live.config import RoomConfig, ServiceConfig
+from occupair.live.config.settings import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Quality, Reading
 from occupair.live.pipeline import NotTaken, Pipeline
 from occupair.live.store import Store
@@ -226,7 +226,7 @@ def test_readings_that_wait_are_estimated_together(setup, store, office, estimat
             return take(readings, now)
 
         monkeypatch.setattr(pipeline._engine, "take", taking)
-        monkeypatch.setattr("occupair.live_together.FEWEST", 1)  # the first batch may be that small
+        monkeypatch.setattr("occupair.live_rooms.FEWEST", 1)  # the first batch may be that small
         monkeypatch.setattr("occupair.room.model.RoomModel.people", None)  # what a room alone would call
         sent = [
             asyncio.create_task(pipeline.submit([one]))

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from occupair.atomic_files import write_atomically
 from occupair.errors import InputError
-from occupair.files import write_atomically
 
 COUNTS = "counts.json"
 FORMAT, VERSION = "occupair counts", 1

@@ -22,14 +22,14 @@ from starlette.middleware.gzip import GZipMiddleware
 from occupair.errors import InputError
 from occupair.groundtruth.counting.lock import alone
 from occupair.groundtruth.counting.walk import Outdated, Walk
-from occupair.live.config import ServiceConfig
-from occupair.live.config_rules import is_loopback
-from occupair.live.http import pages
-from occupair.live.http.access import Buckets, Gate
-from occupair.live.http.answers import problem
-from occupair.live.http.bodies import read_model
-from occupair.live.http.headers import SECURITY, SecurityHeaders
-from occupair.live.http.pages import Asset, Assets
+from occupair.live.config.rules import is_loopback
+from occupair.live.config.settings import ServiceConfig
+from occupair.web import assets as pages
+from occupair.web.access import Buckets, Gate
+from occupair.web.assets import Asset, Assets
+from occupair.web.bodies import read_model
+from occupair.web.errors import problem
+from occupair.web.headers import SECURITY, SecurityHeaders
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline

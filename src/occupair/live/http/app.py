@@ -16,18 +16,20 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
 
 from occupair.errors import InputError
-from occupair.live.config import ServiceConfig
-from occupair.live.http import events, health, labels, metrics, models_routes, pages, rooms, session, training
-from occupair.live.http.access import Buckets, Gate
-from occupair.live.http.answers import in_words, problem
-from occupair.live.http.bodies import REFERENCE
+from occupair.live.config.settings import ServiceConfig
+from occupair.live.http import events, health, labels, metrics, rooms, session, training
+from occupair.live.http import models as models_routes
 from occupair.live.http.events import Streams
-from occupair.live.http.headers import SECURITY, SecurityHeaders
-from occupair.live.http.models import LabelIn, Login, Problem, ReadingIn
-from occupair.live.http.pages import Assets
-from occupair.live.http.states import StateTexts
+from occupair.live.http.room_states import StateTexts
+from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
 from occupair.live.pipeline import NotTaken, Pipeline
 from occupair.live.store import StoreError
+from occupair.web import assets as pages
+from occupair.web.access import Buckets, Gate
+from occupair.web.assets import Assets
+from occupair.web.bodies import REFERENCE
+from occupair.web.errors import in_words, problem
+from occupair.web.headers import SECURITY, SecurityHeaders
 
 log = logging.getLogger(__name__)
 _ROUTERS = (rooms, labels, models_routes, training, events, session, health, metrics, pages)

@@ -12,11 +12,11 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from occupair.live.http.access import needs
-from occupair.live.http.answers import may_answer, problem
-from occupair.live.http.parts import pipeline_of, streams_of, texts_of
-from occupair.live.http.states import StateTexts
+from occupair.live.http.dependencies import pipeline_of, streams_of, texts_of
+from occupair.live.http.room_states import StateTexts
 from occupair.live.messages import RoomState
+from occupair.web.access import needs
+from occupair.web.errors import may_answer, problem
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline

@@ -8,10 +8,10 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from occupair.live.http.access import Who
-from occupair.live.http.answers import open_may_answer
-from occupair.live.http.models import Health
-from occupair.live.http.parts import pipeline_of
+from occupair.live.http.dependencies import pipeline_of
+from occupair.live.http.schemas import Health
+from occupair.web.access import Who
+from occupair.web.errors import open_may_answer
 
 router = APIRouter(tags=["operation"])
 _FINE = ("ok", "connected", "off")

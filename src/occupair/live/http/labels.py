@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from occupair.live.config import RoomConfig
-from occupair.live.http.access import needs
-from occupair.live.http.answers import may_answer
-from occupair.live.http.bodies import json_body, read_model
-from occupair.live.http.models import LabelIn, LabelOut, Labels, Time
-from occupair.live.http.parts import now_of, pipeline_of, room_of
+from occupair.live.config.settings import RoomConfig
+from occupair.live.http.dependencies import now_of, pipeline_of, room_of
+from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
 from occupair.live.http.times import parse_query_time, write_time
 from occupair.live.messages import Label
+from occupair.web.access import needs
+from occupair.web.bodies import json_body, read_model
+from occupair.web.errors import may_answer
 
 router = APIRouter(prefix="/api/rooms/{room}/labels", tags=["labels"])
 _CLOCKS_DIFFER = dt.timedelta(minutes=5)

@@ -22,11 +22,11 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 
-from occupair.live.http.access import needs
-from occupair.live.http.answers import may_answer
 from occupair.live.http.events import Streams
 from occupair.live.http.health import health_of
 from occupair.live.messages import Quality, RoomState
+from occupair.web.access import needs
+from occupair.web.errors import may_answer
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 from fastapi import HTTPException
 
 from occupair.errors import InputError
-from occupair.live.config import RoomConfig
-from occupair.live.http.bodies import parse_json
-from occupair.live.http.json_words import in_json_words
+from occupair.live.config.settings import RoomConfig
 from occupair.live.http.times import parse_rfc3339
 from occupair.live.messages import Reading
+from occupair.web.bodies import parse_json
+from occupair.web.json_text import in_json_words
 
 _ONE = {"$ref": "#/components/schemas/ReadingIn"}
 _ANY = {"description": "Anything else has the outcome `nonsense`, and its neighbours do not suffer."}

@@ -11,16 +11,16 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from pydantic.json_schema import SkipJsonSchema
 from starlette.concurrency import run_in_threadpool
 
-from occupair.live.config import RoomConfig
-from occupair.live.http.access import needs
-from occupair.live.http.answers import may_answer
-from occupair.live.http.bodies import json_body, read_json
-from occupair.live.http.models import MOST_ESTIMATES, History, Outcomes, Room, Rooms, Time
-from occupair.live.http.parts import now_of, pipeline_of, room_of, texts_of
+from occupair.live.config.settings import RoomConfig
+from occupair.live.http.dependencies import now_of, pipeline_of, room_of, texts_of
 from occupair.live.http.readings import SCHEMA, Refused, parse_readings, refuse_endless
-from occupair.live.http.states import estimates_json, to_json
+from occupair.live.http.room_states import estimates_json, to_json
+from occupair.live.http.schemas import MOST_ESTIMATES, History, Outcomes, Room, Rooms, Time
 from occupair.live.http.times import parse_query_time, write_time
 from occupair.live.messages import REFUSED, Fate, Reading
+from occupair.web.access import needs
+from occupair.web.bodies import json_body, read_json
+from occupair.web.errors import may_answer
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
-from occupair.live.http.access import COOKIE, Who, match_token, needs
-from occupair.live.http.answers import may_answer, open_may_answer
-from occupair.live.http.bodies import json_body, read_model
-from occupair.live.http.models import Login, Me
-from occupair.live.http.parts import pipeline_of
+from occupair.live.http.dependencies import pipeline_of
+from occupair.live.http.schemas import Login, Me
+from occupair.web.access import COOKIE, Who, match_token, needs
+from occupair.web.bodies import json_body, read_model
+from occupair.web.errors import may_answer, open_may_answer
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api", tags=["login"])

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 
 from occupair.errors import InputError
-from occupair.live.http.json_words import in_json_words
+from occupair.web.json_text import in_json_words
 
 _SHAPE = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>\d\d:\d\d)(:(?P<second>\d\d)(?P<part>\.\d+)?)?"

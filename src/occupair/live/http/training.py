@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 
-from occupair.live.config import RoomConfig
-from occupair.live.http.access import needs
-from occupair.live.http.answers import may_answer, or_conflict
-from occupair.live.http.models import Training
-from occupair.live.http.parts import pipeline_of, room_of
-from occupair.live.http.states import plain
+from occupair.live.config.settings import RoomConfig
+from occupair.live.http.dependencies import pipeline_of, room_of
+from occupair.live.http.room_states import plain
+from occupair.live.http.schemas import Training
+from occupair.web.access import needs
+from occupair.web.errors import may_answer, or_conflict
 
 if TYPE_CHECKING:
     from occupair.live.retraining import Trainer

@@ -23,8 +23,8 @@ from typing import IO, Any, NamedTuple
 
 from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, func, inspect, select, text
 
+from occupair.atomic_files import replacing
 from occupair.errors import InputError
-from occupair.files import replacing
 from occupair.live.store import schema
 from occupair.live.store.engine import check_revision, reading, revisions, upgrade, writing
 from occupair.live.store.store import Store

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from occupair.errors import InputError
-from occupair.grid import MINUTE, check_grid_options, put_on_grid
-from occupair.live.faults import LEAST, MOST
-from occupair.live.slots import VENTILATION_HOLDS
+from occupair.live.rooms.reading_grid import VENTILATION_HOLDS
+from occupair.live.rooms.sensor_faults import LEAST, MOST
 from occupair.live.store import schema
 from occupair.live.store.engine import reading
 from occupair.live.store.values import check_texts
-from occupair.readings import Source
-from occupair.timestamps import zone_of
+from occupair.readings.grid import MINUTE, check_grid_options, put_on_grid
+from occupair.readings.schema import Source
+from occupair.readings.time_column import zone_of
 
 if TYPE_CHECKING:
     from occupair.live.store.store import Store

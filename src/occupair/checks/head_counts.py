@@ -1,0 +1,143 @@
+"""What can be the matter with the head counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau, theilslopes
+
+from occupair.checks.cleaning import (
+    DAY,
+    counted,
+    counts_of,
+    days_of,
+    named_days,
+    runs,
+    times_of,
+)
+from occupair.checks.fault import Fault
+
+NIGHT = (0, 5)  # h; from midnight to five even late workers and early cleaners are away
+ALL_NIGHT = 0.8  # of the night with somebody counted
+UNLIKELY = 0.01  # chance of so steady a rise by luck
+DRIFT = 3.0  # people over all nights
+NIGHTS_TO_JUDGE = 5
+LEFT_OVER = 2.0  # people still in at the end of the day that are gone a reading later
+OFTEN = 0.2  # of the midnights
+
+
+def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
+    """Find fewer than nobody."""
+    counts = counts_of(readings)
+    if counts is None or not (counts < 0).any():
+        return []
+    negative = (counts < 0).to_numpy()
+    times = times_of(readings)
+    spans = [(times[first], times[last]) for first, last in runs(negative)]
+    words = (
+        f"The count goes down to {counts.min():.0f} people and is negative in "
+        f"{counted(int(negative.sum()), 'reading')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
+        "a door counter that misses people coming in. "
+        "Start every day at 0 and cut off below it, or correct the counter."
+    )
+    details = {"readings": int(negative.sum()), "lowest": float(counts.min()), "spans": spans}
+    return [Fault("negative_counts", "wrong", words, spans[0][0], spans[-1][1], details)]
+
+
+def check_whole_counts(readings: pd.DataFrame) -> list[Fault]:
+    """Find counts with a fraction: means over time, or not head counts at all."""
+    counts = counts_of(readings)
+    parts = None if counts is None else (counts != counts.round()) & counts.notna()
+    if counts is None or parts is None or not parts.any():
+        return []
+    first = counts[parts]
+    words = (
+        f"{counted(int(parts.sum()), 'count')} of {int(counts.notna().sum())} are not whole people "
+        f"(first {first.iloc[0]:g} at {times_of(readings)[parts][0]:%Y-%m-%d %H:%M}): "
+        "means over time, or not a head count? Round them if they are people."
+    )
+    return [Fault("broken_counts", "wrong", words, details={"readings": int(parts.sum())})]
+
+
+def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
+    """Find a counter that keeps more people, or fewer, from night to night."""
+    counts = _nights(readings)
+    if counts is None:
+        return []
+    nightly = counts.groupby(days_of(counts.to_frame())).median().dropna()
+    if len(nightly) < NIGHTS_TO_JUDGE or nightly.nunique() < 2:
+        return []
+    days = (pd.DatetimeIndex(nightly.index) - nightly.index[0]) / DAY
+    values = nightly.to_numpy(dtype=float)
+    change = float(theilslopes(values, days)[0]) * float(days[-1])
+    if abs(change) < DRIFT or not kendalltau(days, values).pvalue < UNLIKELY:
+        return []
+    words = (
+        f"The counter drifts: at night, when the room should be empty, it goes from {values[0]:.0f} to "
+        f"{values[-1]:.0f} people over {days[-1] + 1:.0f} days. Start every day at 0, or correct the counter."
+    )
+    start, end = nightly.index[0], nightly.index[-1] + DAY
+    return [Fault("counter_drift", "wrong", words, start, end, {"change": change})]
+
+
+def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
+    """Find nights through which somebody is counted."""
+    counts = _nights(readings)
+    if counts is None:
+        return []
+    by_night = counts.groupby(days_of(counts.to_frame()))
+    share = (counts >= 0.5).groupby(days_of(counts.to_frame())).mean()
+    nights = list(share.index[share >= ALL_NIGHT])
+    if not nights:
+        return []
+    level = by_night.median()[nights]
+    span = f"{level.min():.0f}" if level.min() == level.max() else f"{level.min():.0f} to {level.max():.0f}"
+    people = "person" if span == "1" else "people"
+    words = (
+        f"{span} {people} counted all night on {len(nights)} of {counted(len(share), 'night')} "
+        f"({named_days(nights)}): left over by the counter, or really there? "
+        "If nobody was, set these nights to 0."
+    )
+    end = pd.Timedelta(hours=NIGHT[1])
+    details = {
+        "nights": len(nights),
+        "of_nights": len(share),
+        "most": float(level.max()),
+        "spans": [(night, night + end) for night in nights],
+    }
+    return [Fault("people_at_night", "doubtful", words, nights[0], nights[-1] + end, details)]
+
+
+def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
+    """Find a counter that is set to 0 at midnight with people still in it."""
+    counts = counts_of(readings)
+    if counts is None:
+        return []
+    days = days_of(readings)
+    last = np.flatnonzero(days[1:] - days[:-1] == DAY)
+    left = counts.to_numpy()[last]
+    gone = (left >= LEFT_OVER) & (counts.to_numpy()[last + 1] <= 0)
+    if last.size < NIGHTS_TO_JUDGE or gone.mean() < OFTEN:
+        return []
+    midnights = list(days[last[gone] + 1])
+    words = (
+        f"The count is set to 0 at midnight with up to {left[gone].max():.0f} people still in it, "
+        f"{counted(len(midnights), 'time')} ({named_days(midnights)}): the counter misses people leaving, "
+        "so evening counts are too high."
+    )
+    details = {
+        "times": len(midnights),
+        "most": float(left[gone].max()),
+        "spans": [(midnight, midnight) for midnight in midnights],
+    }
+    return [Fault("midnight_reset", "doubtful", words, midnights[0], midnights[-1], details)]
+
+
+def _nights(readings: pd.DataFrame) -> pd.Series[float] | None:
+    """Give the counts between midnight and five, without unknown ones."""
+    counts = counts_of(readings)
+    if counts is None:
+        return None
+    hours = times_of(readings).hour
+    known = counts[(hours >= NIGHT[0]) & (hours < NIGHT[1])].dropna()
+    return known if len(known) else None

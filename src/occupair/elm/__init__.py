@@ -1,0 +1,1 @@
+"""Extreme learning machines: random hidden layers and a ridge read-out."""

@@ -1,0 +1,1 @@
+"""Door counters: exported tables, MQTT logs and hand counts as passages."""

@@ -1,0 +1,1 @@
+"""The ledger: passages added up to occupancy, checked and corrected."""

@@ -1,0 +1,1 @@
+"""Which days to label next."""

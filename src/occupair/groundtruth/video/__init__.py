@@ -1,0 +1,1 @@
+"""Door videos: find the minutes in which somebody may have passed."""

@@ -1,0 +1,1 @@
+"""Settings of the live service: rooms.toml and the environment."""

@@ -1,0 +1,1 @@
+"""MQTT: payloads and readings in, counts and Home Assistant discovery out."""

@@ -1,0 +1,1 @@
+"""The estimator of Jiang et al. 2016: features, live day, tuning and stability."""

@@ -1,0 +1,1 @@
+"""Readings: files, columns, times, units, the regular grid and head counts."""

@@ -1,0 +1,263 @@
+"""What comes in: readings, a table of time, CO2, ventilation and head counts on one regular grid.
+
+*Readings* are a pandas DataFrame with a DatetimeIndex (local time, or aware of its time zone) and the
+columns ``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Inside a
+local day the readings lie on one grid. A gap is where rows are missing, never a row of NaN. An *episode*
+is a stretch of a local day without a gap: it is what an estimator runs over from its starting state, so
+nothing is carried across midnight or across a gap. ``readings.attrs`` may hold notes on how they were
+read; those are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from occupair.errors import InputError
+
+COLUMNS = ("co2", "ventilation", "occupancy")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where readings come from, for error messages: a name, and the number of the first data row."""
+
+    name: str
+    first_row: int = 1
+
+    def error(self, rule: str, *, row: int | None = None, column: str | None = None) -> InputError:
+        """Make the error to raise: where it is, then the rule that is broken."""
+        where = [self.name]
+        if row is not None:
+            where.append(f"row {row + self.first_row}")
+        if column is not None:
+            where.append(f"column {column}")
+        return InputError(f"{', '.join(where)}: {rule}")
+
+    @property
+    def strict(self) -> bool:
+        """Whether every row has to keep the rules; ``occupair.readings.lenient`` has one that does not."""
+        return True
+
+    def refuse(
+        self,
+        wrong: NDArray[np.bool_],
+        say: Callable[[int], str],
+        *,
+        rows: NDArray[np.int64],
+        column: str,
+        kind: str,
+    ) -> None:
+        """Raise for the first row that is wrong.
+
+        Parameters
+        ----------
+        wrong : mask over the rows
+        say : callable
+            Gives the rule that a row breaks, and what came instead.
+        rows : array of int
+            Where each row stands in the file.
+        column : str
+            What its column is called.
+        kind : str
+            A short name for what is wrong.
+        """
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise self.error(say(k), row=int(rows[k]), column=column)
+
+
+def check_readings(
+    readings: pd.DataFrame, *, needed: Sequence[str] = ("co2",), source: Source | str = "readings"
+) -> pd.DataFrame:
+    """Return the columns we use of ``readings`` as floats, or say which rule they break and where.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        See the module.
+    needed : sequence of str
+        Columns that have to be there.
+    source : str
+        What to call the readings in an error message.
+
+    Raises
+    ------
+    InputError
+        For the first rule that is broken: times that do not rise, steps that are no whole number of
+        intervals, missing columns, CO2 that is negative or not finite, ventilation outside 0..1, head
+        counts that are not whole.
+    """
+    source = source if isinstance(source, Source) else Source(source)
+    if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
+        raise source.error("must be a DataFrame with a DatetimeIndex")
+    for name in needed:
+        if name not in readings.columns:
+            raise source.error(missing_column(name, readings))
+    kept = [name for name in COLUMNS if name in readings.columns]
+    checked = pd.DataFrame({name: to_numbers(readings[name], source) for name in kept}, index=readings.index)
+    _check_times(readings.index, source)
+    for name in kept:
+        _check_values(checked[name], source)
+    checked.attrs = dict(readings.attrs)
+    return checked.rename_axis("time")
+
+
+def interval_of(readings: pd.DataFrame) -> float:
+    """Minutes from one reading to the next, the most common one [min].
+
+    Examples
+    --------
+    >>> times = pd.date_range("2024-01-08", periods=4, freq="5min")
+    >>> interval_of(pd.DataFrame({"co2": 400.0}, index=times))
+    5.0
+    """
+    return _interval(_index(readings), Source("readings"))
+
+
+def episode_slices(readings: pd.DataFrame) -> list[slice]:
+    """Rows of each episode, in order: a new one begins with every local day and after every gap.
+
+    Examples
+    --------
+    >>> times = pd.date_range("2024-01-08 23:56", periods=7, freq="min").delete(2)
+    >>> episode_slices(pd.DataFrame({"co2": 400.0}, index=times))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 6, None)]
+    """
+    index = _index(readings)
+    days, steps = _local_days(index), np.diff(_seconds(index))
+    same_day = days[1:] == days[:-1]
+    starts = ~same_day
+    if same_day.any():
+        starts |= steps > 1.5 * _usual(steps[same_day])
+    return _slices(starts, len(index))
+
+
+def date_slices(readings: pd.DataFrame) -> list[slice]:
+    """Rows of each local day, in order, with whatever gaps it has.
+
+    Examples
+    --------
+    >>> times = pd.date_range("2024-01-08 23:56", periods=7, freq="min").delete(2)
+    >>> date_slices(pd.DataFrame({"co2": 400.0}, index=times))
+    [slice(0, 3, None), slice(3, 6, None)]
+    """
+    days = _local_days(_index(readings))
+    return _slices(days[1:] != days[:-1], days.size)
+
+
+def _slices(starts: NDArray[np.bool_], size: int) -> list[slice]:
+    """Cut ``size`` rows before every row k + 1 where ``starts[k]``."""
+    edges = np.r_[0, np.flatnonzero(starts) + 1, size]
+    return [slice(int(start), int(stop)) for start, stop in pairwise(edges) if stop > start]
+
+
+def _index(readings: pd.DataFrame) -> pd.DatetimeIndex:
+    assert isinstance(readings.index, pd.DatetimeIndex)
+    return readings.index
+
+
+def _local_days(index: pd.DatetimeIndex) -> NDArray[np.datetime64]:
+    return index.tz_localize(None).to_numpy().astype("datetime64[D]")
+
+
+def _seconds(index: pd.DatetimeIndex) -> NDArray[np.float64]:
+    """Time since 1970 [s]: steady through changes of the clock when the zone is known."""
+    steady = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
+    return steady.to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6
+
+
+def _interval(index: pd.DatetimeIndex, source: Source) -> float:
+    days, seconds = _local_days(index), _seconds(index)
+    steps = np.diff(seconds)[days[1:] == days[:-1]]
+    if steps.size == 0:
+        raise source.error(f"needs at least two readings in one day, got {len(index)} in all")
+    return _usual(steps) / 60
+
+
+def _usual(steps: NDArray[np.float64]) -> float:
+    """Give the most common step, the shortest of them if several are."""
+    lengths, counts = np.unique(steps, return_counts=True)
+    return float(lengths[np.argmax(counts)])
+
+
+def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
+    if index.hasnans:
+        raise source.error("is empty or not a time", row=int(np.argmax(index.isna())), column="time")
+    seconds = _seconds(index)
+    wrong = np.flatnonzero(np.diff(seconds) <= 0) + 1
+    if wrong.size:
+        k = int(wrong[0])
+        what = "is there twice" if seconds[k] == seconds[k - 1] else f"comes after {index[k - 1]}"
+        hint = "" if index.tz is not None else " (a change of the clock? then give the time zone)"
+        raise source.error(f"times must rise, {index[k]} {what}{hint}", row=k, column="time")
+    interval = _interval(index, source)
+    days = _local_days(index)
+    steps = np.diff(seconds) / 60
+    off_grid = np.abs(steps - interval * np.maximum(np.rint(steps / interval), 1))
+    irregular = (days[1:] == days[:-1]) & (off_grid > 1e-6)
+    if irregular.any():
+        k = int(np.argmax(irregular)) + 1
+        came = f"{index[k]} comes {steps[k - 1]:g} min after the one before, others {interval:g} min"
+        rule = f"mixed intervals, {came} (a gap must be a whole number of them)"
+        raise source.error(rule, row=k, column="time")
+
+
+def _check_values(column: pd.Series[float], source: Source) -> None:
+    values = np.asarray(column, dtype=np.float64)
+    rules: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.bool_]], str]] = {
+        "co2": (lambda x: (x >= 0) & (x <= 1e6), "must be from 0 to 1000000 ppm"),
+        "ventilation": (lambda x: (x >= 0) & (x <= 1), "must be from 0 to 1 (80 % is 0.8)"),
+        "occupancy": (
+            lambda x: (x >= 0) & (x == np.rint(x)) & np.isfinite(x),
+            "must be a whole number of people, 0 or more",
+        ),
+    }
+    holds, rule = rules[str(column.name)]
+    wrong = ~holds(values)
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        got = "nothing" if np.isnan(values[k]) else f"{values[k]:g}"
+        raise source.error(f"{rule}, got {got} at {column.index[k]}", row=k, column=str(column.name))
+
+
+def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
+    """Convert to floats; an empty cell becomes NaN, what is not a number is an error."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.astype(float)
+    text = column.where(column.astype(str).str.strip() != "", np.nan)
+    numbers = pd.to_numeric(text.astype(str), errors="coerce").astype(float)
+    wrong = (numbers.isna() & ~text.isna()).to_numpy()
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise source.error(f"must be a number, got {shown(column.iloc[k])}", row=k, column=str(column.name))
+    return numbers
+
+
+def shown(value: object) -> str:
+    """Show a value in an error message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def missing_column(column: str, table: pd.DataFrame) -> str:
+    """Say that ``column`` is not in ``table``, and what is."""
+    hint = "; head counts are needed here" if column == "occupancy" else ""
+    return f"has no column {column!r}, only {named(table.columns)}{hint}"
+
+
+def named(names: Iterable[object]) -> str:
+    """List names in an error message, cut where there are many.
+
+    Examples
+    --------
+    >>> named(["time", "co2"])
+    "'time', 'co2'"
+    """
+    quoted = [shown(name) for name in names]
+    return ", ".join(quoted[:20]) + (f" and {len(quoted) - 20} more" if len(quoted) > 20 else "")

@@ -1,0 +1,249 @@
+"""Files as they are: bytes to a table of cells, with whatever encoding, delimiter and preamble they have."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from occupair.errors import InputError
+from occupair.readings.column_names import header_score
+from occupair.readings.schema import Source, shown
+
+HEADER_WITHIN = 50  # lines
+DELIMITERS = ",;\t|"
+
+_FOREIGN = {
+    b"PK\x03\x04": "is a spreadsheet or a zip archive, not a CSV: save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "is an old spreadsheet, not a CSV: save the table as CSV",
+    b"PAR1": "is a Parquet file, not a CSV: give it a name that ends in .parquet",
+    b"%PDF": "is a PDF, not a CSV",
+    b"SQLite format 3": "is a database, not a CSV: export the table as CSV",
+}
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Cells of a file, as text or as Parquet types them; columns by position, for names may repeat."""
+
+    source: Source
+    names: list[str]
+    cells: pd.DataFrame
+    rows: NDArray[np.int64]  # where each record stands in the file, counted from the first data row
+    units: list[str]  # of each column, from a line below the header; "" where there is none
+
+    def column(self, position: int) -> pd.Series:
+        """Give the cells of one column, named as in the file."""
+        return self.cells.iloc[:, position].rename(self.names[position])
+
+
+def read_raw(path: Path, given: Mapping[str, str]) -> RawTable:
+    """Read a CSV or Parquet file; ``given`` says which columns are what, so that its header is found."""
+    table = _read_parquet(path) if is_parquet(path) else _read_text(path, given)
+    if table.cells.empty:
+        raise table.source.error("has no readings")
+    return table
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the name of a file says Parquet."""
+    return path.suffix.lower() in {".parquet", ".pq"}
+
+
+def needs_pyarrow(name: str) -> None:
+    """Say what to install where Parquet cannot be read or written."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InputError(
+            f"{name}: Parquet needs pyarrow, pip install 'occupair[parquet]' or use CSV"
+        ) from None
+
+
+def _read_parquet(path: Path) -> RawTable:
+    source = Source(str(path))
+    needs_pyarrow(str(path))
+    from pyarrow import ArrowException
+
+    with path.open("rb") as content:  # a missing file is the system's to say
+        try:
+            table = pd.read_parquet(content, engine="pyarrow")
+        except (ArrowException, OSError, ValueError):
+            raise source.error("is not a Parquet file, or damaged") from None
+    index_name = str(table.index.name or "time")
+    if isinstance(table.index, pd.DatetimeIndex) and index_name not in table.columns:
+        table = table.rename_axis(index_name).reset_index()
+    names = [str(name).strip() for name in table.columns]
+    return RawTable(source, names, table, np.arange(len(table)), [""] * len(names))
+
+
+def _read_text(path: Path, given: Mapping[str, str]) -> RawTable:
+    source = Source(str(path))
+    text = decode(_unpacked(path, source), source)
+    if not text.strip():
+        raise source.error("is empty")
+    line, delimiter, names = find_header(text, given)
+    source = Source(str(path), first_row=line + 2)
+    body = text.split("\n", line + 1)[line + 1 :]
+    names = _fitted(names, _split(_first_line(body), delimiter), source)
+    cells = _cells(body, delimiter, len(names), source)
+    filled = np.logical_or.reduce([(cells[k].str.strip() != "").to_numpy() for k in cells])
+    if not filled.any():
+        raise source.error("has no readings")
+    rows = np.flatnonzero(filled)
+    above = _lines_of_units(cells.iloc[rows[:3]])
+    units = [" ".join(words).strip() for words in zip(*above, strict=True)] or [""] * len(names)
+    rows = rows[len(above) :]
+    return RawTable(source, names, cells.iloc[rows], rows, units)
+
+
+def _unpacked(path: Path, source: Source) -> bytes:
+    content = path.read_bytes()
+    if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error, OSError):
+        raise source.error("is not a gzip file, or cut short") from None
+
+
+def decode(content: bytes, source: Source) -> str:
+    r"""Turn bytes into text: UTF-8 or UTF-16 with or without mark, else the code page of Windows.
+
+    Examples
+    --------
+    >>> decode("Lüftung".encode("cp1252"), Source("a.csv")), decode("tid".encode("utf-16"), Source("a.csv"))
+    ('Lüftung', 'tid')
+    """
+    for start, what in _FOREIGN.items():
+        if content.startswith(start):
+            raise source.error(what)
+    for encoding in _encodings(content):
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+            return _not_a_page(text, source)
+    raise source.error("is not text, so not a CSV file")
+
+
+def _encodings(content: bytes) -> list[str]:
+    if content.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return ["utf-32"]
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ["utf-16"]
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # every other byte of Latin text is 0
+        if content[first:2000:2].count(0) > len(content[:2000]) // 4:
+            return [encoding]
+    return ["utf-8", "cp1252"]
+
+
+def _not_a_page(text: str, source: Source) -> str:
+    start = text[:200].lstrip().lower()
+    if start.startswith(("<!doctype", "<html", "<?xml")):
+        raise source.error("is a web page or XML, not a CSV")
+    if start.startswith(("{", "[{")):
+        raise source.error("is JSON, not a CSV")
+    return text
+
+
+def find_header(text: str, given: Mapping[str, str]) -> tuple[int, str, list[str]]:
+    r"""Find the line of the header (from 0), the delimiter and the names of the columns.
+
+    The first line with a time and a CO2 column is the header; if there is none in the first 50 lines,
+    the first that has one of the two, else the first that is not blank.
+
+    Examples
+    --------
+    >>> find_header("Logger 7\nsep=;\nZeit;CO2\n", {})
+    (2, ';', ['Zeit', 'CO2'])
+    """
+    lines = text.split("\n", HEADER_WITHIN)[:HEADER_WITHIN]
+    tries = [
+        (header_score(names, given), -number, len(names), delimiter, names)
+        for number, line in enumerate(lines)
+        if line.strip()
+        for delimiter in DELIMITERS
+        for names in [_split(line, delimiter)]
+    ]
+    _, number, _, delimiter, names = max(tries, key=lambda attempt: attempt[:3])
+    return -number, delimiter, names
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        return [line]
+    names = [cell.strip() for cell in cells]
+    return [names[0].lstrip("# "), *names[1:]] if names else [line]
+
+
+def _first_line(body: list[str]) -> str:
+    lines = (line for text in body for line in text[:100_000].split("\n"))
+    return next((line for line in lines if line.strip()), "")
+
+
+def _fitted(names: list[str], first: list[str], source: Source) -> list[str]:
+    """Name also what the first row has more: names of rows as R writes them, or nothing at the end."""
+    if len(first) == len(names) + 1 and first[-1] == "":
+        return [*names, ""]
+    if len(first) == len(names) + 1 and re.fullmatch(r"\d*", first[0]):
+        return ["", *names]
+    if len(first) == 1 < len(names) and any(mark in first[0] for mark in DELIMITERS):
+        rule = f"has {len(names)} names in its header but one cell in its first row, {shown(first[0])}"
+        raise source.error(f"{rule}: separate all lines by the same delimiter")
+    if len(first) > len(names):
+        rule = f"has {len(first)} cells in its first row of readings but {len(names)} in its header"
+        raise source.error(f"{rule} (decimal commas? then it needs another delimiter, or quotes)")
+    return names
+
+
+def _cells(body: list[str], delimiter: str, width: int, source: Source) -> pd.DataFrame:
+    """Everything below the header, as text; an empty cell is ""."""
+    try:
+        table = pd.read_csv(
+            io.StringIO("".join(body)),
+            sep=delimiter,
+            header=None,
+            names=range(width),
+            dtype=str,
+            keep_default_na=False,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+        )
+    except pd.errors.EmptyDataError:
+        raise source.error("has no readings") from None
+    except pd.errors.ParserError as error:
+        raise source.error(f"is not a CSV table: {_plain(str(error), source)}") from None
+    return table.fillna("")
+
+
+def _plain(message: str, source: Source) -> str:
+    """Say in plain words what the parser does not like, with rows counted as in the file."""
+    last = message.strip().splitlines()[-1]
+    if more := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", last):
+        row = int(more[2]) + source.first_row - 1
+        return f"row {row} has {more[3]} cells, the header {more[1]} (a delimiter in a cell? quote it)"
+    if quote := re.search(r"EOF inside string starting at row (\d+)", last):
+        return f"a quote is opened in row {int(quote[1]) + source.first_row} and never closed"
+    return last
+
+
+def _lines_of_units(top: pd.DataFrame) -> list[list[str]]:
+    """Up to two lines right below the header in which no cell begins as a number or a time does."""
+    rows = [[str(cell).strip() for cell in row] for row in top.itertuples(index=False)]
+    number, share = re.compile(r"[-+]?\d"), re.compile(r"0 ?(\.\.|-|–|/|to) ?1(00)?( ?%)?")
+    is_data = [any(number.match(cell) and not share.fullmatch(cell) for cell in row) for row in rows]
+    return rows[: is_data.index(True)] if True in is_data else []

@@ -1,0 +1,179 @@
+"""The time column of a file as times: in order, in their zone, every one that is none named by its row."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from occupair.errors import InputError
+from occupair.readings.number_cells import as_text
+from occupair.readings.schema import Source, shown
+from occupair.readings.time_strings import Order, date_order, is_date, parse_clock, parse_date, split_stamp
+
+Rows = NDArray[np.int64]
+_EPOCHS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+_DAY_NUMBER = " (a spreadsheet's number of a day? there, format the column as date and time)"
+_GIVE_ZONE = "where the clock changes, give the room's time zone"
+_RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
+
+
+def zone_of(timezone: str | None) -> ZoneInfo | None:
+    """Look up a time zone by its name."""
+    if timezone is None:
+        return None
+    try:
+        return ZoneInfo(timezone)
+    except (KeyError, ValueError, IndexError, OSError, TypeError):
+        raise InputError(f"timezone must be one such as Europe/Copenhagen, got {timezone!r}") from None
+
+
+def read_times(
+    cells: pd.Series,
+    *,
+    zone: ZoneInfo | None,
+    utc: bool = False,
+    dayfirst: bool | None = None,
+    source: Source,
+    rows: Rows,
+) -> pd.DatetimeIndex:
+    """Read times as they are written; those without offset stay local, see ``localised``.
+
+    Parameters
+    ----------
+    cells : Series
+        Text, times, or seconds, milli-, micro- or nanoseconds since 1970 in UTC. What is none is an
+        error, or NaT where the source is lenient.
+    zone : ZoneInfo, optional
+        Zone to show times in that have an offset.
+    utc : bool
+        Whether times without offset are UTC.
+    dayfirst : bool, optional
+        Whether 01/02/2024 is in February; None finds out.
+    source, rows :
+        What to call the file in an error, and where each cell stands in it.
+    """
+    if pd.api.types.is_datetime64_any_dtype(cells):
+        index = pd.DatetimeIndex(cells)
+        _refuse(np.asarray(index.isna()), cells, source, rows)
+    elif (since := _since_1970(cells)) is not None:
+        _refuse(np.asarray(since.isna()), cells, source, rows)
+        return since.tz_convert(zone or "UTC")
+    else:
+        index = _written(cells, zone=zone, dayfirst=dayfirst, source=source, rows=rows)
+    index = index.as_unit("us")
+    if utc and index.tz is None:
+        index = index.tz_localize("UTC")
+    return index if zone is None or index.tz is None else index.tz_convert(zone)
+
+
+def _refuse(wrong: NDArray[np.bool_], cells: pd.Series, source: Source, rows: Rows) -> None:
+    def say(k: int) -> str:
+        text = str(cells.iloc[k])
+        return f"{_RULE}, got {shown(text)}{_DAY_NUMBER if _is_day_number(text) else ''}"
+
+    source.refuse(wrong, say, rows=rows, column=str(cells.name), kind="no_time")
+
+
+def _is_day_number(text: str) -> bool:
+    """Whether it may be a time as spreadsheets count them, in days since 1900."""
+    return re.fullmatch(r"[3-6]\d{4}([.,]\d*)?", text.strip()) is not None
+
+
+def _since_1970(cells: pd.Series) -> pd.DatetimeIndex | None:
+    """Read seconds or the like since 1970; None if the first cell is no such number."""
+    first = pd.to_numeric(as_text(cells.iloc[:1]), errors="coerce").to_numpy(dtype=float)[0]
+    unit = next((unit for unit, scale in _EPOCHS.items() if 3e8 <= first / scale < 1e10), None)
+    if unit is None or (len(str(cells.iloc[0]).strip()) in (12, 14) and unit == "ms"):  # 202401080800
+        return None
+    numbers = pd.to_numeric(cells, errors="coerce")
+    likely = numbers.where((numbers / _EPOCHS[unit]).between(3e8, 1e10))
+    microseconds = (likely.astype(float) if unit != "ns" else likely) * (1e6 / _EPOCHS[unit])
+    whole = np.rint(microseconds.to_numpy(dtype=float, na_value=np.nan))
+    stamps = np.where(np.isnan(whole), np.datetime64("NaT", "us").astype(np.int64), whole)
+    return pd.DatetimeIndex(stamps.astype(np.int64).view("datetime64[us]")).tz_localize("UTC")
+
+
+def _written(
+    cells: pd.Series, *, zone: ZoneInfo | None, dayfirst: bool | None, source: Source, rows: Rows
+) -> pd.DatetimeIndex:
+    parts = [split_stamp(text) for text in as_text(cells).str.strip()]
+    date_codes, dates = pd.factorize(np.array([date for date, _ in parts], dtype=object))
+    clock_codes, clocks = pd.factorize(np.array([clock for _, clock in parts], dtype=object))
+    first = _first_part([str(date) for date in dates], dayfirst)
+    if first is None:
+        how = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
+        rule = f"{dates[0]} may have the day or the month first: say which with {how}"
+        raise source.error(rule, row=int(rows[0]), column=str(cells.name))
+    days = [parse_date(str(date), first) for date in dates]
+    times = [parse_clock(str(clock)) for clock in clocks]
+    wrong_day, wrong_time = np.array([day is None for day in days]), np.array([t is None for t in times])
+    wrong = wrong_day[date_codes] | wrong_time[clock_codes]
+    _refuse(wrong, cells, source, rows)
+    midnight = np.array(days, dtype="datetime64[us]")[date_codes]
+    since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")[clock_codes]
+    ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])[clock_codes]
+    local = np.where(wrong, np.datetime64("NaT", "us"), midnight + since)
+    return _with_offsets(local, ahead, zone, cells, source, rows)
+
+
+def _first_part(dates: list[str], dayfirst: bool | None) -> Order | None:
+    """Find what dates begin with, or take the caller's word where it is not the year."""
+    dates = [date for date in dates if is_date(date)] or dates
+    if dayfirst is None or parse_date(dates[0], "year"):
+        return date_order(dates)
+    return "day" if dayfirst else "month"
+
+
+def _with_offsets(
+    local: NDArray[np.datetime64],
+    ahead: NDArray[np.float64],
+    zone: ZoneInfo | None,
+    cells: pd.Series,
+    source: Source,
+    rows: Rows,
+) -> pd.DatetimeIndex:
+    """Make times of what the clock shows and how far it is ahead of UTC [min]."""
+    read = ~np.isnat(local)
+    first = int(np.argmax(read))
+    none = np.isnan(ahead)
+    different = read & (ahead != ahead[first]) & ~(none & none[first])
+    if different.any() and (zone is None or none[read].any()):
+        missing = "give every time one, and the room's time zone" if none[read].any() else _GIVE_ZONE
+        rule = f"times with different UTC offsets: {missing}, --timezone Europe/Copenhagen for example"
+        raise source.error(rule, row=int(rows[int(np.argmax(different))]), column=str(cells.name))
+    if none[first]:
+        return pd.DatetimeIndex(local)
+    utc = local - (np.where(read, ahead, 0.0) * 60e6).astype("timedelta64[us]")
+    own_zone = dt.timezone(dt.timedelta(minutes=float(ahead[first])))
+    return pd.DatetimeIndex(utc).tz_localize("UTC").tz_convert(zone or own_zone)
+
+
+def newest_first(index: pd.DatetimeIndex) -> bool:
+    """Whether times fall: most steps that are not zero go back."""
+    steps = np.diff(index.asi8)
+    return bool((steps < 0).sum() > (steps > 0).sum())
+
+
+def localised(
+    index: pd.DatetimeIndex, zone: ZoneInfo | None, *, column: str, source: Source, rows: Rows
+) -> pd.DatetimeIndex:
+    """Give local times, in order, their zone.
+
+    Where the clock is put back an hour is shown twice. The second time begins where times go back or
+    repeat; if they do not, that hour is taken as its first, summer one.
+    """
+    if zone is None or index.tz is not None:
+        return index
+    back = np.r_[False, np.diff(index.asi8) <= 0]
+    summer = pd.Series(back).groupby(index.to_numpy().astype("datetime64[D]")).cumsum().to_numpy() == 0
+    aware = index.tz_localize(zone, ambiguous=summer, nonexistent="NaT")
+    if aware.hasnans:
+        k = int(np.argmax(aware.isna()))
+        rule = f"does not fit the time zone {zone.key}: its clock never shows {index[k]}"
+        raise source.error(rule, row=int(rows[k]), column=column)
+    return aware

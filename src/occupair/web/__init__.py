@@ -1,0 +1,1 @@
+"""What every HTTP server of occupair shares: access control, headers, assets and error bodies."""

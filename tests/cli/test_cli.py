@@ -1,0 +1,501 @@
+"""The command line, run as a user runs it: what it prints, writes, and says of mistakes."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import occupair
+
+import occupair as oc
+
+COMMANDS = [
+    "simulate",
+    "fit",
+    "estimate",
+    "evaluate",
+    "reproduce",
+    "datasets",
+    "datasets fetch",
+    "check",
+    "benchmark",
+]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory, slow_office):
+    """A folder with three days to train on, one to test, and the model the command line made of them."""
+    folder = tmp_path_factory.mktemp("desk")
+    oc.write_readings(slow_office.iloc[: 3 * 288], folder / "train.csv")
+    oc.write_readings(slow_office.iloc[3 * 288 :], folder / "test.csv")
+    done = occupair(
+        "fit", "train.csv", "--out", "room.occupair", "--paper", "--hidden", 40, "--draws", 1, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert "room.occupair: trained on 3 days (864 readings, one every 5 min)" in done.stdout
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_in_its_help(command):
+    done = occupair(*command.split(), "--help")
+    assert done.returncode == 0
+    assert f"Example: occupair {command}" in done.stdout
+
+
+def test_no_command_shows_them_all():
+    done = occupair()
+    assert all(command.split()[0] in done.stdout + done.stderr for command in COMMANDS)
+
+
+def test_version():
+    assert occupair("--version").stdout.startswith("occupair 0.")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_simulate_writes_what_the_library_makes(tmp_path, suffix):
+    done = occupair("simulate", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    assert "2880 readings, 2 weekdays" in done.stdout
+    written = oc.read_readings(tmp_path / f"office.{suffix}")
+    np.testing.assert_array_equal(written.to_numpy(), oc.simulate_office(2, seed=3).to_numpy())
+    assert os.listdir(tmp_path) == [f"office.{suffix}"]
+
+
+def test_fit_makes_the_model_of_the_library(desk, estimator, last_day):
+    model = oc.OccupancyEstimator.load(desk / "room.occupair")
+    pd.testing.assert_series_equal(model.estimate(last_day), estimator.estimate(last_day))
+
+
+def test_fit_without_options_has_the_settings_we_recommend(desk, slow_office):
+    assert occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk).returncode == 0
+    ours = oc.OccupancyEstimator.load(desk / "ours.occupair").get_params()
+    assert ours == oc.OccupancyEstimator(n_hidden=8, random_state=0).get_params()
+
+
+def test_fit_says_what_co2_adds_to_the_clock(desk):
+    done = occupair("fit", "train.csv", "--out", "ours.occupair", cwd=desk)
+    assert "CO2 tells more than the clock: on days left out" in done.stdout
+    assert "people off with it," in done.stdout
+
+
+def test_fit_starts_from_the_models_of_other_rooms(desk, slow_office):
+    assert occupair("fit", "train.csv", "--out", "other.occupair", cwd=desk).returncode == 0
+    options = ["--like", "other.occupair", "--like", "other.occupair"]
+    done = occupair("fit", "test.csv", "--out", "new.occupair", *options, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    assert "a single day does not tell" in done.stdout
+    other = oc.OccupancyEstimator.load(desk / "other.occupair")
+    new = oc.OccupancyEstimator.transfer([other, other], random_state=0).fit(slow_office.iloc[3 * 288 :])
+    written = oc.OccupancyEstimator.load(desk / "new.occupair")
+    pd.testing.assert_series_equal(written.estimate(slow_office), new.estimate(slow_office))
+
+
+def test_estimate_with_a_range(desk, last_day):
+    assert occupair("fit", "train.csv", "--out", "ours.occupair", cwd=desk).returncode == 0
+    done = occupair("estimate", "ours.occupair", "test.csv", "--interval", "0.8", "--lag", "10", cwd=desk)
+    table = pd.read_csv(io.StringIO(done.stdout), parse_dates=["time"], index_col="time")
+    ours = oc.OccupancyEstimator.load(desk / "ours.occupair").estimate(last_day, lag=10, interval=0.8)
+    assert table.columns.tolist() == ["people", "people_whole", "low", "high"]
+    np.testing.assert_allclose(table[["people", "low", "high"]], ours, atol=1e-9)
+
+
+def test_estimate_to_a_file_and_to_the_screen(desk, estimator, last_day):
+    expected = estimator.estimate(last_day)
+    done = occupair("estimate", "room.occupair", "test.csv", "--out", "people.csv", cwd=desk)
+    assert done.returncode == 0, done.stderr
+    assert "people.csv: 288 estimates" in done.stdout
+    people = pd.read_csv(desk / "people.csv", parse_dates=["time"])
+    np.testing.assert_allclose(people["people"], expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(people["people_whole"], np.rint(expected))
+    screen = occupair("estimate", "room.occupair", "test.csv", cwd=desk)
+    assert screen.stdout == (desk / "people.csv").read_text()
+
+
+def test_estimate_in_another_mode_and_with_a_lag(desk, estimator, last_day):
+    for options, expected in (
+        (["--mode", "hindsight"], estimator.estimate(last_day, mode="hindsight")),
+        (["--lag", "20"], estimator.estimate(last_day, lag=20)),
+    ):
+        done = occupair("estimate", "room.occupair", "test.csv", "--out", "p.parquet", *options, cwd=desk)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_allclose(pd.read_parquet(desk / "p.parquet")["people"], expected, atol=1e-12)
+
+
+def test_a_later_file_takes_the_ventilation_scale_of_the_training(desk, slow_office, last_day):
+    """A flow has no natural full: 600 m3/h was the most in training, so 300 is half, whatever else comes."""
+    train = slow_office.iloc[: 3 * 288]
+    for name, part, factor in (("flow.csv", train, 600), ("low.csv", last_day, 300)):
+        table = part.rename_axis("Zeit").rename(columns={"ventilation": "Zuluft [m3/h]"})
+        table.assign(**{"Zuluft [m3/h]": table["Zuluft [m3/h]"] * factor}).to_csv(desk / name, sep=";")
+    done = occupair("fit", "flow.csv", "--out", "flow.occupair", "--hidden", 8, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    model = oc.OccupancyEstimator.load(desk / "flow.occupair")
+    assert model.ventilation_full_ == 600
+    done = occupair("estimate", "flow.occupair", "low.csv", "--out", "low-people.csv", cwd=desk)
+    assert done.returncode == 0, done.stderr
+    half = last_day.assign(ventilation=last_day["ventilation"] / 2)
+    np.testing.assert_allclose(
+        pd.read_csv(desk / "low-people.csv")["people"], model.estimate(half), atol=1e-9
+    )
+
+
+@pytest.fixture(scope="module")
+def percent_model(desk, slow_office):
+    """A model of the default kind, trained on local times and a damper in %."""
+    train = slow_office.iloc[: 3 * 288]
+    train.assign(ventilation=train["ventilation"] * 100).rename(
+        columns={"ventilation": "damper [%]"}
+    ).rename_axis("time").to_csv(desk / "percent.csv")
+    done = occupair("fit", "percent.csv", "--out", "percent.occupair", "--hidden", 8, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    return oc.OccupancyEstimator.load(desk / "percent.occupair")
+
+
+def test_a_later_file_in_another_unit_is_converted_or_refused(desk, percent_model, last_day):
+    for name, column, factor in (("share.csv", "damper", 1), ("flow-now.csv", "damper [m3/h]", 600)):
+        table = last_day.assign(ventilation=last_day["ventilation"] * factor).rename_axis("time")
+        table.rename(columns={"ventilation": column}).to_csv(desk / name)
+    done = occupair("estimate", "percent.occupair", "share.csv", "--out", "share-people.csv", cwd=desk)
+    assert (done.returncode, done.stderr) == (
+        0,
+        "occupair: share.csv: ventilation is taken as 0..1, and the model was trained in %\n",
+    )
+    said = pd.read_csv(desk / "share-people.csv")["people"]
+    np.testing.assert_allclose(said, percent_model.estimate(last_day), atol=1e-9)
+    done = occupair("estimate", "percent.occupair", "flow-now.csv", cwd=desk)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "occupair: flow-now.csv, column damper [m3/h]: ventilation is in m3/h here and was in % in training: "
+        "give it in %, or train again on readings in m3/h\n"
+    )
+
+
+def test_times_of_another_kind_than_in_training_are_told(desk, percent_model, last_day):
+    """Stamped in UTC and shown in the room's zone again, a day is what it was in local times."""
+    aware = last_day.tz_localize("Europe/Copenhagen")
+    oc.write_readings(aware.tz_convert("UTC"), desk / "utc.csv")
+    done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", cwd=desk)
+    words = "utc.csv: has times in UTC, and the model was trained on local times: give the room's time zone"
+    assert words in done.stderr
+    given = ["--timezone", "Europe/Copenhagen"]
+    done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", *given, cwd=desk)
+    assert "time" not in done.stderr
+    expected = oc.metrics.scores(last_day["occupancy"], percent_model.estimate(last_day))["rmse"]
+    assert json.loads(done.stdout)["rmse"] == pytest.approx(expected)
+    assert occupair("fit", "train.csv", "--out", "zone.occupair", "--hidden", 8, *given, cwd=desk)[0] == 0
+    done = occupair("evaluate", "zone.occupair", "test.csv", cwd=desk)
+    assert "test.csv: has local times, and the model was trained in Europe/Copenhagen: give" in done.stderr
+    assert occupair("evaluate", "zone.occupair", "utc.csv", cwd=desk).stderr == ""  # is converted
+    assert occupair("fit", "utc.csv", "--out", "utc.occupair", "--hidden", 8, cwd=desk).returncode == 0
+    done = occupair("evaluate", "utc.occupair", "utc.csv", *given, cwd=desk)
+    assert "utc.csv: times are taken at UTC, as in training: give the room's time zone" in done.stderr
+
+
+def test_check_notes_times_in_utc(tmp_path):
+    office = oc.simulate_office(8, seed=1).iloc[::5].tz_localize("Europe/Copenhagen")
+    oc.write_readings(office.tz_convert("UTC"), tmp_path / "office.csv")
+    words = "utc_times: All times are in UTC, so midnight and the time of day are taken at UTC."
+    assert words in occupair("check", "office.csv", cwd=tmp_path).stdout
+    for zone in ("Europe/Copenhagen", "UTC"):
+        assert "utc" not in occupair("check", "office.csv", "--timezone", zone, cwd=tmp_path).stdout
+
+
+def test_a_lag_that_is_not_used_whole_is_told(desk, percent_model):
+    for lag, used in ((0, 0), (9, 0), (10, 10), (60, 20)):
+        done = occupair("evaluate", "percent.occupair", "percent.csv", "--lag", lag, "--json", cwd=desk)
+        assert json.loads(done.stdout)["lag_used"] == used
+        text = occupair("evaluate", "percent.occupair", "percent.csv", "--lag", lag, cwd=desk).stdout
+        assert (f"Lag used: {used} min of the {lag} given" in text) == (lag != used)
+    done = occupair("evaluate", "room.occupair", "test.csv", "--mode", "hindsight", "--json", cwd=desk)
+    assert json.loads(done.stdout)["lag_used"] is None
+
+
+def test_fit_says_when_nobody_was_ever_in_and_counts_one_day(desk, last_day):
+    oc.write_readings(last_day.assign(occupancy=0), desk / "empty.csv")
+    done = occupair("fit", "empty.csv", "--out", "empty.occupair", cwd=desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "trained on 1 day (288 readings" in done.stdout
+    assert "Nobody was ever in while training, so nobody will be estimated: train on days" in done.stdout
+
+
+def test_columns_with_other_names_can_be_given(desk, last_day):
+    last_day.rename_axis("time").rename(columns={"co2": "Raum 7"}).to_csv(desk / "raum.csv")
+    asked = occupair("estimate", "room.occupair", "raum.csv", cwd=desk).stderr
+    assert "give it with --column co2='...' (in Python, columns={'co2': '...'})" in asked
+    given = occupair("estimate", "room.occupair", "raum.csv", "--column", "co2=Raum 7", cwd=desk)
+    assert given.returncode == 0, given.stderr
+    wrong = occupair("estimate", "room.occupair", "raum.csv", "--column", "Raum 7", cwd=desk)
+    assert "--column must be ours=theirs, e.g. co2='Raum 7', got Raum 7" in wrong.stderr
+
+
+def test_check_tells_of_failed_reads(tmp_path):
+    office = oc.simulate_office(8, seed=1)
+    office.iloc[[700, 900], 0] = 0.0
+    oc.write_readings(office, tmp_path / "office.csv")
+    done = occupair("check", "office.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")  # fit reads them as missing
+    assert "DOUBTFUL (worth a look)\n  failed_reads: CO2 reads 0 ppm 2 times" in done.stdout
+
+
+def test_check_tells_all_that_is_wrong_in_a_file(tmp_path):
+    office = oc.simulate_office(8, seed=1).astype({"co2": object, "occupancy": float})
+    office.iloc[700, 0] = "Bad"
+    office.iloc[1170:1180, 2] = -2
+    office.iloc[5000, 2] = 3.5
+    office.rename_axis("time").to_csv(tmp_path / "office.csv")
+    done = occupair("check", "office.csv", "--out", "page.html", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no_number: Row 702, column co2: must be a number, got 'Bad'." in done.stdout
+    assert "negative_counts: The count goes down to -2 people and is negative in 10 readings" in done.stdout
+    assert "(first 2015-08-03 19:30)" in " ".join(done.stdout.split())
+    assert "broken_counts: 1 count of" in done.stdout
+    assert "cells that are no numbers" in (tmp_path / "page.html").read_text()
+    assert occupair("fit", "office.csv", cwd=tmp_path).returncode == 2
+
+
+def test_evaluate_scores_as_the_library_does(desk, estimator, last_day):
+    done = occupair("evaluate", "room.occupair", "test.csv", "--json", cwd=desk)
+    scores = oc.metrics.scores(last_day["occupancy"], estimator.estimate(last_day))
+    printed = json.loads(done.stdout)
+    assert {name: printed[name] for name in scores} == pytest.approx(scores)
+    assert printed["readings"] == 288
+    table = occupair("evaluate", "room.occupair", "test.csv", cwd=desk).stdout
+    assert f"{scores['rmse']:.4f}" in table
+    assert "rounded to whole people" in table
+
+
+def test_evaluate_has_no_number_where_there_is_none(desk, last_day):
+    oc.write_readings(last_day.assign(occupancy=3), desk / "full.csv")
+    done = occupair("evaluate", "room.occupair", "full.csv", "--json", cwd=desk)
+    assert json.loads(done.stdout)["fpr"] is None
+
+
+def test_check_of_good_readings(tmp_path, office):
+    oc.write_readings(oc.simulate_office(8, seed=1), tmp_path / "office.csv")
+    done = occupair("check", "office.csv", "--out", "check.html", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Fit to train on")
+    assert (tmp_path / "check.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_check_of_readings_whose_clocks_disagree_exits_with_1(tmp_path):
+    office = oc.simulate_office(8, seed=1)
+    late = office.assign(co2=np.roll(office["co2"], 180))
+    oc.write_readings(late, tmp_path / "late.csv")
+    done = occupair("check", "late.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "CO2 is stamped about 3 h late against the counts" in done.stdout
+
+
+def test_benchmark_prints_a_table_and_refuses_what_it_does_not_know(tmp_path, monkeypatch, slow_office):
+    monkeypatch.setattr("occupair.benchmark.command.read_room", lambda name: slow_office)
+    arguments = [
+        "benchmark",
+        "robod-3",
+        "--methods",
+        "mean,profile",
+        "--lags",
+        "0",
+        "--cache",
+        tmp_path / "kept",
+    ]
+    done = occupair(*arguments, "--out", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "| mean " in done.stdout
+    assert json.loads(occupair(*arguments, "--json").stdout)
+    assert (tmp_path / "page.html").exists()
+    for wrong, message in (
+        (["benchmark", "attic"], "there is no room 'attic', only sdu2018-1"),
+        (["benchmark", "--methods", "oracle"], "'oracle'"),
+        (["benchmark", "--lags", "soon"], "lags must be minutes separated by commas, got 'soon'"),
+    ):
+        done = occupair(*wrong)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
+    (tmp_path / "robod").mkdir()
+    monkeypatch.setenv("OCCUPAIR_DATA", str(tmp_path))
+    listed = occupair("datasets").stdout
+    assert "sdu2018: Room-level Occupant Counts" in listed
+    assert "CC-BY-4.0; https://github.com/ideas-lab-nus/robod" in listed
+    assert f"here: {tmp_path / 'robod'}" in listed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["datasets", "fetch", "moon"], "occupair: there is no data set 'moon', only sdu2018"),
+        (["fit", "nowhere.csv"], "occupair: nowhere.csv: No such file or directory"),
+        (["fit", "."], "occupair: .: Is a directory"),
+        (
+            ["fit", "unlabelled.csv"],
+            "occupair: unlabelled.csv: has no column 'occupancy', only 'co2', 'ventilation'",
+        ),
+        (["fit", "train.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
+        (
+            ["fit", "train.csv", "--paper", "--horizon", "7"],
+            "occupair: horizon must be a whole number of readings",
+        ),
+        (
+            ["fit", "train.csv", "--horizon", "30"],
+            "occupair: --horizon and --stride belong to the paper's layers: add --paper or --layer fs-elm",
+        ),
+        (
+            ["fit", "train.csv", "--paper", "--like", "room.occupair", "--out", "new.occupair"],
+            "occupair: --like starts our estimator from other rooms: leave out --paper and --layer",
+        ),
+        (
+            ["fit", "train.csv", "--like", "room.occupair", "--out", "room.occupair"],
+            "occupair: --out room.occupair would overwrite room.occupair, which is read: give another name",
+        ),
+        (
+            ["fit", "train.csv", "--like", "room.occupair", "--out", "fresh.occupair"],
+            "occupair: rooms must be trained with layer 'room', the default",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--interval", "0.9"],
+            "occupair: interval must be left out: the paper's estimators do not say how sure they are",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--interval", "90"],
+            "occupair: interval must be above 0 and below 1 (90 % is 0.9), got 90",
+        ),
+        (
+            ["fit", "train.csv", "--layer", "cnn"],
+            "occupair: layer must be one of room, fs-elm, elm, got 'cnn'",
+        ),
+        (["fit", "train.csv", "--ridge", "0"], "occupair: ridge must be a finite number above 0"),
+        (
+            ["fit", "train.csv", "--timezone", "Mars"],
+            "occupair: timezone must be one such as Europe/Copenhagen, got 'Mars'",
+        ),
+        (
+            ["fit", "train.csv", "--paper", "--horizon", "nan"],
+            "occupair: horizon must be a number of minutes",
+        ),
+        (["fit", "none.parquet"], "occupair: none.parquet: No such file or directory"),
+        (
+            ["estimate", "room.occupair", "test.csv", "--lag", "inf"],
+            "occupair: lag must be a number of minutes",
+        ),
+        (
+            ["estimate", "room.occupair", "airless.csv"],
+            "; if there is none, train a model without ventilation",
+        ),
+        (["fit", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
+        (["fit", "train.csv", "--out", "./train.csv"], "which is read: give another name"),
+        (["tune", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
+        (["check", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
+        (["estimate", "room.occupair", "test.csv", "--out", "test.csv"], "would overwrite test.csv"),
+        (["estimate", "room.occupair", "test.csv", "--out", "room.occupair"], "overwrite room.occupair"),
+        (["tune", "nobody.csv"], "occupair: nobody.csv: nobody was ever in: there is nothing to tune on"),
+        (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
+        (
+            ["estimate", "room.occupair", "minutes.csv"],
+            "come every 1 min, but the model was trained on one every 5 min: give it one every 5 min",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--mode", "past"],
+            "mode must be one of live, hindsight, drifting",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--out", "."],
+            "is a folder, give the name of a file in it",
+        ),
+        (
+            ["evaluate", "room.occupair", "unlabelled.csv"],
+            "occupair: unlabelled.csv: has no column 'occupancy'",
+        ),
+        (["evaluate", "cut.occupair", "test.csv"], "occupair: cut.occupair: is damaged or cut short"),
+        (["simulate", "no/such/folder.csv"], "No such file or directory"),
+        (["reproduce", "--draws", "1", "--out", "no/such/report.html"], "No such file or directory"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_status_2(desk, slow_office, office, arguments, message):
+    oc.write_readings(slow_office.drop(columns="occupancy"), desk / "unlabelled.csv")
+    oc.write_readings(slow_office.drop(columns="ventilation"), desk / "airless.csv")
+    oc.write_readings(office.iloc[:1440], desk / "minutes.csv")
+    oc.write_readings(slow_office.assign(occupancy=0), desk / "nobody.csv")
+    (desk / "cut.occupair").write_bytes((desk / "room.occupair").read_bytes()[:300])
+    before = sorted(os.listdir(desk))
+    done = occupair(*arguments, cwd=desk)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert sorted(os.listdir(desk)) == before
+
+
+def test_units_and_odd_names_are_printed_as_they_are(desk, tmp_path):
+    assert "error [people]" in occupair("evaluate", "room.occupair", "test.csv", cwd=desk).stdout
+    (tmp_path / "d[").mkdir()
+    assert "d[/b].csv: 1440 readings" in occupair("simulate", "d[/b].csv", "--days", 1, cwd=tmp_path).stdout
+
+
+def test_estimating_needs_no_head_counts_and_ignores_half_of_them(desk, last_day):
+    half = last_day.astype({"occupancy": float})
+    half.iloc[100:, half.columns.get_loc("occupancy")] = np.nan
+    oc.write_readings(half, desk / "half.csv")
+    assert occupair("estimate", "room.occupair", "half.csv", cwd=desk).returncode == 0
+
+
+def test_a_bug_keeps_its_traceback(tmp_path):
+    code = "import occupair.cli as c, occupair.simulation as s; s.simulate_office = None; c.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "simulate", str(tmp_path / "x.csv")], capture_output=True, text=True
+    )
+    assert "Traceback" in done.stderr
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "x.csv", "--days", "0"], ["reproduce", "--draws", "0"]])
+def test_options_out_of_range_are_refused(tmp_path, arguments):
+    done = occupair(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"Invalid value for '{arguments[-2]}'" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_reproduce_prints_both_tables_and_writes_the_report(tmp_path):
+    """The whole command, with its experiment made small: two days to train on, one to test, 20 neurons."""
+    small = Path(tmp_path, "sitecustomize.py")
+    small.write_text(
+        "import occupair.report.paper_experiment as r\n"
+        "from occupair import OccupancyEstimator as E\n"
+        "r.DAYS, r.TRAIN_DAYS = 3, 2\n"
+        "paper = E.paper\n"
+        "E.paper = classmethod(lambda cls, **changes: paper(n_hidden=20, **changes))\n"
+    )
+    code = "import sitecustomize; from occupair.cli import main; main()"
+    for options in ([], ["--json"]):
+        command = [sys.executable, "-c", code, "reproduce", "--draws", "2", "--out", "report.html", *options]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=_path(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
+        if options:
+            printed = json.loads(done.stdout)
+            assert set(printed["scores"]) == {"4", "21", "22", "24", "26"}
+            assert printed["simulated"] is True
+            assert printed["draws"] == 2
+        else:
+            assert "The paper's data are not public: these are of its office, simulated." in done.stdout
+            rows = [
+                line.split()[0] for line in done.stdout.splitlines() if " paper " in line and line[0] == "("
+            ]
+            assert rows == ["(4)", "(21)", "(22)", "(24)", "(26)", "(16)", "(20)"]
+            assert "5.9575" in done.stdout  # the paper's
+            assert "0.0012" in done.stdout
+            assert "report.html" in done.stdout
+
+
+def _path(folder):
+    return os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "80"}

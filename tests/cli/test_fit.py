@@ -1,0 +1,203 @@
+"""Fitting on head counts here and there, from files and from the store of the live service."""
+
+import datetime as dt
+import json
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from command import occupair
+
+import occupair as oc
+from occupair.live.messages import Label, Reading
+from occupair.live.store import Store
+from occupair.metrics import rmse
+
+ZONE = "Europe/Copenhagen"
+
+
+@pytest.fixture(scope="module")
+def counted(slow_office):
+    """Half an hour of counts, every two hours; doubtful ones in the afternoon."""
+    known = (slow_office.index.hour % 2 == 0) & (slow_office.index.minute < 30)
+    weight = np.where(slow_office.index.hour >= 14, 0.5, 1.0)
+    return slow_office.assign(occupancy=slow_office["occupancy"].where(known), occupancy_weight=weight)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory, counted):
+    folder = tmp_path_factory.mktemp("desk")
+    oc.write_readings(counted.iloc[: 3 * 288], folder / "train.csv")
+    oc.write_readings(counted.iloc[3 * 288 :], folder / "test.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, counted):
+    """A store as the service keeps it: readings in UTC of a room in Copenhagen, and labels."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('store')}/rooms.db"
+    store = Store(url)
+    store.migrate()
+    office = counted.tz_localize(ZONE).tz_convert("UTC")
+    times = [time.to_pydatetime() for time in office.index]
+    columns = zip(times, office["co2"], office["ventilation"], strict=True)
+    store.write([Reading("lab", time, co2, flow, "http", time) for time, co2, flow in columns], [])
+    store.write([Reading("hall", times[0], 500.0, None, "http", times[0])], [])
+    for time, people in zip(times, office["occupancy"], strict=True):
+        if people >= 0 and time.minute == 15:
+            store.add_label(Label("lab", time, int(people), dt.datetime.now(dt.UTC)))
+    yield store
+    store.close()
+
+
+def url_of(store):
+    return store.url.render_as_string(hide_password=False)
+
+
+def test_fit_takes_counts_here_and_there_as_they_are(desk, counted):
+    done = occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = "trained on 3 days (864 readings, one every 5 min, 216 of them with a head count), up to"
+    assert words in done.stdout
+    model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(counted.iloc[: 3 * 288])
+    last = counted.iloc[3 * 288 :]
+    ours = oc.OccupancyEstimator.load(desk / "ours.occupair")
+    np.testing.assert_array_equal(ours.estimate(last), model.estimate(last))
+
+
+def test_evaluate_scores_the_readings_that_have_a_count(desk, counted):
+    assert occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk).returncode == 0
+    done = occupair("evaluate", "ours.occupair", "test.csv", "--json", cwd=desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    last = counted.iloc[3 * 288 :]
+    said = oc.OccupancyEstimator.load(desk / "ours.occupair").estimate(last)[last["occupancy"].notna()]
+    scores = json.loads(done.stdout)
+    assert scores["readings"] == 72
+    assert scores["rmse"] == pytest.approx(rmse(last["occupancy"].dropna(), said))
+    assert occupair("estimate", "ours.occupair", "test.csv", cwd=desk).stdout.count("\n") == 289
+
+
+def test_a_count_with_the_weight_0_is_not_scored(desk, counted):
+    last = counted.iloc[3 * 288 :]
+    oc.write_readings(last.assign(occupancy_weight=(last.index.hour < 12) * 1.0), desk / "half.csv")
+    assert occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk).returncode == 0
+    done = occupair("evaluate", "ours.occupair", "half.csv", "--json", cwd=desk)
+    assert json.loads(done.stdout)["readings"] == 36
+
+
+def test_the_paper_is_trained_on_the_rows_that_have_a_count(desk):
+    done = occupair(
+        "fit", "train.csv", "--out", "paper.occupair", "--paper", "--hidden", 8, "--draws", 1, cwd=desk
+    )
+    assert done.returncode == 2  # half an hour at a time is less than the horizon
+    assert "must hold a day with more than 6 readings to train on" in done.stderr
+    options = ["--paper", "--horizon", 10, "--stride", 5, "--hidden", 8, "--draws", 1]
+    done = occupair("fit", "train.csv", "--out", "paper.occupair", *options, cwd=desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "trained on 3 days (216 readings, one every 5 min), up to" in done.stdout
+
+
+def test_check_takes_counts_here_and_there(desk):
+    done = occupair("check", "train.csv", "--out", "check.html", cwd=desk)
+    assert done.returncode in (0, 1)
+    assert done.stderr == ""
+    assert (desk / "check.html").stat().st_size > 1000
+
+
+def test_so_few_counts_that_nothing_can_be_said(tmp_path, slow_office):
+    known = np.isin(np.arange(len(slow_office)), [120, 288 + 150, 2 * 288 + 180])
+    oc.write_readings(slow_office.assign(occupancy=slow_office["occupancy"].where(known)), tmp_path / "a.csv")
+    done = occupair("fit", "a.csv", "--hidden", 5, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "trained on 3 days (1152 readings, one every 5 min, 3 of them with a head count)" in done.stdout
+    assert "How good it is, so few head counts do not tell: count at the same time" in done.stdout
+
+
+def test_fit_from_a_store_is_the_fit_of_what_it_holds(tmp_path, store, counted):
+    options = ["--room", "lab", "--store", url_of(store), "--timezone", ZONE, "--hidden", 8]
+    done = occupair("fit", *options, "--out", "lab.occupair", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    # Labels at a quarter past every other hour, each for the readings five minutes before and after.
+    words = "lab.occupair: trained on 4 days (1152 readings, one every 5 min, 144 of them with a head count)"
+    assert words in done.stdout
+    assert "on days left out" in done.stdout
+    near = counted.index.minute.isin([10, 15, 20])
+    at = counted["occupancy"].where(counted.index.minute == 15)
+    held = counted.assign(occupancy=at.ffill(limit=1).bfill(limit=1).where(near)).drop(
+        columns="occupancy_weight"
+    )
+    model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(held.tz_localize(ZONE))
+    ours = oc.OccupancyEstimator.load(tmp_path / "lab.occupair")
+    assert ours.timezone_ == ZONE
+    last = held.iloc[3 * 288 :].tz_localize(ZONE)
+    np.testing.assert_allclose(ours.estimate(last), model.estimate(last), atol=1e-9)
+
+
+def test_the_store_may_be_in_the_environment_and_the_zone_is_asked_for(tmp_path, store, monkeypatch):
+    monkeypatch.setenv("OCCUPAIR_STORE", url_of(store))
+    done = occupair("fit", "--room", "lab", "--hidden", 5, cwd=tmp_path)
+    assert done.returncode == 0
+    words = "occupair: room lab: midnight and the time of day are taken in UTC: give the room's time zone"
+    assert done.stderr.startswith(words)
+    assert oc.OccupancyEstimator.load(tmp_path / "room.occupair").timezone_ == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.csv", "--room", "lab"], "fit takes READINGS, or --room and --store, not both"),
+        (["a.csv", "--store", "URL"], "fit takes READINGS, or --room and --store, not both"),
+        ([], "fit takes READINGS, or a --room of the live service and its --store"),
+        (["--room", "lab"], "fit takes READINGS, or a --room of the live service and its --store"),
+        (["--store", "URL"], "fit takes READINGS, or a --room of the live service and its --store"),
+        (
+            ["--room", "lab", "--store", "URL", "--dayfirst"],
+            "--column and --dayfirst are about files: leave them out with --store",
+        ),
+        (
+            ["--room", "attic", "--store", "URL"],
+            "store sqlite:///PATH: has no readings of room 'attic', only 'hall', 'lab'",
+        ),
+        (
+            ["--room", "hall", "--store", "URL"],
+            "store sqlite:///PATH: room 'hall' has no labels: enter head counts on its page",
+        ),
+        (["--room", "lab", "--store", "sqlite:///none.db"], "store sqlite:///none.db: there is no such file"),
+        (["--room", "lab", "--store", "mysql://u:secret@h/x"], "--store must be "),
+        (["--room", "lab", "--store", "URL", "--timezone", "Mars"], "timezone must be one such as Europe"),
+        (
+            ["--room", "lab", "--store", "URL", "--paper", "--timezone", "UTC"],
+            "room lab: readings: head counts are missing at 1008 of 1152 readings; the paper's layers need",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, store, arguments, message, monkeypatch):
+    monkeypatch.delenv("OCCUPAIR_STORE", raising=False)
+    path = str(store.url.database)
+    arguments = [url_of(store) if word == "URL" else word for word in arguments]
+    done = occupair("fit", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("occupair: " + message.replace("PATH", path)), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_of_something_else(tmp_path):
+    import sqlite3
+
+    sqlite3.connect(tmp_path / "other.db").close()
+    (tmp_path / "other.db").touch()
+    done = occupair("fit", "--room", "lab", "--store", f"sqlite:///{tmp_path}/other.db", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("occupair: store sqlite:///")
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "occupair.cli.service.find_spec", lambda name: None if name == "sqlalchemy" else find_spec(name)
+    )
+    done = occupair("fit", "--room", "lab", "--store", "sqlite:///a.db", cwd=tmp_path)
+    words = "occupair: fit --store needs more than is installed: pip install 'occupair[live]'\n"
+    assert (done.returncode, done.stderr) == (2, words)

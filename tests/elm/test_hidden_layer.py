@@ -1,0 +1,146 @@
+"""The hidden layer in blocks, on several cores, against the equations written out on the whole of it."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from threadpoolctl import threadpool_limits
+
+import occupair.elm.regressors as elm
+from occupair.elm.hidden_layer import GroupedRows, normal_equations, random_layer, read_out, shared_layer
+from occupair.elm.regressors import ELMRegressor, FSELMRegressor
+
+
+def hidden(X, weights, bias):
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-(X @ weights.T + bias)))
+
+
+@pytest.fixture(params=[1, 3])
+def cores(request):
+    with threadpool_limits(request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("n_rows", [1, 255, 257, 1000, 9001])
+def test_normal_equations_and_read_out_are_those_of_the_whole_layer(cores, n_rows):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n_rows, 7)), rng.normal(size=n_rows)
+    weights, bias = random_layer(3, 20, 7)
+    gram, moment = normal_equations(X, y, weights, bias)
+    H = hidden(X, weights, bias)
+    np.testing.assert_allclose(gram, H.T @ H, rtol=1e-12)
+    np.testing.assert_allclose(moment, H.T @ y, atol=1e-10)
+    np.testing.assert_allclose(read_out(X, weights, bias, y[:1].repeat(20)), H @ y[:1].repeat(20), rtol=1e-12)
+
+
+def test_neurons_driven_far_beyond_the_range_of_exp_are_off_or_on(cores):
+    X = np.array([[1e4], [-1e4], [1e300], [0.0]])
+    weights, bias = np.array([[1.0]]), np.array([0.0])
+    gram, moment = normal_equations(X, np.array([1.0, 2.0, 4.0, 8.0]), weights, bias)
+    np.testing.assert_allclose(moment, [1.0 + 4.0 + 8.0 / 2], rtol=1e-12)
+    np.testing.assert_allclose(gram, [[1.0 + 1.0 + 0.25]], rtol=1e-12)
+
+
+def test_memory_does_not_grow_with_the_rows(monkeypatch):
+    """A block is all that is held of H: no array of ours is larger."""
+    largest = []
+    empty = np.empty
+
+    def watched(shape, *args, **kwargs):
+        array = empty(shape, *args, **kwargs)
+        largest.append(array.size)
+        return array
+
+    monkeypatch.setattr("occupair.elm.hidden_layer.np.empty", watched)
+    weights, bias = random_layer(0, 50, 4)
+    normal_equations(np.ones((50_000, 4)), np.ones(50_000), weights, bias)
+    assert max(largest) <= 4096 * 50
+
+
+tables = arrays(
+    float, st.tuples(st.integers(1, 300), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, allow_nan=False)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(x=tables, seed=st.integers(0, 99))
+def test_the_largest_input_is_found_without_looking_at_every_row(x, seed):
+    r, _ = random_layer(seed, 5, x.shape[1])
+    found = GroupedRows(x, [x.shape[1]]).largest_input(0, r)
+    assert found == pytest.approx(np.abs(x @ r.T).max(), rel=1e-8)
+
+
+@pytest.mark.parametrize("swing", [300.0, 0.0])
+def test_most_rows_are_not_looked_at(monkeypatch, swing):
+    rng = np.random.default_rng(0)
+    x = (400 + swing * rng.random((20_000, 1))) * np.ones((1, 31))
+    r, _ = random_layer(0, 100, 31)
+    rows, looked = GroupedRows(x, [31]), []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "occupair.elm.hidden_layer.np.abs",
+            lambda z: looked.append(z.ndim > 1 and len(z)) or np.absolute(z),
+        )
+        found = rows.largest_input(0, r)
+    assert found == pytest.approx(np.absolute(x @ r.T).max(), rel=1e-8)
+    assert sum(looked) < 5_000
+
+
+def test_a_group_moves_a_neuron_by_its_z_max_and_a_silent_group_by_nothing():
+    rng = np.random.default_rng(1)
+    X = np.hstack([rng.normal(size=(500, 3)) * 1000, np.zeros((500, 2))])
+    weights, _ = random_layer(0, 30, 5)
+    alphas = GroupedRows(X, [3, 2]).scales(weights, np.array([2.0, 1.0]))
+    assert np.abs(alphas[0] * X[:, :3] @ weights[:, :3].T).max() == pytest.approx(2.0)
+    assert alphas[1] == 0.0
+
+
+@pytest.fixture(scope="module")
+def many_rows():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12_000, 6))
+    return X, np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=12_000)
+
+
+@pytest.mark.parametrize("machine", [ELMRegressor, FSELMRegressor])
+def test_screening_finds_a_layer_as_good_as_the_best(many_rows, machine):
+    model = machine(n_hidden=40, n_draws=60, random_state=0)
+    screened, exhaustive = model.fit(*many_rows), None
+    best = screened.training_error_
+    exhaustive = machine(n_hidden=40, n_draws=60, random_state=0, screen=False).fit(*many_rows)
+    assert best <= 1.005 * exhaustive.training_error_
+    assert np.isfinite(exhaustive.training_errors_).all()
+    finished = np.isfinite(screened.training_errors_)
+    assert finished.sum() == elm.FINISHED
+    np.testing.assert_array_equal(screened.training_errors_[finished], exhaustive.training_errors_[finished])
+
+
+def test_few_draws_or_few_rows_are_all_trained(many_rows):
+    X, y = many_rows
+    assert np.isfinite(ELMRegressor(n_hidden=5, n_draws=8).fit(X, y).training_errors_).all()
+    assert np.isfinite(ELMRegressor(n_hidden=5, n_draws=12).fit(X[:2500], y[:2500]).training_errors_).all()
+
+
+def test_the_training_error_is_that_of_the_predictions(many_rows):
+    model = FSELMRegressor(n_hidden=40, random_state=0).fit(*many_rows)
+    error = np.sqrt(np.mean((model.predict(many_rows[0]) - many_rows[1]) ** 2))
+    assert model.training_error_ == pytest.approx(error, rel=1e-9)
+
+
+def test_a_random_layer_is_held_once_and_no_longer_than_needed():
+    first, again = shared_layer(7, 5, 3), shared_layer(7, 5, 3)
+    assert first is again
+    weights, bias = random_layer(7, 5, 3)
+    assert (first.weights == weights.T).all()
+    assert (first.bias == bias).all()
+    with pytest.raises(ValueError, match="read-only"):
+        first.weights[0] = 1.0
+    held = weakref.ref(first)
+    del first, again
+    gc.collect()
+    assert held() is None

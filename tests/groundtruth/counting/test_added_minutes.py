@@ -1,0 +1,231 @@
+"""Minutes that the scan missed and a person adds: kept, undone, resumed, and counted in the occupancy."""
+
+import datetime as dt
+import json
+
+import httpx
+import pandas as pd
+import pytest
+from command import occupair
+from groundtruth.counting_folder import DAY, draw_sheet, make_folder, served
+from live.fake_pipeline import Client
+
+from occupair.errors import InputError
+from occupair.groundtruth.counting.counts import read_book, read_counts
+from occupair.groundtruth.counting.server import make_counting_app
+from occupair.groundtruth.counting.walk import Walk
+from occupair.groundtruth.passages import read_passages
+
+MINUTES = [("north", "08:31"), ("south", "10:15"), ("north", "17:02")]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return make_folder(tmp_path / "events", MINUTES)
+
+
+def places(walk):
+    return [f"{one.door[0]} {one.minute:%H:%M}" for one in walk.minutes]
+
+
+def here(walk):
+    return None if walk.at is None else places(walk)[walk.at]
+
+
+def test_an_added_minute_is_on_the_disk_at_once_and_in_its_place(folder):
+    walk = Walk(folder)
+    before = walk.revision
+    assert walk.add("south", "2024-01-08T08:47") == [1]
+    assert places(walk) == ["n 08:31", "s 08:47", "s 10:15", "n 17:02"]
+    assert here(walk) == "s 08:47"
+    assert walk.revision[:8] != before[:8]  # a page that has the old list is told so
+    row = walk.row(1)
+    assert (row["state"], row["picture"], row["score"]) == ("begun", "missing", None)
+    assert row["videos"] == [("video.mp4", 47 * 60.0)]  # which begins at 08:00
+    assert read_counts(folder) == []
+    again = Walk(folder)  # after a kill
+    assert places(again) == places(walk)
+    assert here(again) == "s 08:47"
+    assert again.digest == walk.digest
+
+
+def test_it_is_counted_like_any_other(folder):
+    walk = Walk(folder)
+    walk.add("south", "2024-01-08T08:47")
+    walk.change(1, entered=1)
+    walk.change(1, entered=1)
+    walk.decide(1, "counted")
+    assert here(walk) == "s 10:15"
+    (count,) = read_counts(folder)
+    assert (count.door, count.minute, count.entered, count.left) == (
+        "south",
+        DAY.replace(hour=8, minute=47),
+        2,
+        0,
+    )
+
+
+def test_undo_takes_it_away_again_and_leaves_nothing(folder):
+    walk = Walk(folder)
+    walk.decide(0, "counted")
+    walk.add("north", "2024-01-08T12:00")
+    walk.change(walk.at, left=1)
+    walk.decide(walk.at, "unsure")
+    for _ in range(2):
+        walk.undo()
+    assert (here(walk), places(walk)[2]) == ("n 12:00", "n 12:00")
+    assert walk.undo() == []
+    assert places(walk) == ["n 08:31", "s 10:15", "n 17:02"]
+    assert here(walk) == "n 17:02"  # the next one that is open
+    assert places(Walk(folder)) == places(walk)
+    assert {key[1].hour for key in read_book(folder).counts} == {8}
+    walk.undo()
+    assert (here(walk), read_book(folder).counts) == ("n 08:31", {})
+
+
+def test_a_minute_that_is_there_is_gone_to_and_not_added_twice(folder):
+    walk = Walk(folder)
+    walk.add("north", "2024-01-08T17:02")
+    walk.add("north", "2024-01-08T12:00")
+    walk.add("north", "2024-01-08T17:02")
+    assert here(walk) == "n 17:02"
+    assert walk.add("north", "2024-01-08T12:00") == []
+    assert places(walk) == ["n 08:31", "s 10:15", "n 12:00", "n 17:02"]
+    assert len(walk.book.history) == 1
+
+
+def test_a_picture_that_another_scan_left_is_shown_and_deleted_with_the_others(folder):
+    left = folder / "south/20240108T084700.jpg"
+    left.write_bytes(draw_sheet("south 08:47"))
+    walk = Walk(folder)
+    walk.add("south", "2024-01-08T08:47")
+    assert walk.row(1)["picture"] == "there"
+    walk.set_deletes(True)
+    walk.decide(1, "counted")
+    walk.decide(2, "counted")
+    assert walk.row(1)["picture"] == "deleted"
+    assert not left.exists()
+
+
+def test_a_link_that_leads_out_of_the_folder_is_refused(folder, tmp_path):
+    (tmp_path / "private.jpg").write_bytes(b"private")
+    (folder / "south/20240108T084700.jpg").symlink_to(tmp_path / "private.jpg")
+    walk = Walk(folder)
+    with pytest.raises(InputError, match="leads out of the events folder"):
+        walk.add("south", "2024-01-08T08:47")
+
+
+@pytest.mark.parametrize(
+    ("door", "minute", "line"),
+    [
+        ("west", "2024-01-08T08:47", "door must be north or south, got 'west'"),
+        ("north", "08:47", "minute must be a local time such as 2024-01-08T08:47, got '08:47'"),
+        ("north", "2024-01-08T08:47:30", "minute must be a local time such as .*, got '2024-01-08T08:47:30'"),
+        ("north", "2024-01-08T08:47+01:00", "minute must be a local time such as"),
+        ("north", "2024-01-09T08:47", "minute must be on a day that was filmed, 2024-01-08, got 2024-01-09"),
+    ],
+)
+def test_mistakes_are_one_line_and_change_nothing(folder, door, minute, line):
+    client = Client(make_counting_app(folder))
+    revision = client("GET", "/api/counting").json()["revision"]
+    sent = {"revision": revision, "do": "add", "door": door, "minute": minute}
+    answer = client("POST", "/api/keys", json=sent)
+    assert answer.status_code == 422
+    with pytest.raises(InputError, match=line):
+        raise InputError(answer.json()["detail"])
+    assert not (folder / "counts.json").exists()
+
+
+def test_several_days_are_named_in_an_error_and_offered(tmp_path):
+    walk = Walk(make_folder(tmp_path / "events", [*MINUTES, ("north", "2024-01-10T09:00")]))
+    assert walk.state()["days"] == ["2024-01-08", "2024-01-10"]
+    with pytest.raises(InputError, match="one of 2 days from 2024-01-08 to 2024-01-10, got 2024-01-09"):
+        walk.add("north", "2024-01-09T08:47")
+
+
+def test_a_time_gets_the_offset_of_the_minute_nearest_to_it(tmp_path):
+    """On 27 October 2024 the clock of Paris went back at 03:00, from two hours before UTC to one."""
+    folder = tmp_path / "events"
+    make_folder(folder, [("north", "08:31")])
+    index = json.loads((folder / "index.json").read_text())
+    sheet = index["minutes"][0]["sheet"]
+    times = ["2024-10-27T00:30:00+02:00", "2024-10-27T09:00:00+01:00"]
+    index["minutes"] = [{"door": "north", "minute": time, "score": 0.5, "sheet": sheet} for time in times]
+    index["doors"] = {}
+    (folder / "index.json").write_text(json.dumps(index))
+    walk = Walk(folder)
+    walk.add("north", "2024-10-27T01:00")
+    walk.add("north", "2024-10-27T08:00")
+    offsets = [one.minute.utcoffset() / dt.timedelta(hours=1) for one in walk.minutes]
+    assert offsets == [2, 2, 1, 1]
+
+
+def test_the_page_hears_of_the_whole_list_when_it_changes_and_of_no_more_when_not(folder):
+    client = Client(make_counting_app(folder))
+    state = client("GET", "/api/counting").json()
+    key = {"revision": state["revision"], "do": "add", "door": "south", "minute": "2024-01-08T08:47"}
+    answer = client("POST", "/api/keys", json=key).json()
+    assert [row["minute"][11:16] for row in answer["minutes"]] == ["08:31", "08:47", "10:15", "17:02"]
+    key = {"revision": answer["revision"], "do": "counted", "number": 1}
+    answer = client("POST", "/api/keys", json=key).json()
+    assert "minutes" not in answer
+    assert [row["number"] for row in answer["changed"]] == [1]
+    assert client("POST", "/api/keys", json={"revision": state["revision"], "do": "undo"}).status_code == 409
+
+
+def test_what_was_added_survives_kill_9(folder):
+    with served(folder) as (process, url), httpx.Client(base_url=url, timeout=5) as client:
+        revision = client.get("/api/counting").json()["revision"]
+        key = {"revision": revision, "do": "add", "door": "south", "minute": "2024-01-08T08:47"}
+        assert client.post("/api/keys", json=key).status_code == 200
+        process.kill()
+        process.wait()
+    walk = Walk(folder)
+    assert here(walk) == "s 08:47"
+    walk.undo()
+    assert len(walk.minutes) == 3
+
+
+# ---- to the occupancy --------------------------------------------------------------------------------------
+
+
+def counted(folder, added):
+    """Two enter at 08:31, one leaves at 10:15, three leave at 17:02; two more enter where it is added."""
+    walk = Walk(folder)
+    for number, (entered, left) in enumerate([(2, 0), (0, 1), (0, 3)]):
+        for _ in range(entered):
+            walk.change(number, entered=1)
+        for _ in range(left):
+            walk.change(number, left=1)
+        walk.decide(number, "counted")
+    walk.add("south", added)
+    return walk
+
+
+def test_an_added_minute_reaches_the_occupancy(tmp_path, folder):
+    walk = counted(folder, "2024-01-08T08:47")
+    done = occupair("groundtruth", "occupancy", folder, "--out", "a.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "1 of 4 minutes are not counted yet (the first south, 2024-01-08 08:47)" in done.stderr
+    for _ in range(2):
+        walk.change(walk.at, entered=1)
+    walk.decide(walk.at, "counted")
+    done = occupair("groundtruth", "occupancy", folder, "--out", "a.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "negative" not in done.stdout
+    people = pd.read_csv(tmp_path / "a.csv", index_col="time", parse_dates=True)["occupancy"]
+    times = ("08:30", "08:31", "08:46", "08:47", "10:14", "10:15", "17:01", "17:02")
+    assert [people[f"2024-01-08 {time}"] for time in times] == [0, 2, 2, 4, 4, 3, 3, 0]
+
+
+def test_in_a_gap_of_the_video_it_counts_and_stays_doubtful(folder):
+    walk = counted(folder, "2024-01-08T12:05")  # north has no video from 12:00 to 12:31, south has
+    walk.decide(walk.at, "counted")
+    walk.add("north", "2024-01-08T12:10")
+    walk.change(walk.at, entered=1)
+    walk.decide(walk.at, "counted")
+    rows = read_passages(folder).loc["2024-01-08 12:10"]
+    north = rows if isinstance(rows, pd.Series) else rows[rows["door"] == "north"].iloc[0]
+    assert (north["door"], north["entered"], north["weight"]) == ("north", 1, 0.0)
+    south = read_passages(folder).query("door == 'south'").loc["2024-01-08 12:05"]
+    assert south["weight"] == 1.0

@@ -1,0 +1,202 @@
+"""Door and start of videos, from names, folders, containers and options; gaps and overlaps."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from groundtruth.mp4 import set_created
+from groundtruth.render import render
+
+from occupair.errors import InputError
+from occupair.groundtruth.events import Recording
+from occupair.groundtruth.video.containers import created
+from occupair.groundtruth.video.file_names import door_in_name, start_in_name
+from occupair.groundtruth.video.recordings import Video, coverage, find_videos
+
+EIGHT = datetime(2024, 1, 8, 8)
+COPENHAGEN = ZoneInfo("Europe/Copenhagen")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("north_20240108_080000.mp4", EIGHT),
+        ("20240108080000.avi", EIGHT),
+        ("cam1-20240108-080005.mkv", EIGHT + timedelta(seconds=5)),
+        ("2024-01-08_08-00-00.mp4", EIGHT),
+        ("2024-01-08T08-00-00.mp4", EIGHT),
+        ("2024-01-08 08.00.00.mp4", EIGHT),
+        ("2024_01_08_08_00_00.mp4", EIGHT),
+        ("north 2024-01-08, 08.00.mp4", EIGHT),
+        ("192.168.1.64_01_20240108080000123_TIMING.mp4", EIGHT),
+        ("NVR_ch1_main_20240108080000_20240108090000.mp4", EIGHT),
+        ("RecM02_20240108_080000_081500_6A28808.mp4", EIGHT),
+        ("MDalarm_20240108_080000.mkv", EIGHT),
+        ("20240108_080000_tp00001.mp4", EIGHT),
+        ("north_20240108T080000Z.mp4", EIGHT.replace(tzinfo=UTC)),
+        ("north-1704700800.mp4", EIGHT.replace(tzinfo=UTC)),
+        ("1704700800500.mp4", EIGHT.replace(tzinfo=UTC) + timedelta(milliseconds=500)),
+        ("2024-01-08/001/dav/08/08.00.00-08.59.59[R][0@0][0].dav", EIGHT),
+        ("20240108/08/00.mp4", EIGHT),
+        ("2024010808/00M32S_1704700832.mp4", EIGHT.replace(tzinfo=UTC) + timedelta(seconds=32)),
+        ("north.mp4", None),
+        ("cam_1.mp4", None),
+        ("ch01_00000000012000000.mp4", None),
+        ("north_20241308_080000.mp4", None),  # a thirteenth month
+        ("north_20240108_290000.mp4", None),  # an hour 29
+    ],
+)
+def test_start_in_a_name(name, start):
+    assert start_in_name(Path(name)) == start
+
+
+@pytest.mark.parametrize(
+    ("name", "door"),
+    [
+        ("north_20240108_080000.mp4", "north"),
+        ("20240108_080000_south.mp4", "south"),
+        ("NVR_ch1_main_20240108080000_20240108090000.mp4", "NVR_ch1_main"),
+        ("west/20240108_080000.mp4", "west"),
+        ("west/VID_20240108_080000.mp4", "west"),
+        ("west/2024-01-08/001/dav/08/08.00.00-08.59.59[R].dav", "west"),
+        ("west/record/20240108/08/00.mp4", "west"),
+        ("north.mp4", "north"),
+        ("north_2.mp4", "north"),
+        ("north (3).mp4", "north"),
+        ("west/cam_1.mp4", "cam_1"),
+        ("west/video.mp4", "west"),
+    ],
+)
+def test_door_in_a_name(tmp_path, name, door):
+    assert door_in_name(tmp_path / name) == door
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    return render(tmp_path_factory.mktemp("short") / "short.mp4", minutes=0.1)  # 6 s
+
+
+def put(folder, name, short):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(short.read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_start_in_the_container(tmp_path, short, version):
+    video = put(tmp_path, "north.mp4", short)
+    assert created(video) is None  # OpenCV writes none
+    set_created(video, datetime(2024, 7, 8, 6, tzinfo=UTC), version=version)
+    assert created(video) == datetime(2024, 7, 8, 6, tzinfo=UTC)
+    (found,) = find_videos([video], zone=COPENHAGEN)
+    assert (found.door, found.start) == ("north", datetime(2024, 7, 8, 8))  # two hours ahead in summer
+
+
+def test_a_container_whose_clock_was_never_set_says_nothing(tmp_path, short):
+    video = put(tmp_path, "north.mp4", short)
+    set_created(video, datetime(1970, 1, 1, tzinfo=UTC))
+    assert created(video) is None
+    with pytest.raises(
+        InputError, match=r"north\.mp4: neither its name nor its container says when it starts"
+    ):
+        find_videos([video])
+
+
+def test_a_file_that_is_no_video_says_nothing(tmp_path):
+    path = tmp_path / "north.mp4"
+    for content in (b"", b"moov", b"\0\0\0\1moov", b"\0\0\0\x10moov\0\0\0\x20mvhd", b"text " * 100):
+        path.write_bytes(content)
+        assert created(path) is None
+
+
+def test_the_name_goes_before_the_container(tmp_path, short):
+    video = put(tmp_path, "north_20240108_080000.mp4", short)
+    set_created(video, datetime(2020, 1, 1, tzinfo=UTC))
+    assert find_videos([video])[0].start == EIGHT
+
+
+def test_start_as_an_option_goes_before_all_and_files_follow_each_other(tmp_path):
+    names = [f"{door}_{part}.mp4" for door in ("north", "south") for part in (10, 9, 1)]
+    for name in names:
+        (tmp_path / name).touch()
+    found = find_videos([tmp_path], start=EIGHT, length=lambda path: 60.0)
+    assert [(video.path.name, (video.start - EIGHT).seconds) for video in found] == [
+        *(("north_1.mp4", 0), ("north_9.mp4", 60), ("north_10.mp4", 120)),
+        *(("south_1.mp4", 0), ("south_9.mp4", 60), ("south_10.mp4", 120)),
+    ]
+
+
+def test_doors_as_an_option(tmp_path):
+    for name in ("a/ch1_20240108_080000.mp4", "a/ch2_20240108_080000.mp4", "b/20240108_080000.mp4"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    doors = {"north": "ch1", "south": "*ch2*", "west": str(tmp_path / "b")}
+    found = find_videos([tmp_path], doors=doors)
+    assert {video.door: video.path.parent.name + video.path.name[:3] for video in found} == {
+        "north": "ach1",
+        "south": "ach2",
+        "west": "b202",
+    }
+    with pytest.raises(InputError, match=r"20240108_080000\.mp4: of no door that was given \(north=ch1\)"):
+        find_videos([tmp_path / "b"], doors={"north": "ch1"})
+    with pytest.raises(InputError, match=r"the door 'a/b' cannot be the name of a folder"):
+        find_videos([tmp_path / "b"], doors={"a/b": "2024"})
+
+
+def test_cameras_with_one_name_in_two_folders_are_two_doors(tmp_path):
+    for folder in ("left", "right"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "ch1_20240108_080000.mp4").touch()
+    assert {video.door for video in find_videos([tmp_path], length=lambda path: 600)} == {"left", "right"}
+    (tmp_path / "right/ch1_20240108_080000.mp4").rename(tmp_path / "right/ch1_20240108_090000.mp4")
+    assert {video.door for video in find_videos([tmp_path], length=lambda path: 600)} == {"ch1"}
+
+
+def test_nothing_to_scan(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(InputError, match=r"no videos in .*"):
+        find_videos([tmp_path])
+    with pytest.raises(InputError, match=r"nowhere\.mp4: no such file or folder"):
+        find_videos([tmp_path / "nowhere.mp4"])
+
+
+def test_minutes_go_by_the_clock_of_the_room():
+    video = Video(Path("n.mp4"), "north", datetime(2024, 1, 8, 8, 0, 50))
+    assert video.minute_of_day(video.minute_number(9.9)) == EIGHT
+    assert video.minute_of_day(video.minute_number(10.0)) == EIGHT + timedelta(minutes=1)
+    assert video.seconds_into(9.0, video.minute_number(10.0)) == -1.0
+
+
+def test_the_clock_may_change_while_a_video_runs():
+    spring = Video(Path("n.mp4"), "north", datetime(2024, 3, 31, 1, 59), COPENHAGEN)
+    assert spring.minute_of_day(spring.minute_number(60)) == datetime(2024, 3, 31, 3)
+    autumn = Video(Path("n.mp4"), "north", datetime(2024, 10, 27, 2, 59), COPENHAGEN)
+    assert autumn.minute_of_day(autumn.minute_number(60)) == datetime(2024, 10, 27, 2)
+
+
+def covered(*spans):
+    return coverage(
+        [
+            (
+                Recording(str(k), EIGHT + timedelta(seconds=begin), end - begin, 1),
+                EIGHT + timedelta(seconds=end),
+            )
+            for k, (begin, end) in enumerate(spans)
+        ]
+    )
+
+
+def seconds(spans):
+    return [tuple((moment - EIGHT).seconds for moment in span) for span in spans]
+
+
+def test_gaps_and_overlaps():
+    door = covered((0, 100), (101, 200), (500, 600), (590, 700), (700, 1000), (800, 900), (950, 1200))
+    assert seconds(door.gaps) == [(200, 500)]
+    assert seconds(door.overlaps) == [(590, 600), (800, 900), (950, 1000)]
+
+
+def test_a_video_that_cannot_be_read_leaves_a_gap():
+    assert seconds(covered((0, 100), (100, 100), (200, 300)).gaps) == [(100, 200)]

@@ -1,0 +1,374 @@
+"""Who gets in: tokens, roles, other sites, other hosts, how often and how much."""
+
+import asyncio
+import logging
+import re
+from dataclasses import replace
+
+import pytest
+from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, make_config, said
+
+from occupair.live.config.settings import Limits
+from occupair.live.http.app import make_app
+from occupair.web.access import Buckets
+from occupair.web.headers import SECURITY
+
+KEEN = ("nobody", "read", "write", "admin")
+# what each route needs: reading, then readings and labels, then models and training
+ROUTES = [
+    ("GET", "/api/rooms", "read"),
+    ("GET", "/api/rooms/lab", "read"),
+    ("GET", "/api/rooms/lab/history", "read"),
+    ("GET", "/api/rooms/lab/labels", "read"),
+    ("GET", "/api/rooms/lab/models", "read"),
+    ("GET", "/api/rooms/lab/models/1", "read"),
+    ("GET", "/api/rooms/lab/training", "read"),
+    ("GET", "/api/login", "read"),
+    ("GET", "/metrics", "read"),
+    ("POST", "/api/rooms/lab/readings", "write"),
+    ("POST", "/api/rooms/lab/labels", "write"),
+    ("DELETE", "/api/rooms/lab/labels", "write"),
+    ("POST", "/api/rooms/lab/models", "admin"),
+    ("POST", "/api/rooms/lab/models/1/activate", "admin"),
+    ("POST", "/api/rooms/lab/training", "admin"),
+    ("POST", "/api/rooms/lab/training/accept", "admin"),
+    ("DELETE", "/api/rooms/lab/training", "admin"),
+    ("POST", "/api/rooms/lab/forget", "admin"),
+    ("GET", "/healthz", "nobody"),
+    ("GET", "/", "nobody"),
+    ("POST", "/api/logout", "nobody"),
+    ("POST", "/api/login", "nobody"),
+]
+
+
+@pytest.fixture
+def pipeline():
+    return FakePipeline(make_config(tokens=True))
+
+
+@pytest.fixture
+def app(pipeline):
+    return make_app(pipeline, pipeline.config)
+
+
+@pytest.mark.parametrize("role", KEEN)
+@pytest.mark.parametrize(("method", "path", "needed"), ROUTES)
+def test_a_route_lets_in_whom_it_should(app, role, method, path, needed):
+    answer = Client(app, None if role == "nobody" else role)(method, path)
+    if KEEN.index(role) >= KEEN.index(needed):
+        assert answer.status_code not in (401, 403, 500)
+    elif role == "nobody":
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="occupair"')
+        assert said(answer) == "a token is needed: Authorization: Bearer ..."
+    else:
+        assert answer.status_code == 403
+        assert said(answer) == f"this needs the role {needed}, the token {role!r} has {role}"
+
+
+def test_no_route_is_forgotten_above(app):
+    named = {
+        (method, re.sub("/lab(?=/|$)", "/{room}", path).replace("/1", "/{version}"))
+        for method, path, _ in ROUTES
+    }
+    there = {(m.upper(), path) for path, methods in app.openapi()["paths"].items() for m in methods}
+    assert there - named == {("GET", "/api/events")}, "streams are in test_http_events"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "Bearer wrong",
+        "Bearer ",
+        "Bearer",
+        f"Basic {TOKENS['admin']}",
+        TOKENS["admin"],
+        f"Bearer {TOKENS['admin']}x",
+        f"Bearer {TOKENS['admin'][:-1]}",
+        f"Bearer {TOKENS['admin']} {TOKENS['admin']}",
+    ],
+)
+def test_what_is_no_token_opens_nothing(app, shown):
+    answer = Client(app)("GET", "/api/rooms", headers={"Authorization": shown})
+    assert (answer.status_code, said(answer)) == (401, "this token is not known here")
+
+
+def test_a_wrong_header_is_not_made_good_by_a_cookie(app):
+    headers = {"Authorization": "Bearer wrong", "Cookie": f"occupair={TOKENS['admin']}"}
+    assert Client(app)("GET", "/api/rooms", headers=headers).status_code == 401
+
+
+def test_the_hash_in_the_settings_is_no_token(pipeline, app):
+    for one in pipeline.config.tokens:
+        for shown in (one.hash, one.hash.removeprefix("sha256:")):
+            headers = {"Authorization": f"Bearer {shown}"}
+            assert Client(app)("GET", "/api/rooms", headers=headers).status_code == 401
+
+
+def test_a_token_that_was_taken_out_of_the_settings_opens_nothing(pipeline, app):
+    ask = Client(app, "write")
+    assert ask("GET", "/api/rooms").status_code == 200
+    pipeline.config = replace(pipeline.config, tokens=pipeline.config.tokens[:1])
+    assert ask("GET", "/api/rooms").status_code == 401
+    assert Client(app, "read")("GET", "/api/rooms").status_code == 200
+
+
+def test_without_tokens_everybody_on_this_machine_may_do_everything():
+    pipeline = FakePipeline(make_config())
+    ask = Client(make_app(pipeline, pipeline.config))
+    assert ask("GET", "/api/login").json() == {"name": "", "role": "admin"}
+    assert ask("POST", "/api/rooms/lab/forget").status_code == 204
+    answer = ask("POST", "/api/login", json={"token": "any"})
+    assert (answer.json(), answer.headers.get("set-cookie")) == ({"name": "", "role": "admin"}, None)
+
+
+def test_the_body_of_a_stranger_is_not_read(app):
+    async def send_to(path):
+        sent = []
+
+        async def receive():
+            raise AssertionError("the body was read")
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [
+            (b"host", b"localhost"),
+            (b"content-type", b"application/octet-stream"),
+            (b"content-length", b"9"),
+        ]
+        await app(
+            {
+                "type": "http",
+                "method": "POST",
+                "path": path,
+                "raw_path": path.encode(),
+                "query_string": b"",
+                "headers": headers,
+                "client": ("192.0.2.1", 5),
+                "server": ("localhost", 80),
+                "scheme": "http",
+                "http_version": "1.1",
+                "root_path": "",
+            },
+            receive,
+            send,
+        )
+        return sent[0]["status"]
+
+    for path in ("/api/rooms/lab/models", "/api/rooms/lab/readings", "/api/rooms/lab/labels"):
+        assert asyncio.run(send_to(path)) == 401
+
+
+# ---- login ----
+
+
+def test_login_keeps_the_token_where_no_script_can_read_it(app):
+    answer = Client(app)("POST", "/api/login", json={"token": TOKENS["write"]})
+    assert answer.json() == {"name": "write", "role": "write"}
+    value, *rules = answer.headers["set-cookie"].split("; ")
+    assert value == f"occupair={TOKENS['write']}"
+    assert set(rules) == {"HttpOnly", "Max-Age=2592000", "Path=/", "SameSite=strict"}
+    cookie = {"Cookie": value}
+    assert Client(app)("GET", "/api/login", headers=cookie).json() == {"name": "write", "role": "write"}
+
+
+def test_over_https_the_cookie_stays_there(app):
+    answer = Client(app, base="https://rooms.example")("POST", "/api/login", json={"token": TOKENS["read"]})
+    assert "Secure" in answer.headers["set-cookie"].split("; ")
+
+
+def test_logout_drops_the_cookie(app):
+    answer = Client(app)("POST", "/api/logout")
+    assert answer.status_code == 204
+    assert answer.headers["set-cookie"].startswith('occupair=""; expires=')
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "line"),
+    [
+        ({"token": "occupair_wrong-secret"}, 401, "this token is not known here"),
+        ({"token": ["occupair_wrong-secret"]}, 422, "token must be a text"),
+        ({"token": "occupair_wrong-secret" * 50}, 422, "token must be a text of at most 500 characters"),
+        ({"token": ""}, 422, "token must be a text that is not empty"),
+        ({}, 422, "token must be given"),
+        (["occupair_wrong-secret"], 422, "the body must be an object, got a list"),
+    ],
+)
+def test_a_failed_login_repeats_nothing(app, caplog, body, status, line):
+    caplog.set_level(logging.DEBUG)
+    answer = Client(app, address="192.0.2.7")("POST", "/api/login", json=body)
+    assert (answer.status_code, said(answer)) == (status, line)
+    assert "set-cookie" not in answer.headers
+    assert "wrong-secret" not in caplog.text
+    if status == 401:
+        assert [record.address for record in caplog.records if record.message == "login refused"] == [
+            "192.0.2.7"
+        ]
+
+
+# ---- other sites ----
+
+SITES = [  # headers, with the cookie, without any token set
+    ({"Sec-Fetch-Site": "same-origin"}, 204, 204),
+    ({"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"}, 204, 204),
+    ({"Sec-Fetch-Site": "cross-site"}, 403, 403),
+    ({"Sec-Fetch-Site": "same-site", "Origin": "http://other.localhost"}, 403, 403),
+    ({"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"}, 403, 403),
+    ({"Origin": "http://localhost"}, 204, 204),
+    ({"Origin": "http://LOCALHOST"}, 204, 204),
+    ({"Origin": "http://localhost:81"}, 403, 403),
+    ({"Origin": "http://evil.example"}, 403, 403),
+    ({"Origin": "http://localhost.evil.example"}, 403, 403),
+    ({"Origin": "null"}, 403, 403),
+    ({"Origin": "http://["}, 403, 403),
+    ({}, 403, 204),  # no browser: curl has no cookie that somebody else could use
+]
+
+
+@pytest.mark.parametrize(("headers", "by_cookie", "by_nothing"), SITES)
+def test_another_site_changes_nothing_in_a_persons_name(app, headers, by_cookie, by_nothing):
+    cookie = {"Cookie": f"occupair={TOKENS['admin']}"}
+    answer = Client(app)("POST", "/api/rooms/lab/forget", headers=headers | cookie)
+    assert answer.status_code == by_cookie
+    if by_cookie == 403:
+        assert said(answer) == "a request that changes something must come from this service's own page"
+    open_app = make_app(FakePipeline(make_config()), make_config())
+    assert Client(open_app)("POST", "/api/rooms/lab/forget", headers=headers).status_code == by_nothing
+
+
+def test_a_token_in_a_header_is_proof_enough(app):
+    answer = Client(app, "admin")("POST", "/api/rooms/lab/forget", headers={"Origin": "http://evil.example"})
+    assert answer.status_code == 204
+
+
+def test_another_site_can_read_nothing(app):
+    answer = Client(app, "read")("GET", "/api/rooms", headers={"Origin": "http://evil.example"})
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+# ---- other hosts ----
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LocalHost:8099", 200),
+        ("127.0.0.1:8099", 200),
+        ("[::1]:8099", 200),
+        ("rooms.lan", 403),
+        ("evil.example:8099", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("127.0.0.1:8099:1", 403),
+        ("localhost@evil.example", 403),
+        ("[::1", 403),
+        ("", 403),
+    ],
+)
+def test_a_name_that_was_bent_to_this_machine_opens_nothing(host, status):
+    pipeline = FakePipeline(make_config())
+    answer = Client(make_app(pipeline, pipeline.config))("GET", "/api/rooms", headers={"Host": host})
+    assert answer.status_code == status
+    if status == 403:
+        assert said(answer).startswith("Host must be localhost, 127.0.0.1, [::1], got ")
+
+
+def test_the_name_it_listens_on_is_its_own():
+    pipeline = FakePipeline(make_config(host="127.0.0.2"))
+    ask = Client(make_app(pipeline, pipeline.config))
+    assert ask("GET", "/api/rooms", headers={"Host": "127.0.0.2:8099"}).status_code == 200
+
+
+def test_with_tokens_any_name_will_do(app):
+    assert Client(app, "read", base="http://rooms.lan:8099")("GET", "/api/rooms").status_code == 200
+
+
+# ---- how often ----
+
+
+def test_a_bucket_fills_at_a_steady_rate():
+    buckets = Buckets(60)  # one a second
+    assert [buckets.take("a", 0.0) for _ in range(61)] == [0.0] * 60 + [1.0]
+    assert buckets.take("a", 0.75) == pytest.approx(0.25)
+    assert [buckets.take("a", 2.0), buckets.take("a", 2.0), buckets.take("a", 2.0)] == [0.0, 0.0, 1.0]
+    assert buckets.take("b", 2.0) == 0.0
+    assert [buckets.take("a", 1000.0) for _ in range(61)] == [0.0] * 60 + [1.0], "it holds a minute's worth"
+
+
+def test_no_limit():
+    assert {Buckets(0).take("a", 0.0) for _ in range(1000)} == {0.0}
+
+
+def test_so_many_clients_are_remembered_and_no_more():
+    buckets = Buckets(1, clients=100)
+    for client in range(1000):
+        assert buckets.take(str(client), 0.0) == 0.0
+    assert len(buckets._left) == 100
+    assert buckets.take("999", 0.0) > 0
+
+
+def test_too_often():
+    pipeline = FakePipeline(make_config(tokens=True, limits=Limits(requests_per_minute=3)))
+    app = make_app(pipeline, pipeline.config)
+    ask = Client(app, "read", address="192.0.2.1")
+    assert [ask("GET", "/api/rooms").status_code for _ in range(4)] == [200, 200, 200, 429]
+    answer = ask("GET", "/api/rooms")
+    assert said(answer) == "at most 3 requests a minute, try again in 20 s"
+    assert answer.headers["retry-after"] == "20"
+    assert Client(app, "write", address="192.0.2.1")("GET", "/api/rooms").status_code == 200, "another token"
+    assert Client(app, "read", address="192.0.2.2")("GET", "/api/rooms").status_code == 429, "the same token"
+
+
+def test_guessing_tokens_is_counted_by_address():
+    pipeline = FakePipeline(make_config(tokens=True, limits=Limits(requests_per_minute=3)))
+    app = make_app(pipeline, pipeline.config)
+    guesses = [{"Authorization": f"Bearer guess{place}"} for place in range(4)]
+    seen = [Client(app, address="192.0.2.1")("GET", "/api/rooms", headers=one).status_code for one in guesses]
+    assert seen == [401, 401, 401, 429]
+    login = Client(app, address="192.0.2.1")("POST", "/api/login", json={"token": TOKENS["read"]})
+    assert login.status_code == 429
+    assert Client(app, "read", address="192.0.2.1")("GET", "/api/rooms").status_code == 200
+
+
+# ---- headers ----
+
+
+def test_the_page_may_load_nothing_from_elsewhere(app):
+    policy = Client(app)("GET", "/").headers["content-security-policy"].split("; ")
+    assert policy == [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+    ]
+
+
+def test_every_answer_has_the_headers(pipeline, app):
+    small = FakePipeline(make_config(tokens=True, limits=Limits(requests_per_minute=1, body_bytes=5)))
+    busy = make_app(small, small.config)
+    json_kind = {"Content-Type": "application/json"}
+    answers = {
+        200: Client(app, "read")("GET", "/api/rooms"),
+        201: Client(app, "write")("POST", "/api/rooms/lab/labels", json={"people": 3}),
+        204: Client(app, "admin")("POST", "/api/rooms/lab/forget"),
+        401: Client(app)("GET", "/api/rooms"),
+        403: Client(app, "read")("POST", "/api/rooms/lab/forget"),
+        404: Client(app)("GET", "/nothing"),
+        405: Client(app)("PUT", "/api/rooms"),
+        413: Client(busy)("POST", "/api/login", content=b"123456", headers=json_kind),
+        415: Client(app, "admin")(
+            "POST", "/api/rooms/lab/models", content=MODEL, headers={"Content-Type": "a/b"}
+        ),
+        422: Client(app, "write")("POST", "/api/rooms/lab/labels", json={}),
+        429: Client(busy)("GET", "/api/rooms"),
+    }
+    pipeline.store.fails = ZeroDivisionError()
+    answers[500] = Client(app, "read")("GET", "/api/rooms/lab/labels")
+    assert {status: answer.status_code for status, answer in answers.items()} == {one: one for one in answers}
+    for answer in answers.values():
+        assert {name: answer.headers.get(name) for name in SECURITY} == SECURITY
+        assert "server" not in answer.headers

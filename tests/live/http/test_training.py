@@ -1,0 +1,245 @@
+"""Labels, models and training over HTTP."""
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+from live.fake_pipeline import MODEL, START, Client, FakePipeline, make_config, make_state, said
+
+from occupair.errors import InputError
+from occupair.live.config.settings import Limits
+from occupair.live.http.app import make_app
+from occupair.web.access import MODEL_BYTES
+
+OCTETS = {"Content-Type": "application/octet-stream"}
+
+
+@pytest.fixture
+def pipeline():
+    return FakePipeline(make_config())
+
+
+@pytest.fixture
+def ask(pipeline):
+    return Client(make_app(pipeline, pipeline.config))
+
+
+# ---- labels ----
+
+
+def test_labels_are_kept_replaced_and_removed(ask):
+    path = "/api/rooms/lab/labels"
+    for people, time in (
+        (3, "2020-03-02T08:00:00Z"),
+        (5, "2020-03-02T07:00:00Z"),
+        (4, "2020-03-02T09:00:00+01:00"),
+    ):
+        answer = ask("POST", path, json={"people": people, "time": time})
+        assert answer.status_code == 201
+        assert answer.json()["people"] == people
+    found = ask("GET", path).json()["labels"]
+    assert [(one["time"], one["people"]) for one in found] == [
+        ("2020-03-02T07:00:00Z", 5),
+        ("2020-03-02T08:00:00Z", 4),
+    ]
+    assert ask("GET", "/api/rooms/kitchen/labels").json() == {"labels": []}
+    gone = ask("DELETE", path, params={"time": "2020-03-02T08:00:00"})  # 09:00 in the room
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert [one["people"] for one in ask("GET", path).json()["labels"]] == [4]
+    again = ask("DELETE", path, params={"time": "2020-03-02T07:00:00Z"})
+    assert (again.status_code, said(again)) == (404, "lab has no label of 2020-03-02T07:00:00Z")
+
+
+@pytest.mark.parametrize("people", [0, 10_000, 3.0])
+def test_how_many_may_be_in(ask, people):
+    assert ask("POST", "/api/rooms/lab/labels", json={"people": people}).json()["people"] == int(people)
+
+
+def test_a_label_without_a_time_is_of_now(pipeline, ask):
+    before = dt.datetime.now(dt.UTC)
+    ask("POST", "/api/rooms/lab/labels", json={"people": 2})
+    (label,) = pipeline.store.labels("lab")
+    assert before <= label.time <= label.entered <= dt.datetime.now(dt.UTC)
+
+
+def test_now_is_the_newest_reading_where_the_clock_follows_those(pipeline, ask):
+    pipeline.config = replace(pipeline.config, clock="readings")
+    pipeline.tell(make_state("kitchen", time=START + dt.timedelta(hours=1)))
+    answer = ask("POST", "/api/rooms/lab/labels", json={"people": 2})
+    assert answer.json()["time"] == "2026-03-02T09:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ({"people": -1}, "people must be 0 or more, got -1"),
+        ({"people": 10_001}, "people must be 10000 or less, got 10001"),
+        ({"people": "3"}, "people must be a whole number, got '3'"),
+        ({"people": 2.5}, "people must be a whole number, got 2.5"),
+        ({"people": True}, "people must be a whole number, got true"),
+        ({"people": 10**60}, "people must be 10000 or less, got a number of more than forty digits"),
+        ({"people": None}, "people must be a whole number, got null"),
+        ({}, "people must be given"),
+        ({"people": 3, "time": "now"}, "time must be a time such as 2026-03-02T09:00:00Z, got 'now'"),
+        ({"people": 3, "time": 5}, "time must be a text, got 5"),
+        ([], "the body must be an object, got a list"),
+    ],
+)
+def test_a_label_that_breaks_a_rule(pipeline, ask, body, line):
+    answer = ask("POST", "/api/rooms/lab/labels", json=body)
+    assert (answer.status_code, said(answer)) == (422, line)
+    assert pipeline.store.labels("lab") == []
+
+
+def test_the_settings_may_allow_fewer_people():
+    pipeline = FakePipeline(make_config(limits=Limits(people_per_label=20)))
+    ask = Client(make_app(pipeline, pipeline.config))
+    answer = ask("POST", "/api/rooms/lab/labels", json={"people": 21})
+    assert (answer.status_code, said(answer)) == (422, "people must be 20 or less, got 21")
+
+
+def test_the_future_has_no_labels(ask):
+    answer = ask("POST", "/api/rooms/lab/labels", json={"people": 3, "time": "2999-01-01T00:00:00Z"})
+    assert (answer.status_code, said(answer)) == (
+        409,
+        "time must not be in the future, got 2999-01-01T00:00:00Z",
+    )
+
+
+def test_which_label_must_be_said(ask):
+    answer = ask("DELETE", "/api/rooms/lab/labels")
+    assert (answer.status_code, said(answer)) == (422, "time must be given")
+
+
+# ---- models ----
+
+
+def test_a_model_comes_back_as_it_went(pipeline, ask):
+    sent = ask(
+        "POST", "/api/rooms/lab/models", params={"note": "Größe"}, content=MODEL + b"\n", headers=OCTETS
+    )
+    assert (sent.status_code, sent.json()) == (201, {"version": 1})
+    (listed,) = ask("GET", "/api/rooms/lab/models").json()["models"]
+    assert listed == {
+        "version": 1,
+        "origin": "upload",
+        "note": "Größe",
+        "sha256": listed["sha256"],
+        "size": len(MODEL) + 1,
+        "created": "2026-03-02T08:00:00Z",
+        "active": True,
+    }
+    back = ask("GET", "/api/rooms/lab/models/1")
+    assert back.content == MODEL + b"\n"
+    assert back.headers["content-type"] == "application/octet-stream"
+    assert back.headers["content-disposition"] == 'attachment; filename="lab-1.json"'
+
+
+def test_another_model_is_counted_by(ask):
+    for _ in range(2):
+        ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
+    assert ask("POST", "/api/rooms/lab/models/1/activate").json() == {"version": 1}
+    listed = ask("GET", "/api/rooms/lab/models").json()["models"]
+    assert [(one["version"], one["active"]) for one in listed] == [(1, True), (2, False)]
+
+
+def test_a_file_that_is_no_model(pipeline, ask):
+    answer = ask("POST", "/api/rooms/lab/models", content=b"\x80\x04pickle", headers=OCTETS)
+    assert (answer.status_code, said(answer)) == (409, "the file is no model file of occupair")
+    assert ask("GET", "/api/rooms/lab/models").json() == {"models": []}
+
+
+def test_a_file_of_another_kind(ask):
+    answer = ask("POST", "/api/rooms/lab/models", content=MODEL, headers={"Content-Type": "text/plain"})
+    line = "Content-Type must be application/octet-stream or application/json, got 'text/plain'"
+    assert (answer.status_code, said(answer)) == (415, line)
+
+
+def test_a_model_may_be_longer_than_readings_but_not_endless(ask):
+    large = MODEL.ljust(MODEL_BYTES)
+    assert ask("POST", "/api/rooms/lab/models", content=large, headers=OCTETS).status_code == 201
+    answer = ask("POST", "/api/rooms/lab/models", content=large + b" ", headers=OCTETS)
+    assert (answer.status_code, said(answer)) == (413, "the body must be at most 20000000 bytes")
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        ("a\nb", "note must be a text of printable characters, got 'a\\nb'"),
+        ("x\0", "note must be a text of printable characters, got 'x\\x00'"),
+        ("x" * 201, f"note must be a text of at most 200 characters, got '{'x' * 37}..."),
+    ],
+)
+def test_a_note_is_one_short_line(ask, note, line):
+    answer = ask("POST", "/api/rooms/lab/models", params={"note": note}, content=MODEL, headers=OCTETS)
+    assert (answer.status_code, said(answer)) == (422, line)
+
+
+def test_a_model_of_another_room_or_none(ask):
+    ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
+    for method, path in (("GET", "kitchen/models/1"), ("POST", "kitchen/models/1/activate")):
+        answer = ask(method, f"/api/rooms/{path}")
+        assert (answer.status_code, said(answer)) == (404, "kitchen has no model 1")
+    answer = ask("GET", "/api/rooms/lab/models/99")
+    assert (answer.status_code, said(answer)) == (404, "lab has no model 99")
+
+
+@pytest.mark.parametrize(
+    ("version", "line"),
+    [
+        ("first", "version must be a whole number, got 'first'"),
+        ("0", "version must be 1 or more, got '0'"),
+        ("2147483648", "version must be 2147483647 or less, got '2147483648'"),
+        ("1" * 5000, f"version must be a smaller number, got '{'1' * 37}..."),
+    ],
+)
+def test_a_number_that_no_model_has(ask, version, line):
+    answer = ask("GET", f"/api/rooms/lab/models/{version}")
+    assert (answer.status_code, said(answer)) == (422, line)
+
+
+def test_a_model_that_cannot_be_used_any_more(pipeline, ask, monkeypatch):
+    ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
+
+    async def cannot(room, version):
+        raise InputError("the model is of a newer version")
+
+    monkeypatch.setattr(pipeline, "activate", cannot)
+    answer = ask("POST", "/api/rooms/lab/models/1/activate")
+    assert (answer.status_code, said(answer)) == (409, "the model is of a newer version")
+
+
+# ---- training ----
+
+
+def test_training_from_the_first_label_to_the_new_model(ask):
+    path = "/api/rooms/lab/training"
+    idle = {"status": "idle", "progress": 0.0, "message": ""}
+    scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": None, "labels": 4}}
+    assert ask("GET", path).json() == idle | scores
+    too_early = ask("POST", path)
+    assert (too_early.status_code, said(too_early)) == (409, "lab has no labels to train from")
+    ask("POST", "/api/rooms/lab/labels", json={"people": 2})
+    started = ask("POST", path)
+    assert (started.status_code, started.json()["status"]) == (202, "done")
+    assert ask("POST", f"{path}/accept").json() == idle | scores
+    nothing = ask("POST", f"{path}/accept")
+    assert (nothing.status_code, said(nothing)) == (409, "lab has no new model")
+    nothing = ask("DELETE", path)
+    assert (nothing.status_code, said(nothing)) == (409, "lab is not being trained and has no new model")
+    ask("POST", path)
+    assert ask("DELETE", path).status_code == 204
+
+
+def test_a_service_without_a_trainer(pipeline, ask):
+    pipeline.trainer = None
+    answer = ask("POST", "/api/rooms/lab/training")
+    assert (answer.status_code, said(answer)) == (503, "training is not set up in this service")
+
+
+def test_forgotten_is_forgotten(ask):
+    for room in ("lab", "kitchen"):
+        ask("POST", f"/api/rooms/{room}/labels", json={"people": 2})
+    assert ask("POST", "/api/rooms/lab/forget").status_code == 204
+    assert ask("GET", "/api/rooms/lab/labels").json() == {"labels": []}
+    assert len(ask("GET", "/api/rooms/kitchen/labels").json()["labels"]) == 1

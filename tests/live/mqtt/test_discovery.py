@@ -1,0 +1,207 @@
+"""What Home Assistant is told, checked against its rules.
+
+The rules here were read in the source of Home Assistant 2026.10 (``components/mqtt``: ``schemas.py``,
+``discovery.py``, ``sensor.py``, ``binary_sensor.py``). Where ``homeassistant`` is installed its own schemas
+are asked as well.
+"""
+
+import asyncio
+import datetime as dt
+import json
+import math
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from occupair.live.config.settings import MqttConfig, RoomConfig
+from occupair.live.messages import Quality, RoomState
+from occupair.live.mqtt.discovery import (
+    availability_topic,
+    device_id,
+    discovery_payload,
+    discovery_topic,
+    home_assistant_topic,
+    state_payload,
+    state_topic,
+    status_topic,
+)
+
+MQTT = MqttConfig("broker")
+LAB = RoomConfig("lab-2", name="Lab 2")
+SEVEN = dt.datetime(2024, 1, 8, 7, 0, tzinfo=dt.UTC)
+KNOWN = RoomState("lab-2", SEVEN, 3, 2.8, 1.9, 3.7, True, 812.0, 806.25, 0.5, 2.6, Quality.OK, "")
+EMPTY = RoomState("lab-2", SEVEN, 0, 0.2, 0.0, 0.9, False, 415.0, 416.5, 0.5, 0.1, Quality.OK, "")
+UNKNOWN = RoomState("lab-2", None, *[None] * 9, Quality.STALE, "no reading for 20 minutes")
+
+TOPIC = re.compile(r"\w+/(?:[a-zA-Z0-9_-]+/)?[a-zA-Z0-9_-]+/config")
+DEVICE_KEYS = {
+    "identifiers", "connections", "manufacturer", "model", "model_id", "name", "hw_version", "serial_number",
+    "sw_version", "via_device", "suggested_area", "configuration_url",
+}  # fmt: skip
+ROOT_KEYS = {
+    "device", "origin", "components", "availability", "availability_mode", "availability_template",
+    "availability_topic", "payload_available", "payload_not_available", "state_topic", "command_topic", "qos",
+    "encoding", "message_expiry_interval",
+}  # fmt: skip
+ENTITY_KEYS = {
+    "platform", "name", "icon", "unique_id", "default_entity_id", "entity_category", "enabled_by_default",
+    "visible_by_default", "entity_picture", "json_attributes_topic", "json_attributes_template",
+    "value_template", "device_class", "expire_after", "force_update", "qos", "encoding", "state_topic",
+}  # fmt: skip
+SENSOR_KEYS = {"state_class", "unit_of_measurement", "suggested_display_precision", "options"}
+BINARY_SENSOR_KEYS = {"off_delay", "payload_on", "payload_off"}
+
+
+@pytest.fixture(scope="module")
+def told():
+    return json.loads(discovery_payload(MQTT, LAB))
+
+
+def test_topics():
+    assert discovery_topic(MQTT, "lab-2") == "homeassistant/device/occupair_lab-2/config"
+    assert state_topic(MQTT, "lab-2") == "occupair/lab-2/state"
+    assert availability_topic(MQTT, "lab-2") == "occupair/lab-2/availability"
+    assert status_topic(MQTT) == "occupair/status"
+    assert home_assistant_topic(MQTT) == "homeassistant/status"
+
+
+@pytest.mark.parametrize("prefix", ["occupair", "site/north", "büro 7"])
+def test_home_assistant_takes_the_topic(prefix):
+    topic = discovery_topic(MqttConfig("broker", prefix=prefix, discovery_prefix="ha"), "lab-2")
+    assert TOPIC.fullmatch(topic.removeprefix("ha/"))
+
+
+def test_the_device(told):
+    assert set(told) <= ROOT_KEYS
+    assert {"device", "origin", "components"} <= set(told)
+    assert set(told["device"]) <= DEVICE_KEYS
+    assert told["device"]["identifiers"] == ["occupair_lab-2"]
+    assert told["device"]["name"] == "Lab 2"
+    assert set(told["origin"]) <= {"name", "sw_version", "support_url"}
+    assert told["origin"]["name"] == "occupair"
+    assert told["state_topic"] == "occupair/lab-2/state"
+    assert told["qos"] == 1
+
+
+def test_a_room_without_a_name_is_called_by_its_id():
+    assert json.loads(discovery_payload(MQTT, RoomConfig("lab")))["device"]["name"] == "lab"
+
+
+def test_it_is_available_while_the_service_is_up_and_looks_after_the_room(told):
+    assert told["availability_mode"] == "all"
+    assert told["availability"] == [{"topic": "occupair/status"}, {"topic": "occupair/lab-2/availability"}]
+
+
+def test_the_entities(told):
+    people, occupied, co2 = (told["components"][key] for key in ("people", "occupied", "co2"))
+    assert len(told["components"]) == 3
+    for component in (people, co2):
+        assert component["platform"] == "sensor"
+        assert set(component) <= ENTITY_KEYS | SENSOR_KEYS
+    assert (people["state_class"], people["unit_of_measurement"]) == ("measurement", "people")
+    assert "device_class" not in people
+    assert "entity_category" not in people
+    assert (occupied["platform"], occupied["device_class"]) == ("binary_sensor", "occupancy")
+    assert set(occupied) <= ENTITY_KEYS | BINARY_SENSOR_KEYS
+    assert (co2["device_class"], co2["unit_of_measurement"]) == ("carbon_dioxide", "ppm")
+    assert (co2["state_class"], co2["entity_category"]) == ("measurement", "diagnostic")
+
+
+def test_entities_are_told_apart_and_named(told):
+    components = told["components"].values()
+    assert [component["unique_id"] for component in components] == [
+        "occupair_lab-2_people",
+        "occupair_lab-2_occupied",
+        "occupair_lab-2_co2",
+    ]
+    assert [component["default_entity_id"] for component in components] == [
+        "sensor.lab_2_people",
+        "binary_sensor.lab_2_occupied",
+        "sensor.lab_2_co2",
+    ]
+    assert all("object_id" not in component for component in components)
+
+
+def test_services_with_another_prefix_have_other_devices():
+    other = MqttConfig("broker", prefix="annex")
+    assert device_id(other, "lab") != device_id(MQTT, "lab")
+    assert state_topic(other, "lab") == "annex/lab/state"
+
+
+def shown(template, state):
+    """What Home Assistant makes of a state: our templates are expressions that Python reads alike."""
+    expression = re.fullmatch(r"{{ (.*?)( \| tojson)? }}", template)
+    names = {"value_json": SimpleNamespace(**json.loads(state_payload(state))), "none": None}
+    value = eval(expression[1], {"__builtins__": {}}, names)
+    return json.dumps(value) if expression[2] else str(value)
+
+
+@pytest.mark.parametrize(
+    ("key", "state", "says"),
+    [
+        ("people", KNOWN, "3"),
+        ("people", EMPTY, "0"),
+        ("people", UNKNOWN, "None"),
+        ("occupied", KNOWN, "ON"),
+        ("occupied", EMPTY, "OFF"),
+        ("occupied", UNKNOWN, "None"),
+        ("co2", KNOWN, "812.0"),
+        ("co2", UNKNOWN, "None"),
+    ],
+)
+def test_unknown_is_the_word_none_and_never_off_or_0(told, key, state, says):
+    assert shown(told["components"][key]["value_template"], state) == says
+
+
+def test_why_a_count_is_not_known_can_be_looked_at(told):
+    assert told["components"]["people"]["json_attributes_topic"] == told["state_topic"]
+    assert json.loads(shown(told["components"]["people"]["json_attributes_template"], UNKNOWN)) == {
+        "low": None,
+        "high": None,
+        "quality": "stale",
+        "reason": "no reading for 20 minutes",
+    }
+
+
+def test_a_state_is_json():
+    assert json.loads(state_payload(KNOWN)) == {
+        "people": 3,
+        "people_exact": 2.8,
+        "low": 1.9,
+        "high": 3.7,
+        "occupied": True,
+        "co2": 812.0,
+        "co2_smoothed": 806.25,
+        "people_20": 2.6,
+        "quality": "ok",
+        "reason": "",
+        "time": "2024-01-08T07:00:00Z",
+    }
+
+
+def test_what_is_no_number_is_null():
+    state = RoomState(
+        "lab", None, None, math.nan, -math.inf, math.inf, None, math.nan, None, None, None, Quality.OK, ""
+    )
+    told = json.loads(state_payload(state), parse_constant=lambda name: pytest.fail(name))
+    assert told["people_exact"] is told["low"] is told["high"] is told["co2"] is told["time"] is None
+
+
+def test_home_assistants_own_schemas_take_it(told, tmp_path):
+    schemas = pytest.importorskip("homeassistant.components.mqtt.schemas", exc_type=ImportError)
+    from homeassistant.components.mqtt import binary_sensor, sensor
+    from homeassistant.core import HomeAssistant
+
+    platforms = {"sensor": sensor, "binary_sensor": binary_sensor}
+
+    async def main():
+        home = HomeAssistant(str(tmp_path))  # templates are checked in its loop
+        checked = schemas.DEVICE_DISCOVERY_SCHEMA(told)
+        for component in checked["components"].values():
+            shared = {key: checked[key] for key in schemas.SHARED_OPTIONS if key in checked}
+            kept = platforms[component["platform"]].DISCOVERY_SCHEMA(shared | component)
+            assert set(component) - {"platform"} <= set(kept)  # nothing is quietly taken out
+        await home.async_stop(force=True)
+
+    asyncio.run(main())

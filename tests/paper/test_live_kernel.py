@@ -1,0 +1,293 @@
+"""The fast live estimator against Eq. (26) written out, on the worst readings we can think of."""
+
+import importlib.util
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import occupair as oc
+from dense import Written
+from occupair.live_room import LiveDay
+from occupair.paper import live_kernel
+from occupair.paper.stability import error_growth
+from occupair.smoothing import LocalSmoother, smooth
+
+TOLERANCES = (0.0, 1e-6, 1e-3)
+
+
+def hard_readings(n=170, seed=0):
+    """Noise, a long constant stretch, spikes up and down, steps, and far above and below what was trained."""
+    draw = np.random.default_rng(seed)
+    co2 = 550.0 + np.cumsum(draw.normal(0, 6, n))
+    co2[30:60] = co2[29]
+    co2[[20, 70, 71, 90, 150]] += [3000, 800, -500, -400, 40]
+    co2[100:115] += 1500
+    co2[120:130] = 30_000
+    co2[130:140] = 0
+    ventilation = np.repeat(draw.integers(0, 2, n // 10 + 1), 10)[:n].astype(float)
+    return np.maximum(co2, 0), ventilation
+
+
+def model_of(readings, **changes):
+    settings = {"n_hidden": 40, "n_draws": 1, "random_state": 0} | changes
+    return oc.OccupancyEstimator.paper(**settings).fit(readings)
+
+
+def worst_errors(network, run_again, co2, ventilation, tolerances=TOLERANCES):
+    """Largest error of any minute after any reading, for each tolerance [people]."""
+    days = [LiveDay(network, tolerance=tolerance) for tolerance in tolerances]
+    worst = np.zeros(len(days))
+    for k in range(co2.size):
+        expected = run_again(smooth(co2[: k + 1], smoothing=network.smoothing), ventilation[: k + 1])
+        for i, day in enumerate(days):
+            day.append(co2[k], ventilation[k])
+            worst[i] = max(worst[i], np.abs(day.people - expected).max())
+    return worst
+
+
+def run_of(network):
+    """``Network.run`` from midnight on, which other tests hold to the equations."""
+
+    def run(co2, ventilation):
+        people = np.zeros(co2.size)
+        if co2.size > network.layer.horizon:
+            network.run(co2, ventilation, people, start=network.layer.horizon)
+        return people
+
+    return run
+
+
+@pytest.mark.parametrize("horizon", [3, 30])
+@pytest.mark.parametrize("smoothing", [0, 10, 50, 500])
+def test_no_reading_takes_an_estimate_further_than_the_tolerance(office, horizon, smoothing):
+    model = model_of(office.iloc[:2880], horizon=horizon, stride=3, smoothing=smoothing, n_hidden=25)
+    model.most_people_ = 12.0
+    co2, ventilation = hard_readings()
+    errors = worst_errors(model.network(), Written(model).free_run, co2, ventilation)
+    assert (errors <= [1e-9, 1e-6, 1e-3]).all(), errors
+    people = Written(model).free_run(smooth(co2, smoothing=smoothing), ventilation)
+    assert {0, 12} < set(people[horizon:])  # both clamps were met
+
+
+@pytest.mark.parametrize("louder", [1.03, 1.3, 3.0])
+def test_nor_where_the_feedback_makes_errors_grow(slow_office, last_day, louder):
+    model = model_of(slow_office.iloc[:864])
+    model.regressor_.coef_ = louder * model.regressor_.coef_
+    network, run = model.network(), run_of(model.network())
+    co2 = last_day["co2"].to_numpy() + np.random.default_rng(1).normal(0, 20, 288)
+    co2[150] = 0
+    ventilation = last_day["ventilation"].to_numpy()
+    people = run(smooth(co2, smoothing=network.smoothing), ventilation)
+    growth = [
+        error_growth(network, co2[k - 6 : k + 1], ventilation[k - 6 : k + 1], people[k - 6 : k])
+        for k in range(6, 288)
+        if 0 < people[k] < network.most_people
+    ]
+    assert max(growth) > 1
+    errors = worst_errors(network, run, co2, ventilation)
+    assert (errors <= [1e-9, 1e-6, 1e-3]).all(), errors
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nor_with_the_thousand_neurons_of_the_paper(office, seed):
+    model = model_of(office.iloc[: 2 * 1440], n_hidden=1000, random_state=seed)
+    day = office.iloc[3 * 1440 + 480 : 3 * 1440 + 700]
+    co2, ventilation = day["co2"].to_numpy().copy(), day["ventilation"].to_numpy()
+    co2[100], co2[160:] = 5000, co2[160:] + 400
+    errors = worst_errors(model.network(), run_of(model.network()), co2, ventilation)
+    assert (errors <= [1e-9, 1e-6, 1e-3]).all(), errors
+
+
+def test_nor_over_gaps(estimator, last_day):
+    holed = last_day.drop(last_day.index[[*range(60, 63), *range(150, 170)]])
+    parts = np.split(np.arange(len(holed)), [60, 147])
+    co2, ventilation = holed["co2"].to_numpy(), holed["ventilation"].to_numpy()
+    written = [Written(estimator).live(co2[part], ventilation[part]) for part in parts]
+    for tolerance in TOLERANCES:
+        room = estimator.live(tolerance=tolerance)
+        live = [room.update(*row).people for row in zip(holed.index, co2, ventilation, strict=True)]
+        assert np.abs(live - np.concatenate(written)).max() <= max(tolerance, 1e-8)
+
+
+def test_a_coarse_tolerance_is_made_use_of(estimator, last_day):
+    work = []
+    for tolerance in TOLERANCES:
+        day = live_kernel.Revision(estimator.network(), tolerance=tolerance)
+        work.append(0)
+        for co2, ventilation in zip(last_day["co2"], last_day["ventilation"], strict=True):
+            day.append(co2, ventilation)
+            work[-1] += day.in_full
+    assert work[0] > 3 * work[1] > 3 * work[2]
+
+
+def test_a_reading_costs_the_same_all_day(office):
+    model = model_of(office.iloc[:1440], n_hidden=10)
+    draw = np.random.default_rng(0)
+    day = live_kernel.Revision(model.network(), tolerance=1e-6)
+    work = []
+    for co2 in 550 + draw.normal(0, 5, 2000):
+        day.append(co2, 1.0)
+        work.append((day.revised, day.in_full))
+    early, late = np.array(work[300:600]), np.array(work[1700:])
+    np.testing.assert_allclose(early.mean(axis=0), late.mean(axis=0), rtol=0.1)
+    assert late.max() < 300
+
+
+@pytest.mark.parametrize("smoothing", [0, 2, 50, 5000])
+def test_smooths_as_the_smoother_does_to_the_last_bit(estimator, smoothing):
+    network = replace(estimator.network(), smoothing=float(smoothing))
+    day, smoother = live_kernel.Revision(network, tolerance=1e-6), LocalSmoother(smoothing)
+    for co2, ventilation in zip(*hard_readings(), strict=True):
+        day.append(co2, ventilation)
+        smoother.append(co2)
+        assert (day.co2_smoothed == smoother.values).all()
+
+
+@pytest.fixture
+def plain_kernel(monkeypatch):
+    """The kernel where numba cannot be imported."""
+    spec = importlib.util.spec_from_file_location("plain_kernel", live_kernel.__file__)
+    module = importlib.util.module_from_spec(spec)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)
+        spec.loader.exec_module(module)
+    assert module.njit is None
+    return module
+
+
+def test_compiled_and_plain_steps_are_the_same(plain_kernel):
+    draw = np.random.default_rng(0)
+    rows, factors = draw.normal(size=(17, 43)), draw.normal(size=17)
+    hidden, coef, move = draw.uniform(0, 1, 43), draw.normal(size=43), draw.uniform(-0.1, 0.1, 43)
+    results = []
+    for kernel in (live_kernel, plain_kernel):
+        combined, moved, shifted, terms, projected = (
+            coef.copy(),
+            coef.copy(),
+            hidden.copy(),
+            np.zeros(5),
+            factors.copy(),
+        )
+        slopes, bends = np.zeros((2, 43), dtype=np.float32)
+        kernel._combine(rows, factors, combined)
+        largest = kernel._move(coef, 0.3, rows, factors, moved)
+        kernel._shift(shifted, move)
+        square = kernel._derive(hidden, coef, move, slopes, bends, terms)
+        kernel._project(rows.astype(np.float32), slopes, projected)
+        followed = kernel._follow(rows[:, 0], factors, 0.7, *rows[:, 1:5].T.copy())
+        assert largest >= np.abs(moved).max()
+        results.append([combined, moved, largest, shifted, slopes, bends, terms, square, followed, projected])
+    for compiled, plain in zip(*results, strict=True):
+        np.testing.assert_allclose(
+            compiled, plain, rtol=2e-6, atol=2e-6 if compiled is results[0][-1] else 1e-12
+        )
+
+
+def test_a_move_of_the_neurons_is_the_sigmoid(plain_kernel):
+    z, move = np.linspace(-30, 30, 61), np.resize([-0.1, 0.003, 0.1], 61)
+    for kernel in (live_kernel, plain_kernel):
+        hidden = 1 / (1 + np.exp(-z))
+        kernel._shift(hidden, move)
+        np.testing.assert_allclose(hidden, 1 / (1 + np.exp(-z - move)), rtol=1e-14)
+
+
+def test_the_series_is_that_of_the_network(plain_kernel):
+    """Differences of beta'h along a line give its derivatives."""
+    draw = np.random.default_rng(0)
+    z, coef, move = draw.normal(size=(3, 50))
+    step, places = 1e-2, np.arange(-3, 4)
+    values = [coef @ (1 / (1 + np.exp(-z - place * step * move))) for place in places]
+    expected = np.polynomial.Polynomial.fit(places * step, values, 6).convert().coef[:5]
+    hidden, terms, room = 1 / (1 + np.exp(-z)), np.zeros(5), np.zeros((2, 50), np.float32)
+    for kernel in (live_kernel, plain_kernel):
+        kernel._derive(hidden, coef, move, *room, terms)
+        np.testing.assert_allclose(terms, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-3])
+def test_compiled_and_plain_days_are_the_same(estimator, plain_kernel, tolerance):
+    days = [
+        kernel.Revision(estimator.network(), tolerance=tolerance) for kernel in (live_kernel, plain_kernel)
+    ]
+    for co2, ventilation in zip(*hard_readings(), strict=True):
+        for day in days:
+            day.append(co2, ventilation)
+        np.testing.assert_allclose(days[0].people, days[1].people, rtol=0, atol=0.05 * tolerance)
+
+
+def test_works_where_numba_is_not_installed(estimator, last_day, monkeypatch):
+    day = last_day.iloc[90:150]
+    compiled = estimator.estimate(day)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "occupair.paper.live_kernel")
+    plain = estimator.estimate(day)
+    assert sys.modules["occupair.paper.live_kernel"].njit is None
+    pd.testing.assert_series_equal(plain, compiled, rtol=0, atol=1e-7)
+
+
+def test_compiles_without_a_place_to_keep_it(monkeypatch):
+    def njit(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: (function, options)
+
+    monkeypatch.setattr(live_kernel, "njit", njit)
+    options = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}, "nogil": True}
+    assert live_kernel._compiled(len) == (len, options)
+
+
+def test_no_reading_waits_for_the_compiler(estimator, last_day):
+    live_kernel.warm_up()
+    if live_kernel.njit is None:
+        pytest.skip("nothing to compile")
+    before = list(live_kernel._revise.signatures)
+    coef = estimator.network().coef.copy()
+    coef.flags.writeable = False  # what a model file may give
+    for tolerance in (0, 1, 1e-6):
+        day = LiveDay(replace(estimator.network(), coef=coef), tolerance=tolerance)
+        for co2, ventilation in zip(last_day["co2"], last_day["ventilation"], strict=True):
+            day.append(co2, ventilation)
+    assert live_kernel._revise.signatures == before
+
+
+def test_importing_the_package_does_not_import_numba():
+    code = "import sys, occupair; print('numba' in sys.modules, 'occupair.paper.live_kernel' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("tolerance", [-1e-6, float("nan"), float("inf"), "small", None])
+def test_a_tolerance_is_a_number_of_people(estimator, tolerance):
+    with pytest.raises(oc.InputError, match="tolerance must be a number of people, 0 or more, got"):
+        estimator.live(tolerance=tolerance)
+
+
+def test_what_is_no_reading_changes_nothing(estimator):
+    day = LiveDay(estimator.network())
+    with pytest.raises(oc.InputError, match="co2 must be a finite number of ppm, got nan"):
+        day.append(float("nan"), 0.0)
+    assert len(day) == 0
+
+
+def test_lean_rooms_share_their_random_layer_and_say_the_same(office):
+    model, other = (model_of(office.iloc[k * 1440 : (k + 1) * 1440], n_hidden=30) for k in (0, 1))
+    networks = [one.network(lean=True) for one in (model, other)]
+    weights = [network.live_weights for network in networks]
+    for name in ("co2", "ventilation", "feedback", "single", "bias"):
+        assert getattr(weights[0], name) is getattr(weights[1], name)
+    day = office.iloc[3 * 1440 + 480 : 3 * 1440 + 700]
+    said = []
+    for lean in (False, True):
+        room = model.live(lean=lean)
+        said.append(
+            [
+                room.update(t, c, v).people
+                for t, c, v in zip(day.index, day["co2"], day["ventilation"], strict=True)
+            ]
+        )
+    np.testing.assert_allclose(said[1], said[0], rtol=0, atol=1e-9)
+    assert max(said[0]) > 0

@@ -1,0 +1,179 @@
+"""Readings at any times on one grid: worked by hand, and never looking ahead."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from occupair.errors import InputError
+from occupair.readings.grid import check_grid_options, put_on_grid, usual_interval
+from occupair.readings.schema import Source, check_readings, episode_slices
+
+ROOM = Source("room.csv")
+START = pd.Timestamp("2024-01-08 08:00")
+
+
+def readings(seconds, *, start=START, **columns):
+    """CO2 of 400, 401, ... at these seconds after the start, and other columns."""
+    frame = pd.DataFrame(columns, index=start + pd.to_timedelta(seconds, unit="s"), dtype=float)
+    frame.insert(0, "co2", 400.0 + np.arange(len(seconds)))
+    return frame
+
+
+def on_grid(frame, **options):
+    return put_on_grid(frame, source=ROOM, **options)
+
+
+def shown(frame, column="co2"):
+    return {f"{time:%T}": value for time, value in frame[column].items()}
+
+
+@pytest.mark.parametrize("seconds", [1, 20, 60, 180, 420, 7200])
+def test_regular_readings_stay_as_they_are_at_any_interval_and_phase(seconds):
+    frame = readings(np.arange(6) * seconds, start=START + pd.Timedelta("12.25s"))
+    same = on_grid(frame)
+    pd.testing.assert_frame_equal(same, frame, check_freq=False)
+    assert same.attrs == {"interval": seconds / 60, "bridged": 0}
+
+
+def test_days_may_begin_at_any_second():
+    frame = pd.concat(
+        [readings(np.arange(5) * 420), readings(np.arange(5) * 420, start=START + pd.Timedelta("25h"))]
+    )
+    pd.testing.assert_frame_equal(on_grid(frame), frame)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "minutes"),
+    [
+        ([0, 59, 121, 180], 1),
+        ([0, 31, 62, 92], 0.5),
+        ([0, 9, 21, 30], 1 / 6),
+        ([0, 60, 120, 180, 480, 780], 1),  # mixed: one minute, then five
+        ([0, 300, 600, 637, 900, 1200], 5),  # five minutes, and once on change
+        ([0, 898, 1801, 2703], 15),
+        ([0, 1, 301, 650, 902], 5),
+    ],
+)
+def test_the_usual_interval(seconds, minutes):
+    assert usual_interval(pd.DatetimeIndex(readings(seconds).index), ROOM) == pytest.approx(minutes)
+
+
+def test_a_grid_time_has_the_last_reading_at_or_before_it():
+    held = on_grid(readings([0, 59, 121, 180, 245]))
+    assert shown(held) == {
+        "08:00:00": 400,
+        "08:01:00": 401,
+        "08:02:00": 401,
+        "08:03:00": 403,
+        "08:04:00": 403,
+    }
+
+
+def test_short_gaps_are_held_and_long_ones_stay_gaps():
+    frame = readings([0, 60, 120, 420, 480, 1140, 1200])
+    held = on_grid(frame)
+    assert shown(held) == {
+        **{"08:00:00": 400, "08:01:00": 401, "08:02:00": 402, "08:03:00": 402, "08:04:00": 402},
+        **{
+            "08:05:00": 402,
+            "08:06:00": 402,
+            "08:07:00": 403,
+            "08:08:00": 404,
+            "08:19:00": 405,
+            "08:20:00": 406,
+        },
+    }
+    assert held.attrs["bridged"] == 4
+    assert episode_slices(held) == [slice(0, 9), slice(9, 11)]
+    assert len(on_grid(frame, longest_gap=0)) == 7
+    assert len(on_grid(frame, longest_gap=11)) == 21
+    check_readings(held)
+
+
+def test_a_coarser_grid_takes_the_last_count_not_a_mean():
+    frame = readings(np.arange(11) * 60, occupancy=[0, 1, 1, 1, 1, 2, 3, 3, 3, 3, 4])
+    coarse = on_grid(frame, interval=5)
+    assert shown(coarse, "occupancy") == {"08:00:00": 0, "08:05:00": 2, "08:10:00": 4}
+    assert shown(coarse) == {"08:00:00": 400, "08:05:00": 405, "08:10:00": 410}
+
+
+def test_each_column_is_held_for_itself():
+    nan = np.nan
+    frame = readings(np.arange(5) * 300, occupancy=[1, nan, 3, nan, nan], ventilation=[0, 0, nan, 1, 1])
+    held = on_grid(frame)
+    assert held["occupancy"].tolist() == [1, 1, 3]  # 3 is not held to the end, for nothing comes after it
+    assert held["ventilation"].tolist() == [0, 0, 0]
+
+
+def test_missing_co2_is_a_gap():
+    frame = readings(np.arange(8) * 300)
+    frame.iloc[2:5, 0] = np.nan
+    assert shown(on_grid(frame)) == {
+        "08:00:00": 400,
+        "08:05:00": 401,
+        "08:25:00": 405,
+        "08:30:00": 406,
+        "08:35:00": 407,
+    }
+
+
+def test_the_grid_is_the_clocks_in_zones_with_half_hours_and_on_changes_of_the_clock():
+    start = pd.Timestamp("2024-03-31 00:10", tz="Asia/Kolkata")
+    assert on_grid(readings([0, 3605, 7190], start=start), interval=60, longest_gap=60).index[0].minute == 0
+    night = pd.date_range("2024-10-27 01:00:20", periods=200, freq="1min", tz="Europe/Copenhagen")
+    frame = pd.DataFrame({"co2": 400.0 + np.arange(200)}, index=night)
+    frame.index = frame.index[:1].append(frame.index[1:] + pd.Timedelta("3s"))
+    held = on_grid(frame)
+    assert (np.diff(held.index.asi8) == 60_000_000).all()
+    assert set(held.index.second) == {0}
+
+
+def test_nothing_is_made_for_years_between_two_readings():
+    frame = pd.concat([readings([0, 60], start=pd.Timestamp("1990-01-01")), readings([0, 60])])
+    assert len(on_grid(frame)) == 4
+
+
+@given(steps=st.lists(st.integers(1, 900), min_size=1, max_size=40), cut=st.integers(2, 40), data=st.data())
+@settings(deadline=None)
+def test_no_later_row_changes_an_earlier_grid_row(steps, cut, data):
+    seconds = np.cumsum([0, 7, *steps])  # irregular from the second reading on
+    cut = min(cut, len(seconds) - 1)
+    counts = data.draw(
+        st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=len(seconds), max_size=len(seconds))
+    )
+    frame = readings(seconds, occupancy=counts)
+    until = frame.index[cut - 1]
+    whole = on_grid(frame, interval=1).loc[:until]
+
+    known_so_far = on_grid(frame[["co2"]].iloc[:cut], interval=1)
+    assert known_so_far.equals(on_grid(frame[["co2"]], interval=1).loc[:until])
+
+    other = frame.copy()
+    other.iloc[cut:] = other.iloc[cut:] * 7 + 99
+    assert on_grid(other, interval=1).loc[:until].equals(whole)
+
+    other.iloc[cut:, 1] = 9.0  # counts that were missing: more rows may be bridged, none says something else
+    assert on_grid(other, interval=1).loc[:until].reindex(whole.index).equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((0, 10), "interval must be from 1/60 to 1440 min, got 0"),
+        ((np.nan, 10), "interval must be from 1/60 to 1440 min, got nan"),
+        (("5", 10), "interval must be from 1/60 to 1440 min, got '5'"),
+        ((None, -1), "longest_gap must be from 0 to 1440 min, got -1"),
+        ((None, np.inf), "longest_gap must be from 0 to 1440 min, got inf"),
+        ((None, None), "longest_gap must be from 0 to 1440 min, got None"),
+    ],
+)
+def test_what_the_caller_may_say(options, message):
+    with pytest.raises(InputError, match=message):
+        check_grid_options(*options)
+
+
+def test_one_reading_a_day_has_no_interval():
+    with pytest.raises(InputError, match=r"room\.csv: needs at least two readings in one day, got 2 in all"):
+        on_grid(readings([0, 86400]))

@@ -1,0 +1,72 @@
+"""Numbers in the styles of loggers, worked by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from occupair.errors import InputError
+from occupair.readings.number_cells import decimal_mark, is_missing, numbers
+from occupair.readings.schema import Source
+
+
+def read(*cells, mark="."):
+    column = pd.Series(cells, name="CO2")
+    return numbers(column, mark=mark, source=Source("room.csv", 2), rows=np.arange(len(cells))).tolist()
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["420.5", "421"], "."),
+        (["420,5", "421"], ","),
+        (["1,234.5"], "."),
+        (["1.234,5"], ","),
+        (["980", "1,034"], "."),  # thousands: nobody has 1.034 ppm
+        (["980", "1.034"], ","),
+        (["412.125", "413.250"], "."),
+        (["412,125", "413,250"], ","),
+        (["420", "421"], "."),
+        (["", "-"], "."),
+    ],
+)
+def test_the_decimal_mark(cells, mark):
+    assert decimal_mark([], pd.Series(cells)) == mark
+
+
+def test_another_column_may_tell():
+    assert decimal_mark([pd.Series(["0,5", "1"])], pd.Series(["420", "421"])) == ","
+    assert decimal_mark([], pd.Series([420.5])) == "."
+
+
+@pytest.mark.parametrize(
+    ("cell", "mark", "value"),
+    [
+        ("1,234.5", ".", 1234.5),
+        ("1.234,5", ",", 1234.5),
+        ("1 034", ".", 1034),
+        ("1\u00a0034,5", ",", 1034.5),
+        ("1'034.5", ".", 1034.5),
+        ("423.0 ppm", ".", 423),
+        ("55 %", ".", 55),
+        ("4.2e2", ".", 420),
+        ("+420", ".", 420),
+        (" 420 ", ".", 420),
+        (".5", ".", 0.5),
+        ("inf", ".", np.inf),
+    ],
+)
+def test_one_number(cell, mark, value):
+    assert read(cell, mark=mark) == [value]
+
+
+def test_words_for_nothing_and_what_loggers_write_for_it():
+    assert np.isnan(
+        read("", "NaN", "null", "-", "n/a", "---", "-999", "-9999.0", "N/A ", "unavailable")
+    ).all()
+    assert is_missing(pd.Series([None, "x", np.nan])).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("cell", ["high", "420 C", "1,2,3", "0x1A", "12:30", "error", "４２０"])
+def test_other_words_are_errors_with_their_row(cell):
+    with pytest.raises(InputError, match=rf"room\.csv, row 3, column CO2: must be a number, got '{cell}'"):
+        read("420", cell)

@@ -1,0 +1,107 @@
+"""Files as loggers write them, down to the byte, and files that are none."""
+
+import gzip
+
+import pytest
+
+from occupair.errors import InputError
+from occupair.readings.tables import find_header, read_raw
+
+
+@pytest.fixture
+def raw(tmp_path):
+    def read(content, given=None):
+        path = tmp_path / "room.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_raw(path, given or {})
+
+    return read
+
+
+def cells(table):
+    return table.cells.to_numpy().tolist()
+
+
+def test_a_preamble_shifts_the_rows(raw):
+    table = raw("Logger: 7\n\nExport, from, 2024\nTime,CO2\n1,2\n3,4\n")
+    assert table.names == ["Time", "CO2"]
+    assert table.source.first_row == 5
+    assert cells(table) == [["1", "2"], ["3", "4"]]
+
+
+def test_campbell_loggers_have_units_and_kinds_below_the_header(raw):
+    table = raw(
+        '"TOA5","CR1000","7"\n"TIMESTAMP","RECORD","CO2_Avg","Fan"\n"TS","RN","ppm","m3/h"\n"","","Avg","Smp"\n'
+        '"2024-01-08 08:00:00",1,420.5,30\n'
+    )
+    assert table.names == ["TIMESTAMP", "RECORD", "CO2_Avg", "Fan"]
+    assert table.units == ["TS", "RN", "ppm Avg", "m3/h Smp"]
+    assert cells(table) == [["2024-01-08 08:00:00", "1", "420.5", "30"]]
+    assert table.source.first_row + table.rows[0] == 5
+
+
+def test_a_delimiter_at_the_end_of_every_row(raw):
+    assert raw("Time;CO2\n1;2;\n3;4;\n").names == ["Time", "CO2", ""]
+
+
+def test_names_of_rows_as_r_writes_them(raw):
+    table = raw('"date","CO2"\n"140","2015-02-02 14:19:00",749.2\n')
+    assert table.names == ["", "date", "CO2"]
+
+
+def test_quotes_may_hold_delimiters_and_ends_of_lines(raw):
+    assert cells(raw('Time,CO2,Note\n1,"1,034.5","two\nlines"\n')) == [["1", "1,034.5", "two\nlines"]]
+
+
+def test_a_quote_in_the_preamble_does_no_harm(raw):
+    assert cells(raw('Duct 5" wide\nTime,CO2\n1,2\n')) == [["1", "2"]]
+
+
+def test_short_rows_are_filled_up(raw):
+    assert cells(raw("Time,CO2,Fan\n1,2,3\n4\n")) == [["1", "2", "3"], ["4", "", ""]]
+
+
+def test_packed_files_are_known_by_their_bytes(raw):
+    assert cells(raw(gzip.compress(b"Time,CO2\n1,2\n", mtime=0))) == [["1", "2"]]
+
+
+def test_a_header_is_looked_for_in_fifty_lines():
+    assert find_header("x\n" * 49 + "time,co2\n", {})[0] == 49
+    assert find_header("x\n" * 50 + "time,co2\n", {}) == (0, ",", ["x"])
+    assert find_header("Zeit|Raum 7\n", {"co2": "Raum 7"}) == (0, "|", ["Zeit", "Raum 7"])
+    assert find_header("# time\tco2\n", {}) == (0, "\t", ["time", "co2"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"PK\x03\x04rest",
+            r"room\.csv: is a spreadsheet or a zip archive, not a CSV: save the table as CSV",
+        ),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", r"room\.csv: is an old spreadsheet, not a CSV"),
+        (b"PAR1rest", r"room\.csv: is a Parquet file, not a CSV: give it a name that ends in \.parquet"),
+        (b"%PDF-1.7", r"room\.csv: is a PDF, not a CSV"),
+        (b"SQLite format 3\x00", r"room\.csv: is a database, not a CSV"),
+        (b"<!DOCTYPE html><html>", r"room\.csv: is a web page or XML, not a CSV"),
+        (b'[{"time": 1, "co2": 420}]', r"room\.csv: is JSON, not a CSV"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", r"room\.csv: is not text, so not a CSV file"),
+        (b"time,co2\n\x81\x8d\n", r"room\.csv: is not text, so not a CSV file"),
+        (b"\xff\xfe\x00", r"room\.csv: is not text, so not a CSV file"),
+        (b" \n\n", r"room\.csv: is empty"),
+        (b"time,co2", r"room\.csv: has no readings"),
+        (
+            b"a\n\ntime,co2\n1,2\n1,2,3,4\n",
+            r"room\.csv: is not a CSV table: row 5 has 4 cells, the header 2",
+        ),
+        (
+            b'time,co2\n1,"2\n3,4\n',
+            r"room\.csv: is not a CSV table: a quote is opened in row 2 and never closed",
+        ),
+        (gzip.compress(b"time,co2", mtime=0)[:12], r"room\.csv: is not a gzip file, or cut short"),
+    ],
+)
+def test_what_is_no_table_is_said_in_one_line(raw, content, message):
+    with pytest.raises(InputError, match=message) as error:
+        raw(content)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,160 @@
+"""Times as they are written around the world."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from occupair.errors import InputError
+from occupair.readings.schema import Source
+from occupair.readings.time_column import localised, newest_first, read_times, zone_of
+from occupair.readings.time_strings import date_order, kind_of, parse_clock
+
+
+def read(*cells, **options):
+    column = pd.Series(cells, name="Zeit")
+    options = {"zone": None, **options}
+    return read_times(column, source=Source("room.csv", 2), rows=np.arange(len(cells)), **options)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "2024-01-13 20:05:00",
+        "2024-01-13T20:05",
+        "2024/01/13 20:05",
+        "2024.1.13 20:05",
+        "13.01.2024 20:05",
+        "13.1.24, 20:05",
+        "13/01/2024 8:05 PM",
+        "1/13/2024 08:05:00 p.m.",
+        "13-Jan-2024 20.05",
+        "13-Jan-24 8:05:00 pm",
+        "202401132005",
+        "20240113200500",
+        "20240113T200500",
+    ],
+)
+def test_one_time_in_many_ways(cell):
+    assert read(cell) == [pd.Timestamp("2024-01-13 20:05")]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "2024-01-13 12:05Z",
+        "2024-01-13 20:05 +08:00",
+        "2024-01-13T20:05:00.000+0800",
+        "13.01.2024 13:05 CET",
+        "2024-01-13 20:05 UTC+8",
+        "2024-01-13T13:05+01:00[Europe/Copenhagen]",
+        "2024-01-13 04:05 PST",
+        "1705147500",
+        "1705147500.0",
+        "1705147500000",
+        "1705147500000000",
+        "1705147500000000000",
+    ],
+)
+def test_one_moment_in_many_ways(cell):
+    assert read(cell) == [pd.Timestamp("2024-01-13 12:05", tz="UTC")]
+
+
+def test_midnight_at_the_end_of_a_day_and_fractions():
+    assert read("2024-01-13 24:00") == [pd.Timestamp("2024-01-14")]
+    assert read("2024-01-13 08:00:00,250") == [pd.Timestamp("2024-01-13 08:00:00.250")]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "",
+        "now",
+        "8",
+        "25:00",
+        "2024-01-13 24:01",
+        "2024-02-30 08:00",
+        "2024-01-13 08:60",
+        "2024-01-13 13:00 PM",
+        "2024-01-13 08:00 XYZ",
+        "2024-01-13 08:00 +15:00",
+        "1/2/3/2024",
+        "13.xyz.2024",
+        "0001-01-01",
+        "9999-01-01",
+    ],
+)
+def test_what_is_no_time_is_named(cell):
+    with pytest.raises(
+        InputError, match=r"room\.csv, row 3, column Zeit: must be a time such as 2024-03-28 08:00 or"
+    ):
+        read("2024-01-13 08:00", cell)
+
+
+@pytest.mark.parametrize("cells", [(1705147500, 5), (1705147500.0, np.nan)])
+def test_seconds_that_are_none(cells):
+    with pytest.raises(InputError, match=r"row 3, column Zeit: must be a time such as"):
+        read(*cells)
+
+
+@pytest.mark.parametrize(
+    ("dates", "first"),
+    [
+        (["2024-01-02"], "year"),
+        (["01/02/2024", "13/02/2024"], "day"),
+        (["01/02/2024", "01/13/2024"], "month"),
+        (["01.02.2024"], "day"),
+        (["03/03/2024"], "day"),  # the same either way
+        (["30/11/2024", "01/12/2024", "02/12/2024"], "day"),
+        (["11/30/2024", "12/01/2024"], "month"),
+        (["05/12/2024", "06/01/2025"], None),  # December to January, or May to June of the year after
+        (["01/02/2024", "02/02/2024", "03/02/2024"], "day"),  # day by day, not month by month
+        (["02/01/2024", "02/02/2024", "02/03/2024"], "month"),
+        (["02/03/2024", "02/02/2024", "02/01/2024"], "month"),  # newest first
+        (["09/01/2024", "10/01/2024", "01/02/2024"], "day"),  # the only way they rise
+        (["01/02/2024"], None),
+        (["01/02/2024", "03/04/2024"], None),
+    ],
+)
+def test_which_part_of_a_date_is_first(dates, first):
+    assert date_order(dates) == first
+
+
+def test_dayfirst_is_asked_for_and_taken():
+    with pytest.raises(
+        InputError, match=r"row 2, column Zeit: 01/02/2024 may have the day or the month first: say"
+    ):
+        read("01/02/2024 08:00", "01/02/2024 08:01")
+    assert read("01/02/2024 08:00", dayfirst=True)[0].month == 2
+    assert read("01/02/2024 08:00", dayfirst=False)[0].month == 1
+    assert read("2024-02-01 08:00", dayfirst=True)[0].month == 2
+
+
+def test_columns_that_say_utc():
+    assert read("2024-01-13 12:05", utc=True, zone=zone_of("Asia/Singapore"))[0].hour == 20
+
+
+def test_kinds_of_cells():
+    assert [kind_of(text) for text in ("8:05", "08:05:00 PM", "08.05", "13/01/2024", "now")] == [
+        *["clock"] * 3,
+        "date",
+        "stamp",
+    ]
+    assert parse_clock("12:00 pm").microseconds == 12 * 3600 * 10**6
+
+
+def test_falling_times_are_newest_first_though_one_repeats():
+    assert newest_first(pd.to_datetime(["2024-01-03", "2024-01-02", "2024-01-02", "2024-01-01"]))
+    assert not newest_first(pd.to_datetime(["2024-01-03", "2024-01-03"]))
+    assert not newest_first(pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-02"]))
+
+
+def test_zones():
+    assert zone_of(None) is None
+    for name in ("Mars/Olympus", "", "../etc"):
+        with pytest.raises(InputError, match="timezone must be one such as Europe/Copenhagen, got"):
+            zone_of(name)
+    index = pd.to_datetime(["2024-03-31 01:59", "2024-03-31 02:00"])
+    with pytest.raises(
+        InputError, match=r"r, row 8, column t: does not fit the time zone Europe/Copenhagen: its clock"
+    ):
+        localised(index, zone_of("Europe/Copenhagen"), column="t", source=Source("r"), rows=np.array([0, 7]))

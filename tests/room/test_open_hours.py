@@ -1,0 +1,147 @@
+"""When a room may be in use: by hand, and minute by minute."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from occupair.room.inputs import Clock
+from occupair.room.open_hours import OpenHours, learn_hours, unasked_minutes
+
+ANY_TIME = list(range(20, 1440))  # a day starts with an empty room
+
+
+def day(weekend=0.0, step=10):
+    minutes = np.arange(0, 1440, step, dtype=float)
+    return Clock(minutes, np.full(minutes.size, weekend))
+
+
+def people_at(*minutes, step=10, count=4.0):
+    people = np.zeros(1440 // step)
+    people[[minute // step for minute in minutes]] = count
+    return people
+
+
+def open_minutes(hours, weekend=0):
+    return np.flatnonzero(hours.is_open[weekend]).tolist()
+
+
+@given(st.lists(st.lists(st.integers(0, 143), max_size=5), min_size=1, max_size=4))
+def test_a_minute_is_open_within_an_hour_of_people_once_the_day_has_started(days):
+    people = [people_at(*(10 * slot for slot in slots)) for slots in days]
+    hours = OpenHours.learn([day()] * len(days), people)
+    seen = [10 * slot for slots in days for slot in slots]
+    expected = [minute for minute in range(20, 1440) if any(abs(minute - then) <= 60 for then in seen)]
+    assert open_minutes(hours) == expected
+
+
+def test_hours_end_at_midnight():
+    hours = OpenHours.learn([day()], [people_at(10, 1430)])
+    assert open_minutes(hours) == [*range(20, 71), *range(1370, 1440)]
+
+
+def test_weekends_have_their_own_hours():
+    hours = OpenHours.learn([day(0.0), day(1.0)], [people_at(600), people_at(900)])
+    assert open_minutes(hours, 0) == list(range(540, 661))
+    assert open_minutes(hours, 1) == list(range(840, 961))
+
+
+@pytest.mark.parametrize("weekend", [0.0, 1.0])
+def test_a_kind_of_day_never_seen_takes_the_hours_of_the_other(weekend):
+    hours = OpenHours.learn([day(weekend)], [people_at(600)])
+    assert open_minutes(hours, 0) == open_minutes(hours, 1) == list(range(540, 661))
+
+
+def test_asks_for_the_minute_some_time_before():
+    hours = OpenHours.learn([day()], [people_at(600)])
+    clock = Clock(np.array([550.0, 560.5, 670.0, 681.0]), np.zeros(4))
+    assert hours.at(clock).tolist() == [True, True, False, False]
+    assert hours.at(clock, before=20.0).tolist() == [False, True, True, False]
+    early = OpenHours.learn([day()], [people_at(1430)])
+    assert early.at(Clock(np.array([5.0]), np.zeros(1)), before=10.0).tolist() == [True]  # 23:55
+
+
+def test_hours_that_hold_on_days_left_out_are_kept():
+    clocks, people = [day()] * 3, [people_at(600), people_at(630), people_at(660)]
+    hours, left_out = learn_hours(clocks, people)
+    assert open_minutes(hours) == list(range(540, 721))
+    assert [open_minutes(one) for one in left_out] == [
+        list(range(570, 721)),
+        list(range(540, 721)),
+        list(range(540, 691)),
+    ]
+
+
+@pytest.mark.parametrize(("stray", "kept"), [(2.0, True), (2.1, False)])
+def test_a_room_keeps_hours_when_no_more_than_2_percent_come_outside(stray, kept):
+    inside = people_at(600, count=49.0)
+    late = people_at(600, count=49.0) + people_at(1200, count=stray)  # 2 of 100 people
+    hours, left_out = learn_hours([day(), day()], [inside, late])
+    assert [open_minutes(one) != ANY_TIME for one in (hours, *left_out)] == [kept] * 3
+
+
+def test_a_single_day_tells_no_hours():
+    hours, (left_out,) = learn_hours([day()], [people_at(600)])
+    assert open_minutes(hours) == open_minutes(left_out) == ANY_TIME
+
+
+def test_a_room_that_nobody_ever_enters_never_opens():
+    hours, left_out = learn_hours([day()] * 2, [people_at()] * 2)
+    assert not any(one.is_open.any() for one in (hours, *left_out))
+
+
+def unasked(*hours):
+    """Minutes of a day without counts in some hours."""
+    minute = np.arange(1440)
+    return np.isin(minute // 60, hours)
+
+
+def test_an_hour_that_nobody_asked_about_is_not_an_hour_that_nobody_was_in():
+    clocks, people = [day()] * 4, [people_at(600)] * 4
+    asked = [unasked(3, 20)] * 2 + [unasked(20)] + [unasked()]
+    hours, left_out = learn_hours(clocks, people, unasked=asked)
+    # Nobody asked at three on two days of four, and at eight in the evening on three.
+    assert open_minutes(hours) == [*range(180, 240), *range(540, 661), *range(1200, 1260)]
+    # Without the first day one of three has no counts at three, and two at eight.
+    assert open_minutes(left_out[0]) == [*range(540, 661), *range(1200, 1260)]
+    assert open_minutes(left_out[3]) == open_minutes(hours)
+
+
+def test_days_without_any_night_counts_leave_the_night_open():
+    nights = [unasked(*range(8), *range(20, 24))] * 3
+    hours, _ = learn_hours([day()] * 3, [people_at(600)] * 3, unasked=nights)
+    assert open_minutes(hours) == [*range(20, 480), *range(540, 661), *range(1200, 1440)]
+
+
+def test_each_kind_of_day_is_asked_for_itself():
+    clocks = [day(0.0), day(0.0), day(1.0)]
+    hours, _ = learn_hours(clocks, [people_at(600)] * 3, unasked=[unasked(), unasked(), unasked(3)])
+    assert open_minutes(hours, 0) == list(range(540, 661))
+    assert open_minutes(hours, 1) == [*range(180, 240), *range(540, 661)]
+
+
+def test_presence_outside_counts_by_its_weight():
+    people = [people_at(600, count=50.0), people_at(600, count=50.0), people_at(600, 900, count=50.0)]
+    doubtful = [np.ones(144), np.ones(144), np.where(people_at(900) > 0, 0.05, 1.0)]
+    assert open_minutes(learn_hours([day()] * 3, people)[0]) == ANY_TIME
+    # 2.5 of 152.5 people are outside, less than 2 %.
+    assert open_minutes(learn_hours([day()] * 3, people, doubtful)[0]) != ANY_TIME
+
+
+@given(
+    st.sampled_from([1.0, 5.0, 15.0, 60.0]),
+    st.lists(st.integers(0, 1439), max_size=30),
+    st.integers(0, 800),
+    st.integers(60, 1440),
+)
+def test_minutes_that_are_read_but_not_asked_about(interval, counts, first, last):
+    minute = np.arange(0, 1440, interval)
+    minute = minute[(minute >= first) & (minute <= last)]
+    known = np.isin(minute, counts)
+    found = unasked_minutes(minute, known, interval)
+    reach = max(30, interval)
+    for m in range(0, 1440, 7):
+        read = any(abs(m - then) <= reach for then in minute)
+        told = any(abs(m - then) <= reach for then in minute[known])
+        assert found[m] == (read and not told)
+    assert not unasked_minutes(minute, np.ones(minute.size, dtype=bool), interval).any()

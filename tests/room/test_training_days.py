@@ -1,0 +1,283 @@
+"""Counts known here and there: against the fit written out on their rows, and what must not matter."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import occupair as oc
+from dense import WrittenRoom, linked_columns
+from occupair.estimator import _episodes_of_days
+from occupair.metrics import rmse
+from occupair.model_file import dump_model
+from occupair.readings.head_counts import check_labelled
+from occupair.room import training as room_training
+from occupair.room.inputs import Clock
+from occupair.room.training import Settings, fit_room
+from occupair.room.training_days import Episode, prepare
+
+
+def small(**changes):
+    return oc.OccupancyEstimator(**({"n_hidden": 10, "random_state": 0} | changes))
+
+
+def sparse(readings, share, *, seed=0):
+    """Readings of which only some have a count."""
+    known = np.random.default_rng(seed).random(len(readings)) < share
+    return readings.assign(occupancy=readings["occupancy"].where(known))
+
+
+@pytest.fixture(scope="module")
+def mornings():
+    """Four mornings, a reading every ten minutes."""
+    office = oc.simulate_office(days=4, seed=7).iloc[::10]
+    return office[(office.index.hour >= 8) & (office.index.hour < 13)]
+
+
+class Written:
+    """What a model should have learned from some rows for one lag, by plain least squares with more rows."""
+
+    def __init__(self, model, readings, one):
+        self.model, self.one = model, one
+        self.rooms, self.people, self.weight, self.day = [], [], [], []
+        for date, day in readings.groupby(readings.index.date):
+            co2, flow = day["co2"].to_numpy(), day["ventilation"].to_numpy()
+            for k in range(len(day)):
+                then = day.iloc[max(k - one.lag, 0)]
+                if then["occupancy_weight"] > 0 and not np.isnan(then["occupancy"]):
+                    self.rooms.append(WrittenRoom(model, co2[: k + 1], flow[: k + 1], day.index[: k + 1]))
+                    self.people.append(then["occupancy"])
+                    self.weight.append(then["occupancy_weight"])
+                    self.day.append(date)
+        self.people, self.weight, self.day = map(np.array, (self.people, self.weight, self.day))
+
+    def solve(self, h, target, ridge, rows=slice(None)):
+        root = np.sqrt(self.weight[rows])
+        left = np.vstack([root[:, None] * h[rows], np.diag(np.sqrt(ridge))])
+        return np.linalg.lstsq(left, np.append(root * target[rows], np.zeros(len(ridge))), rcond=None)[0]
+
+    def choice(self, choice):
+        """The coefficients of one mass balance, and its squared error on days left out."""
+        base = self.one.balance.base
+        terms = np.array([room.terms(base, choice.share, choice.behind) for room in self.rooms])
+        mean = np.average(terms, axis=0, weights=self.weight)
+        ridge = np.append(np.average((terms - mean) ** 2, axis=0, weights=self.weight)[:5], 1e-6)
+        error = 0.0
+        for date in np.unique(self.day):
+            out = self.day == date
+            coef = self.solve(terms, self.people, ridge, ~out)
+            error += np.sum(self.weight[out] * (terms[out] @ coef - self.people[out]) ** 2)
+        return self.solve(terms, self.people, ridge), error
+
+
+def test_half_of_the_rows_are_a_fit_written_out_on_those_rows(mornings, monkeypatch):
+    monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (100.0,))
+    rng = np.random.default_rng(3)
+    weight = np.where(rng.random(len(mornings)) < 0.5, 0.0, rng.uniform(0.2, 1, len(mornings)))
+    readings = mornings.assign(occupancy_weight=weight)
+    model = small(n_hidden=6, ridge=0.5).fit(readings)
+    assert model.room_.most_people == readings["occupancy"][weight > 0].max()
+    for one in model.room_.refinements:
+        written = Written(model, readings, one)
+        assert 50 < len(written.rooms) < 70
+        found = [written.choice(choice) for choice in one.balance.choices]
+        for choice, (coef, _) in zip(one.balance.choices, found, strict=True):
+            np.testing.assert_allclose(choice.coef, coef, rtol=1e-6, atol=1e-8)
+        heard = np.exp(-60 * (np.array([error for _, error in found]) / min(e for _, e in found) - 1))
+        heard[heard < 0.02 * heard.sum()] = 0
+        np.testing.assert_allclose(
+            [choice.weight for choice in one.balance.choices], heard / heard.sum(), atol=1e-6
+        )
+        y = np.array([room.columns(one) for room in written.rooms])
+        np.testing.assert_allclose(one.layer.mean, y.mean(axis=0), atol=1e-9)
+        h = np.array([linked_columns(row, one.layer) for row in y])
+        ridge = [0.5] * 6 + [100.0] * y.shape[1] + [1e-6]
+        np.testing.assert_allclose(one.coef, written.solve(h, written.people, ridge), atol=1e-6)
+        np.testing.assert_allclose(one.presence, written.solve(h, written.people > 0, ridge), atol=1e-6)
+
+
+def test_a_weight_of_0_is_no_count_and_a_weight_of_1_is_no_weight(slow_office):
+    known = np.random.default_rng(1).random(len(slow_office)) < 0.2
+    missing = slow_office.assign(occupancy=slow_office["occupancy"].where(known))
+    zero = slow_office.assign(occupancy=np.where(known, slow_office["occupancy"], 77), occupancy_weight=known)
+    one = missing.assign(occupancy_weight=np.where(known, 1.0, np.nan))
+    first = dump_model(small().fit(missing))
+    assert dump_model(small().fit(zero)) == first
+    assert dump_model(small().fit(one)) == first
+    whole = dump_model(small().fit(slow_office))
+    assert dump_model(small().fit(slow_office.assign(occupancy_weight=1))) == whole
+    assert dump_model(small().fit(slow_office.assign(occupancy_weight=np.nan))) == whole
+
+
+def test_counts_that_are_trusted_half_are_worth_half(slow_office, last_day):
+    half, whole = small().fit(slow_office.assign(occupancy_weight=0.5)), small().fit(slow_office)
+    assert half.room_.network_share == pytest.approx(0.5 * whole.room_.network_share)
+    errors = [rmse(last_day["occupancy"], model.estimate(last_day)) for model in (half, whole)]
+    assert errors[0] == pytest.approx(errors[1], rel=0.2)
+
+
+def test_counts_that_are_wrong_do_less_harm_the_less_they_are_trusted(slow_office, last_day):
+    wrong = np.random.default_rng(5).random(len(slow_office)) < 0.5
+    people = slow_office["occupancy"].where(~wrong, 25 - slow_office["occupancy"].clip(0, 25))
+    errors = []
+    for weight in (1.0, 0.1, 0.0):
+        doubtful = slow_office.assign(occupancy=people, occupancy_weight=np.where(wrong, weight, 1.0))
+        model = small().fit(doubtful.iloc[: 3 * 288])
+        errors.append(rmse(last_day["occupancy"], model.estimate(last_day)))
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > 2 * errors[1]
+
+
+def test_days_without_a_count_teach_nothing(slow_office):
+    few = sparse(slow_office, 0.1)
+    silent = few.copy()
+    silent.iloc[288 : 2 * 288, silent.columns.get_loc("occupancy")] = np.nan
+    without = few.drop(few.index[288 : 2 * 288])
+    assert dump_model(small().fit(silent)) == dump_model(small().fit(without))
+    before = oc.simulate_office(days=2, seed=3).iloc[::5].assign(occupancy=np.nan)
+    before.index -= pd.Timedelta(days=10)
+    assert dump_model(small().fit(pd.concat([before, few]))) == dump_model(small().fit(few))
+
+
+def test_windows_are_not_cut_where_there_is_no_count(slow_office):
+    """CO2 in the hour before the only count of a day matters."""
+    one = slow_office.assign(occupancy=slow_office["occupancy"].where(slow_office.index.minute == 0))
+    bumped = one.copy()
+    before = (one.index.hour == 10) & (one.index.minute == 50)
+    bumped.loc[before, "co2"] += 40.0
+    assert dump_model(small().fit(one)) != dump_model(small().fit(bumped))
+
+
+def labelled_by_hand(office, per_day, seed):
+    """Counts of some single minutes of each day, between eight in the morning and eight in the evening."""
+    rng, days = np.random.default_rng(seed), len(office) // 288
+    rows = [day * 288 + rng.choice(np.arange(96, 240), per_day, replace=False) for day in range(days)]
+    known = np.isin(np.arange(len(office)), np.concatenate(rows))
+    return office.assign(occupancy=office["occupancy"].where(known))
+
+
+def test_twelve_counts_a_day_for_six_days_beat_the_clock_and_a_constant():
+    errors = []
+    for seed in range(4):
+        office = oc.simulate_office(days=8, seed=seed).iloc[::5]
+        train, test = labelled_by_hand(office.iloc[: 6 * 288], 12, seed), office.iloc[6 * 288 :]
+        model = oc.OccupancyEstimator(random_state=0).fit(train)
+        known = train.dropna()
+        profile = known["occupancy"].groupby(known.index.floor("30min").time).mean()
+        clock = pd.Series(test.index.floor("30min").time).map(profile).fillna(0.0)
+        ours = rmse(test["occupancy"], model.estimate(test))
+        assert model.comparison_.co2_helps
+        errors.append(
+            [
+                ours,
+                rmse(test["occupancy"], clock),
+                rmse(test["occupancy"], np.full(len(test), known["occupancy"].mean())),
+            ]
+        )
+    ours, clock, constant = np.mean(errors, axis=0)
+    assert ours < 0.85 * clock
+    assert ours < 0.4 * constant
+
+
+def test_ranges_of_few_counts_hold_nine_of_ten_and_of_too_few_say_nothing():
+    office = oc.simulate_office(days=10, seed=8).iloc[::5]
+    test = office.iloc[6 * 288 :]
+    table = small().fit(labelled_by_hand(office.iloc[: 6 * 288], 12, 0)).estimate(test, interval=0.9)
+    assert test["occupancy"].between(table["low"], table["high"]).mean() >= 0.87
+    few = small().fit(labelled_by_hand(office.iloc[: 3 * 288], 6, 0))  # 18 counts, and it takes 19
+    table = few.estimate(test, interval=0.9)
+    assert (table["low"] == 0).all()
+    np.testing.assert_allclose(table["high"], table["people"] + few.most_people_)
+
+
+@pytest.mark.parametrize("day", [0, 2])
+def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monkeypatch, day):
+    monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
+    monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
+    monkeypatch.setattr("occupair.room.open_hours.MOST_OUTSIDE", -1.0)
+    few = sparse(slow_office, 0.2)
+    changed = few.copy()
+    rows = slice(day * 288, (day + 1) * 288)
+    changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - few["occupancy"].iloc[rows].clip(0, 23)
+    settings = Settings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
+    before, after = (fit_room(_episodes_of_days(check_labelled(one)), settings)[1] for one in (few, changed))
+    np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
+    assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
+
+
+def test_the_error_told_is_that_of_counts_by_their_weights(slow_office):
+    few = check_labelled(sparse(slow_office, 0.2).assign(occupancy_weight=np.tile([0.25, 1.0], 576)))
+    settings = Settings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
+    _, left_out = fit_room(_episodes_of_days(few), settings)
+    people, estimated, weight = map(np.concatenate, (left_out.people, left_out.estimated, left_out.weights))
+    known = weight > 0
+    off = people[known] - estimated[known]
+    assert left_out.error == pytest.approx(np.sqrt(weight[known] @ off**2 / weight.sum()))
+    np.testing.assert_array_equal(people[known], few["occupancy"].dropna())
+
+
+def episode(people, weight, minute=0.0):
+    n = len(people)
+    clock = Clock(minute + np.arange(n, dtype=float), np.zeros(n))
+    weight = np.array(weight, dtype=float)
+    return Episode(500.0 + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float), weight)
+
+
+def test_every_stretch_of_counts_is_looked_at_for_every_lag():
+    weight = np.zeros(60)
+    weight[[5, 6, 7, 8, 9, 16]] = 1.0
+    training = prepare([[episode(np.arange(60), weight)]], interval=1.0, smoothing=0.0)
+    # 5 and 8 of the stretch from 5 on, 16; the same ten and twenty minutes later.
+    assert training.days[0].clock.minute.tolist() == [5, 8, 15, 16, 18, 25, 26, 28, 36]
+    assert training.weights(0)[0].tolist() == [1, 1, 0, 1, 0, 0, 0, 0, 0]
+    assert training.weights(10)[0].tolist() == [0, 0, 1, 1, 1, 0, 1, 0, 0]
+    assert training.people[10][0].tolist() == [0, 0, 5, 6, 8, 0, 16, 0, 0]
+    assert training.people[20][0].tolist() == [0, 0, 0, 0, 0, 5, 6, 8, 16]
+    assert training.taught(20).tolist() == [False] * 5 + [True] * 4
+    assert training.most == 16
+
+
+def test_days_are_worth_as_much_as_their_hours_have_counts():
+    whole, part = np.ones(1440), np.zeros(1440)
+    part[[600, 610, 700]] = 1.0, 0.5, 0.25
+    dates = [[episode(np.ones(1440), weight)] for weight in (whole, part, np.zeros(1440))]
+    training = prepare(dates, interval=1.0, smoothing=0.0)
+    assert len(training) == 2  # the third has no count
+    assert training.worth == pytest.approx(1 + 1.25 / 24)
+    assert training.covered == 1.0
+    assert training.only([1]).worth == pytest.approx(1.25 / 24)
+    assert training.only([1]).covered == pytest.approx(2 / 24)
+
+
+def test_counts_at_the_end_of_all_readings_cannot_be_refined():
+    weight = np.zeros(30)
+    weight[-5:] = 1.0
+    with pytest.raises(oc.InputError, match=r"^readings: no head count is followed by readings for 10 min$"):
+        prepare([[episode(np.ones(30), weight)]] * 3, interval=1.0, smoothing=0.0)
+
+
+def test_a_single_count_is_a_room(slow_office, last_day):
+    one = slow_office.assign(occupancy=slow_office["occupancy"].where(np.arange(1152) == 150))
+    model = small().fit(one)
+    assert model.comparison_ is None
+    assert model.estimate(last_day, lag=20, interval=0.9).notna().all(axis=None)
+    tiny = small().fit(slow_office.assign(occupancy_weight=1e-300))
+    assert tiny.estimate(last_day).notna().all()
+
+
+def test_a_fold_without_a_count_that_is_followed_by_readings(slow_office, last_day):
+    """All days but one have their only count at the end of the day."""
+    known = np.isin(np.arange(1152), [150, 575, 863, 1151])
+    model = small().fit(slow_office.assign(occupancy=slow_office["occupancy"].where(known)))
+    assert model.estimate(last_day, lag=20).notna().all()
+
+
+def test_other_rooms_help_where_counts_are_few():
+    others = [small().fit(oc.simulate_office(days=5, seed=seed).iloc[::5]) for seed in (101, 102, 103)]
+    errors = []
+    for seed in range(4):
+        office = oc.simulate_office(days=5, seed=seed).iloc[::5]
+        train, test = labelled_by_hand(office.iloc[: 2 * 288], 4, seed), office.iloc[2 * 288 :]
+        helped = oc.OccupancyEstimator.transfer(others, n_hidden=10, random_state=0)
+        errors.append([rmse(test["occupancy"], one.fit(train).estimate(test)) for one in (small(), helped)])
+    alone, helped = np.mean(errors, axis=0)
+    assert helped < alone

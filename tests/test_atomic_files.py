@@ -1,0 +1,71 @@
+"""Files are whole or not there."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from occupair.atomic_files import check_writable, replacing, write_atomically
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "model"
+    write_atomically(path, b"old")
+
+    def half_written():
+        with replacing(path) as scratch:
+            scratch.write_text("ne")
+            raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError):
+        half_written()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_new_files_get_the_usual_permissions_and_old_ones_keep_theirs(tmp_path):
+    path, usual = tmp_path / "model", tmp_path / "usual"
+    usual.touch()
+    write_atomically(path, "text")
+    assert path.stat().st_mode == usual.stat().st_mode
+    path.chmod(0o600)
+    write_atomically(path, "text")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_scratch_file_keeps_the_suffix(tmp_path):
+    with replacing(tmp_path / "table.parquet") as scratch:
+        assert scratch.suffix == ".parquet"
+
+
+def test_a_folder_is_not_a_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder, give the name of a file in it"):
+        write_atomically(tmp_path, "text")
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_atomically(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "text"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
+    reader.start()
+    write_atomically(pipe, "text")
+    reader.join()
+    assert received == ["text"]
+    assert pipe.is_fifo()
+
+
+def test_writability_is_found_out_without_a_trace(tmp_path):
+    check_writable(tmp_path / "new")
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(FileNotFoundError) as error:
+        check_writable(tmp_path / "no" / "such" / "file")
+    assert error.value.filename == str(tmp_path / "no" / "such" / "file")
