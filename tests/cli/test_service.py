@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command import occupair
 
-from occupair.live.config.settings import TokenConfig, read_config
+from occupair.live.config import TokenConfig, read_config
 from occupair.live.tokens import check_token
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -6,7 +6,7 @@ import pytest
 from live.mosquitto import mosquitto_server
 from live.postgres import empty_database
 
-from occupair.live.config.settings import read_config
+from occupair.live.config import read_config
 from occupair.live.store import Store
 
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import httpx
 
 from occupair.errors import InputError
-from occupair.live.config.settings import Limits, RoomConfig, ServiceConfig, TokenConfig
+from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
 from occupair.live.messages import Estimated, Fate, Quality, RoomState
 from occupair.live.tokens import hash_token
 

@@ -7,7 +7,7 @@ import sys
 
 from live.mqtt_parts import LAB, FakePipeline, state
 
-from occupair.live.config.settings import MqttConfig
+from occupair.live.config import MqttConfig
 from occupair.live.mqtt.link import MqttLink
 
 

@@ -14,7 +14,7 @@ import aiomqtt
 import pytest
 from live.waiting import until
 
-from occupair.live.config.settings import MqttConfig, RoomConfig, Topic
+from occupair.live.config import MqttConfig, RoomConfig, Topic
 from occupair.live.messages import Fate, Quality, RoomState
 from occupair.live.mqtt.link import MqttLink
 

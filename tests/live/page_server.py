@@ -26,7 +26,7 @@ from live.fake_pipeline import MODEL, FakePipeline, FakeStore, FakeTrainer, make
 
 from occupair import simulate_office
 from occupair.errors import InputError
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 from occupair.live.http.app import make_app
 from occupair.live.messages import Estimated, Label, Quality, RoomState
 

@@ -12,8 +12,7 @@ from starlette.routing import Match
 from test_documents import COMMANDS, options_of
 
 from occupair.live import pipeline, retraining
-from occupair.live.config.keys import BY_VARIABLE
-from occupair.live.config.settings import Limits, RoomConfig, ServiceConfig, read_config
+from occupair.live.config import BY_VARIABLE, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
 from occupair.live.instants import to_time

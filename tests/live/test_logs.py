@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from occupair.live.config.settings import MqttConfig, ServiceConfig
+from occupair.live.config import MqttConfig, ServiceConfig
 from occupair.live.logs import HIDDEN, JsonLines, Redactor, TextLines, secrets_of, start_logging
 from occupair.live.tokens import make_token
 

@@ -14,7 +14,7 @@ import pytest
 
 import occupair as oc
 from occupair.live import retraining
-from occupair.live.config.settings import RoomConfig, ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Label, Reading
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer, kept_aside, read_labelled_room, train

@@ -25,7 +25,7 @@ from live.waiting import until, wait_for
 
 import occupair as oc
 from occupair.live import service as live_service
-from occupair.live.config.settings import read_config
+from occupair.live.config import read_config
 from occupair.live.pipeline import Pipeline
 from occupair.live.store import Store, StoreError
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from occupair.live import tokens
-from occupair.live.config.settings import TokenConfig
+from occupair.live.config import TokenConfig
 from occupair.live.tokens import check_token, hash_token, make_token
 
 # SHA-256 of "abc" and of nothing: FIPS 180-2, appendix B.1, and NIST's example of the empty message.

@@ -39,21 +39,21 @@ def serve(
         raise InputError("serve takes the settings of rooms, ROOMS.toml, or --demo alone")
     need_live("serve", *(["amqtt"] if demo else []))
     if demo:
-        from occupair.live.config.rules import is_loopback
+        from occupair.live.config import is_loopback
         from occupair.live.demo import serve_demo
 
         if host is not None and not is_loopback(host):
             raise InputError(f"--host: the demo has no tokens: must be a loopback address, got {host!r}")
         serve_demo(host or "127.0.0.1", port or 8099)
         return
-    from occupair.live.config.settings import read_config
+    from occupair.live.config import read_config
 
     given = {"--host": host, "--port": None if port is None else str(port)}
     assert rooms is not None
     config = read_config(rooms, options={name: value for name, value in given.items() if value is not None})
     _need_postgres(config.store)
     if check:
-        from occupair.live.config.check import look_at
+        from occupair.live.config import look_at
 
         outlook = look_at(config)
         for line in outlook.rooms:
@@ -63,7 +63,7 @@ def serve(
         if outlook.faults:
             raise InputError(outlook.faults)
         return
-    from occupair.live.config.check import check_files
+    from occupair.live.config import check_files
     from occupair.live.service import serve as run
 
     check_files(config)

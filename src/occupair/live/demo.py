@@ -17,7 +17,7 @@ import pandas as pd
 from amqtt.broker import Broker
 
 from occupair.estimator import OccupancyEstimator
-from occupair.live.config.settings import MqttConfig, RoomConfig, ServiceConfig, Topic
+from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic
 from occupair.live.messages import Reading
 from occupair.live.pipeline import Pipeline
 from occupair.live.service import serve

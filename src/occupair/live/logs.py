@@ -19,7 +19,7 @@ from urllib.parse import quote, quote_plus, unquote, urlsplit
 from occupair.live.tokens import START
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import ServiceConfig
+    from occupair.live.config import ServiceConfig
 
 HIDDEN = "***"
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}

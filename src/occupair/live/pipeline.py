@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.checks.cleaning import counted
-from occupair.live.config.settings import RoomConfig, ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Reading, RoomState, Step
 from occupair.live.rooms.engine import Engine, RoomSetup, is_sound
 from occupair.live.rooms.models import RoomModels

@@ -18,7 +18,7 @@ import uvicorn
 
 from occupair.checks.cleaning import counted
 from occupair.errors import InputError
-from occupair.live.config.settings import ServiceConfig, reread
+from occupair.live.config import ServiceConfig, reread
 from occupair.live.http.app import make_app
 from occupair.live.logs import secrets_of, start_logging
 from occupair.live.mqtt.link import MqttLink

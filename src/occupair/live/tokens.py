@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import Role, TokenConfig
+    from occupair.live.config import Role, TokenConfig
 
 START = "occupair_"  # by which logs and scanners know a token
 

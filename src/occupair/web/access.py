@@ -19,7 +19,7 @@ from fastapi.responses import JSONResponse
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from occupair.live.config.settings import Role, ServiceConfig, TokenConfig
+from occupair.live.config import Role, ServiceConfig, TokenConfig
 from occupair.live.tokens import check_token
 from occupair.web.errors import problem
 from occupair.web.json_text import in_json_words

@@ -3,8 +3,7 @@
 import pytest
 
 from occupair.errors import InputError
-from occupair.live.config.check import check_files, look_at
-from occupair.live.config.settings import read_config
+from occupair.live.config import check_files, look_at, read_config
 
 HASH = "sha256:" + "0123456789abcdef" * 4
 

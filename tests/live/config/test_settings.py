@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occupair.errors import InputError
-from occupair.live.config.keys import BY_VARIABLE
-from occupair.live.config.settings import (
+from occupair.live.config import (
+    BY_VARIABLE,
     Limits,
     MqttConfig,
     RoomConfig,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, make_config, said
 
-from occupair.live.config.settings import Limits
+from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.web.access import Buckets
 from occupair.web.headers import SECURITY

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from live.fake_pipeline import START, Client, FakePipeline, make_config, make_estimates, make_state, said
 
-from occupair.live.config.settings import Limits
+from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.live.http.schemas import History, Outcomes, Rooms
 from occupair.live.messages import REFUSED, Fate, Quality

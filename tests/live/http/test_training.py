@@ -7,7 +7,7 @@ import pytest
 from live.fake_pipeline import MODEL, START, Client, FakePipeline, make_config, make_state, said
 
 from occupair.errors import InputError
-from occupair.live.config.settings import Limits
+from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.web.access import MODEL_BYTES
 

@@ -8,7 +8,7 @@ import pytest
 from live.fake_pipeline import said
 
 import occupair as oc
-from occupair.live.config.settings import RoomConfig, ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.http.app import make_app
 from occupair.live.http.room_states import estimates_json
 from occupair.live.http.times import write_time

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from occupair.live.config.settings import MqttConfig, RoomConfig
+from occupair.live.config import MqttConfig, RoomConfig
 from occupair.live.messages import Quality, RoomState
 from occupair.live.mqtt.discovery import (
     availability_topic,

@@ -33,7 +33,7 @@ from live.mqtt_parts import (
 from live.waiting import until
 from paho.mqtt.client import MQTTMessage
 
-from occupair.live.config.settings import MqttConfig, RoomConfig, Topic
+from occupair.live.config import MqttConfig, RoomConfig, Topic
 from occupair.live.messages import Fate
 from occupair.live.mqtt import client as mqtt_client
 from occupair.live.mqtt import intake as mqtt_in

@@ -18,7 +18,7 @@ from live.mqtt_parts import (
 )
 from live.waiting import until
 
-from occupair.live.config.settings import RoomConfig, Topic
+from occupair.live.config import RoomConfig, Topic
 
 pytestmark = need_mosquitto
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occupair.errors import InputError
-from occupair.live.config.settings import Topic
+from occupair.live.config import Topic
 from occupair.live.mqtt.payload_paths import parse_path
 from occupair.live.mqtt.payloads import MOST_BYTES, parse_co2, parse_payload, parse_ventilation
 

@@ -6,7 +6,7 @@ import pytest
 from live.pipeline_parts import Slow, readings_of
 
 import occupair as oc
-from occupair.live.config.settings import RoomConfig, ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Reading
 from occupair.live.store import Store
 from occupair.model_file import dump_model

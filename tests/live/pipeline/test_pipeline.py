@@ -11,7 +11,7 @@ from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
 
 from occupair.live import pipeline as module
 from occupair.live import writer
-from occupair.live.config.settings import RoomConfig, ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Quality, Reading
 from occupair.live.pipeline import NotTaken, Pipeline
 from occupair.live.store import Store

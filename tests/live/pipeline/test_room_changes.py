@@ -10,7 +10,7 @@ import pytest
 from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
 
 import occupair as oc
-from occupair.live.config.settings import RoomConfig, ServiceConfig
+from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Quality
 from occupair.live.store import Store, StoreError
 from occupair.model_file import dump_model

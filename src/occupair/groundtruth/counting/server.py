@@ -22,8 +22,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from occupair.errors import InputError
 from occupair.groundtruth.counting.lock import alone
 from occupair.groundtruth.counting.walk import Outdated, Walk
-from occupair.live.config.rules import is_loopback
-from occupair.live.config.settings import ServiceConfig
+from occupair.live.config import ServiceConfig, is_loopback
 from occupair.web import assets as pages
 from occupair.web.access import Buckets, Gate
 from occupair.web.assets import Asset, Assets

@@ -1,1 +1,35 @@
-"""Settings of the live service: rooms.toml and the environment."""
+"""Settings of the live service, read from ``rooms.toml`` and the environment."""
+
+from occupair.live.config.check import Outlook, check_files, look_at
+from occupair.live.config.keys import BY_VARIABLE
+from occupair.live.config.rules import is_loopback
+from occupair.live.config.settings import (
+    Limits,
+    MqttConfig,
+    Origin,
+    Role,
+    RoomConfig,
+    ServiceConfig,
+    TokenConfig,
+    Topic,
+    read_config,
+    reread,
+)
+
+__all__ = [
+    "BY_VARIABLE",
+    "Limits",
+    "MqttConfig",
+    "Origin",
+    "Outlook",
+    "Role",
+    "RoomConfig",
+    "ServiceConfig",
+    "TokenConfig",
+    "Topic",
+    "check_files",
+    "is_loopback",
+    "look_at",
+    "read_config",
+    "reread",
+]

@@ -16,7 +16,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
 
 from occupair.errors import InputError
-from occupair.live.config.settings import ServiceConfig
+from occupair.live.config import ServiceConfig
 from occupair.live.http import events, health, labels, metrics, rooms, session, training
 from occupair.live.http import models as models_routes
 from occupair.live.http.events import Streams

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import HTTPException, Path, Request
 
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 
 if TYPE_CHECKING:
     from occupair.live.http.events import Streams

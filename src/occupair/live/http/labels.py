@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from starlette.concurrency import run_in_threadpool
 
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 from occupair.live.http.dependencies import now_of, pipeline_of, room_of
 from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
 from occupair.live.http.times import parse_query_time, write_time

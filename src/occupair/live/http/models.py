@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 from starlette.concurrency import run_in_threadpool
 
 from occupair.errors import InputError
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 from occupair.live.http.dependencies import pipeline_of, room_of
 from occupair.live.http.schemas import MOST_VERSION, ModelEntry, Models, Version
 from occupair.live.http.times import write_time

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from fastapi import HTTPException
 
 from occupair.errors import InputError
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 from occupair.live.http.times import parse_rfc3339
 from occupair.live.messages import Reading
 from occupair.web.bodies import parse_json

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from pydantic.json_schema import SkipJsonSchema
 from starlette.concurrency import run_in_threadpool
 
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 from occupair.live.http.dependencies import now_of, pipeline_of, room_of, texts_of
 from occupair.live.http.readings import SCHEMA, Refused, parse_readings, refuse_endless
 from occupair.live.http.room_states import estimates_json, to_json

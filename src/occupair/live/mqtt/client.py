@@ -31,7 +31,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from occupair.live.mqtt.discovery import OFFLINE, status_topic
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import MqttConfig
+    from occupair.live.config import MqttConfig
 
 log = logging.getLogger("occupair.live.mqtt.link")
 _paho_log = log.getChild("paho")

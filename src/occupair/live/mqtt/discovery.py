@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from occupair.live.messages import RoomState
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import MqttConfig, RoomConfig
+    from occupair.live.config import MqttConfig, RoomConfig
 
 ONLINE, OFFLINE = "online", "offline"
 """What availability topics say, and Home Assistant's own status."""
@@ -60,7 +60,7 @@ def device_id(mqtt: MqttConfig, room: str) -> str:
 
     Examples
     --------
-    >>> from occupair.live.config.settings import MqttConfig
+    >>> from occupair.live.config import MqttConfig
     >>> device_id(MqttConfig("broker", prefix="site/north"), "lab")
     'site_north_lab'
     """

@@ -20,7 +20,7 @@ from occupair.live.mqtt.payloads import Parsed, SaysNothing, parse_co2, parse_ve
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from occupair.live.config.settings import RoomConfig
+    from occupair.live.config import RoomConfig
 
 log = logging.getLogger("occupair.live.mqtt.link")
 

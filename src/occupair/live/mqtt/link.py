@@ -22,7 +22,7 @@ from occupair.live.mqtt.intake import Intake, Sink, Translator
 from occupair.live.mqtt.outbox import Outbox
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import MqttConfig, RoomConfig
+    from occupair.live.config import MqttConfig, RoomConfig
 
 log = logging.getLogger("occupair.live.mqtt.link")
 

@@ -22,7 +22,7 @@ from occupair.live.mqtt.discovery import (
 from occupair.live.mqtt.intake import Sink
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import MqttConfig, RoomConfig
+    from occupair.live.config import MqttConfig, RoomConfig
 
 _ROOM = re.compile(r"[a-z0-9_-]{1,64}")
 

@@ -18,7 +18,7 @@ from occupair.live.mqtt.payload_times import parse_device_time
 from occupair.readings.schema import shown
 
 if TYPE_CHECKING:
-    from occupair.live.config.settings import Topic
+    from occupair.live.config import Topic
 
 _Object = Mapping[str, object]
 MOST_BYTES = 65_536
@@ -68,7 +68,7 @@ def parse_payload(
 
     Examples
     --------
-    >>> from occupair.live.config.settings import Topic
+    >>> from occupair.live.config import Topic
     >>> now = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)
     >>> parse_payload(Topic("lab/co2"), b"812", now, "Europe/Copenhagen")
     (812.0, datetime.datetime(2024, 1, 8, 7, 0, 2, tzinfo=datetime.timezone.utc))
@@ -98,7 +98,7 @@ def parse_ventilation(topic: Topic, payload: bytes, received: dt.datetime, timez
 
     Examples
     --------
-    >>> from occupair.live.config.settings import Topic
+    >>> from occupair.live.config import Topic
     >>> now = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)
     >>> parse_ventilation(Topic("lab/fan", full=255), b"51", now, "UTC").value
     0.2

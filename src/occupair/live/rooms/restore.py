@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from zoneinfo import ZoneInfo
 
 from occupair.errors import InputError
-from occupair.live.config.settings import RoomConfig
+from occupair.live.config import RoomConfig
 from occupair.live.messages import Estimated, Reading
 from occupair.live.rooms.models import RoomModels
 from occupair.live.rooms.room import Model, window
