@@ -86,7 +86,8 @@ def read_readings(
     Notes
     -----
     Missing, and so the beginning of a gap, are empty cells, words for nothing
-    (``occupair.readings.number_cells``), -999 and a CO2 of 0 ppm: no air has that, it is how a sensor fails to answer. Where head counts are missing,
+    (``occupair.readings.number_cells``), -999 and a CO2 of 0 ppm: no air has that, it is how a
+    sensor fails to answer. Where head counts are missing,
     rows are left out; ``occupancy=False`` keeps them. Rows newest first are turned round, equal rows
     merged. On the grid every time has the last value before it, never one that comes later.
 

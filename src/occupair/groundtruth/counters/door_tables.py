@@ -2,9 +2,9 @@
 
 Three shapes are understood, with whatever delimiter, decimal mark, encoding and way to write times
 (``occupair.readings.tables``): a time and a direction (in, exit, Eingang, 1 and -1, ...), with a number
-of people if there is one; a time with a column of entrances and one of exits; and such columns for each of several
-doors (``north in``, ``north out``, ...). The name of the door is a column, a part of the columns' names, or
-the name of the file. Times of intervals are their beginnings.
+of people if there is one; a time with a column of entrances and one of exits; and such columns for each of
+several doors (``north in``, ``north out``, ...). The name of the door is a column, a part of the columns'
+names, or the name of the file. Times of intervals are their beginnings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A room's readings on the grid of its model, in whatever order they come.
 
 Rows are those of ``occupair.readings.grid.put_on_grid``: each grid time takes the last value at or before
-it, a value is held to the next one if that is near, and a gap stays a gap. They are a function of the readings alone,
-so that a late reading, a reading twice or a restart in between changes nothing. The newest reading gives
-one row more than a file would: that of the next grid time, unless a reading comes before it.
+it, a value is held to the next one if that is near, and a gap stays a gap. They are a function of the
+readings alone, so that a late reading, a reading twice or a restart in between changes nothing. The newest
+reading gives one row more than a file would: that of the next grid time, unless a reading comes before it.
 """
 
 from __future__ import annotations
