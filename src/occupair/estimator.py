@@ -23,15 +23,10 @@ from occupair.live_room import TOLERANCE, LiveDay, LiveRoom, Network, RunningDay
 from occupair.paper.features import LAYERS, Layer
 from occupair.progress import track
 from occupair.readings.head_counts import WEIGHT, check_labelled
-from occupair.readings.schema import (
-    COLUMNS,
-    check_readings,
-    date_slices,
-    episode_slices,
-    interval_of,
-    missing_column,
-)
-from occupair.readings.ventilation_scale import Scale, check_scale, in_zone, zone_name
+from occupair.readings.schema import COLUMNS, check_readings, date_slices, episode_slices, interval_of
+from occupair.readings.source import missing_column
+from occupair.readings.time_zones import in_time_zone, time_zone_name
+from occupair.readings.ventilation_scale import Scale, check_scale
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, Rows, rows_of
 from occupair.room.linked_elm import RIDGES
@@ -242,7 +237,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.uses_ventilation_ = "ventilation" in readings.columns
         self.ventilation_full_ = readings.attrs.get("ventilation_full")
         self.ventilation_unit_ = readings.attrs.get("ventilation_unit")
-        self.timezone_ = zone_name(pd.DatetimeIndex(readings.index))
+        self.timezone_ = time_zone_name(pd.DatetimeIndex(readings.index))
         self.most_people_ = float(readings["occupancy"].max())
         if self.most_people_ == 0:
             warnings.warn(NOBODY, UserWarning, stacklevel=2)
@@ -527,7 +522,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         columns = ("co2", "ventilation") if self.uses_ventilation_ else ("co2",)
         if isinstance(readings, pd.DataFrame) and isinstance(readings.index, pd.DatetimeIndex):
-            readings = in_zone(readings, self.timezone_)
+            readings = in_time_zone(readings, self.timezone_)
             readings = readings.drop(columns=list(set(COLUMNS) - set(columns)), errors="ignore")
         self._check_answerable(readings)
         readings = check_readings(readings, needed=columns)

@@ -22,7 +22,7 @@ from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.paper.features import LAYERS, Layer
-from occupair.readings.ventilation_scale import is_zone
+from occupair.readings.time_zones import is_time_zone
 from occupair.room.inputs import width_at
 from occupair.room.model import RoomModel
 from occupair.room.model_json import check_layer, layer_checksum, room_from_json, room_to_json
@@ -139,7 +139,7 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.ventilation_full_ = None if full is None else _positive(model, "ventilation_full")
     estimator.ventilation_unit_ = _text(model, "ventilation_unit")
     estimator.timezone_ = _text(model, "timezone")
-    if estimator.timezone_ is not None and not is_zone(estimator.timezone_):
+    if estimator.timezone_ is not None and not is_time_zone(estimator.timezone_):
         raise ValueError(f"timezone must be one that is known here, got {estimator.timezone_!r}")
     if "room" in model:
         estimator.room_ = _build_room(estimator, model["room"])

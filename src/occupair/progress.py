@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -37,6 +38,26 @@ def progress_to(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Suppress progress and the warning that CO2 adds little in a room, for studies of many trainings.
+
+    A study shows its own progress and measures how much CO2 adds. Other warnings still appear.
+
+    Examples
+    --------
+    >>> with quietly():
+    ...     warnings.warn("CO2 adds nothing in this room", UserWarning)
+    """
+    with progress_to(_ignore_progress), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "CO2 adds ", UserWarning)
+        yield
+
+
+def _ignore_progress(what: str, done: float, total: float) -> None:
+    """Discard a progress report."""
 
 
 @contextmanager

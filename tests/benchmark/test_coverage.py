@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from occupair.benchmark.coverage import average_coverage, counts, coverage, make_ours, shares
-from occupair.benchmark.quiet import quietly
-from occupair.progress import progress_to
+from occupair.progress import progress_to, quietly
 
 
 class Between:

@@ -8,7 +8,8 @@ from groundtruth.few_counts import error, taken
 import occupair as oc
 from occupair import InputError
 from occupair.checks import CHECKS, Fault, find_faults, fit_to_train, format_faults, verdict
-from occupair.checks.cleaning import named_days, runs, whole_day_spans
+from occupair.checks.cleaning import runs, whole_day_spans
+from occupair.wording import day_list
 
 FIRST = pd.Timestamp("2015-08-03")
 
@@ -232,7 +233,7 @@ def test_words_for_the_terminal():
 
 
 def test_days_in_words():
-    assert named_days([FIRST]) == "2015-08-03"
+    assert day_list([FIRST]) == "2015-08-03"
 
 
 def test_runs_and_spans():

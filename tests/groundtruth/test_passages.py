@@ -13,7 +13,7 @@ from occupair.groundtruth.counters.counter_series import passages_of
 from occupair.groundtruth.counting.counts import Book, Count, write_book
 from occupair.groundtruth.events import Candidate, Door, Events, Recording, write_events
 from occupair.groundtruth.passages import check_passages, read_passages
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 
 def lines(passages):

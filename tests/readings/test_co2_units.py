@@ -5,7 +5,7 @@ import pytest
 
 from occupair import InputError
 from occupair.readings.co2_units import to_ppm
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 
 def converted(values, stated):

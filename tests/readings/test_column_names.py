@@ -12,7 +12,7 @@ from occupair.readings.column_names import (
     squeeze,
     time_kind,
 )
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 ROOM = Source("room.csv")
 

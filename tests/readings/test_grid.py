@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from occupair.errors import InputError
 from occupair.readings.grid import check_grid_options, put_on_grid, usual_interval
-from occupair.readings.schema import Source, check_readings, episode_slices
+from occupair.readings.schema import check_readings, episode_slices
+from occupair.readings.source import Source
 
 ROOM = Source("room.csv")
 START = pd.Timestamp("2024-01-08 08:00")

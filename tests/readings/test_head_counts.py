@@ -6,7 +6,7 @@ import pytest
 
 import occupair as oc
 from occupair.model_file import dump_model
-from occupair.readings.head_counts import WEIGHT, check_labelled, counted
+from occupair.readings.head_counts import WEIGHT, check_labelled, has_label
 
 TIMES = pd.date_range("2024-01-08 08:00", periods=4, freq="5min")
 
@@ -26,7 +26,7 @@ def test_a_count_without_weight_is_not_looked_at_whatever_it_is():
     checked = check_labelled(table(occupancy=[1, -7.5, None, 4], occupancy_weight=[0.5, 0, 1, None]))
     assert checked[WEIGHT].tolist() == [0.5, 0, 0, 1]
     np.testing.assert_array_equal(checked["occupancy"], [1, np.nan, np.nan, 4])
-    assert counted(checked).tolist() == [True, False, False, True]
+    assert has_label(checked).tolist() == [True, False, False, True]
 
 
 def test_notes_on_the_readings_are_kept_and_the_readings_are_not_changed():
@@ -79,7 +79,7 @@ def test_a_weight_is_there_once():
 
 def test_counts_are_asked_for():
     with pytest.raises(oc.InputError, match=r"^readings: has no column 'occupancy', only 'co2'"):
-        counted(table())
+        has_label(table())
     with pytest.raises(oc.InputError, match=r"^readings: must be a DataFrame with a DatetimeIndex"):
         check_labelled([1, 2])
 

@@ -6,8 +6,8 @@ import pytest
 
 import occupair as oc
 from occupair.checks import find_faults
+from occupair.readings.files import read_labelled
 from occupair.readings.head_counts import WEIGHT
-from occupair.readings.labelled_files import read_labelled
 
 
 def write(path, text):

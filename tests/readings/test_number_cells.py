@@ -5,13 +5,15 @@ import pandas as pd
 import pytest
 
 from occupair.errors import InputError
-from occupair.readings.number_cells import decimal_mark, is_missing, numbers
-from occupair.readings.schema import Source
+from occupair.readings.number_cells import decimal_mark, is_missing, parse_numbers
+from occupair.readings.source import Source
 
 
 def read(*cells, mark="."):
     column = pd.Series(cells, name="CO2")
-    return numbers(column, mark=mark, source=Source("room.csv", 2), rows=np.arange(len(cells))).tolist()
+    return parse_numbers(
+        column, mark=mark, source=Source("room.csv", 2), row_numbers=np.arange(len(cells))
+    ).tolist()
 
 
 @pytest.mark.parametrize(

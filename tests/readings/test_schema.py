@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from occupair.readings.schema import check_readings, date_slices, episode_slices, interval_of, named
+from occupair.readings.schema import check_readings, date_slices, episode_slices, interval_of
+from occupair.wording import quoted_list
 
 
 def readings(n=6, start="2024-01-08 08:00", freq="1min", **columns):
@@ -78,7 +79,7 @@ def test_notes_on_how_readings_were_read_are_kept():
 
 
 def test_a_list_of_many_names_is_cut():
-    assert named(range(22)).endswith("18, 19 and 2 more")
+    assert quoted_list(range(22)).endswith("18, 19 and 2 more")
 
 
 def changed(column, row, value):

@@ -5,15 +5,16 @@ import pandas as pd
 import pytest
 
 from occupair.errors import InputError
-from occupair.readings.schema import Source
-from occupair.readings.time_column import localised, newest_first, read_times, zone_of
+from occupair.readings.source import Source
+from occupair.readings.time_column import localize, newest_first, parse_times
 from occupair.readings.time_strings import date_order, kind_of, parse_clock
+from occupair.readings.time_zones import parse_time_zone
 
 
 def read(*cells, **options):
     column = pd.Series(cells, name="Zeit")
     options = {"zone": None, **options}
-    return read_times(column, source=Source("room.csv", 2), rows=np.arange(len(cells)), **options)
+    return parse_times(column, source=Source("room.csv", 2), row_numbers=np.arange(len(cells)), **options)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_dayfirst_is_asked_for_and_taken():
 
 
 def test_columns_that_say_utc():
-    assert read("2024-01-13 12:05", utc=True, zone=zone_of("Asia/Singapore"))[0].hour == 20
+    assert read("2024-01-13 12:05", utc=True, zone=parse_time_zone("Asia/Singapore"))[0].hour == 20
 
 
 def test_kinds_of_cells():
@@ -149,12 +150,18 @@ def test_falling_times_are_newest_first_though_one_repeats():
 
 
 def test_zones():
-    assert zone_of(None) is None
+    assert parse_time_zone(None) is None
     for name in ("Mars/Olympus", "", "../etc"):
         with pytest.raises(InputError, match="timezone must be one such as Europe/Copenhagen, got"):
-            zone_of(name)
+            parse_time_zone(name)
     index = pd.to_datetime(["2024-03-31 01:59", "2024-03-31 02:00"])
     with pytest.raises(
         InputError, match=r"r, row 8, column t: does not fit the time zone Europe/Copenhagen: its clock"
     ):
-        localised(index, zone_of("Europe/Copenhagen"), column="t", source=Source("r"), rows=np.array([0, 7]))
+        localize(
+            index,
+            parse_time_zone("Europe/Copenhagen"),
+            column="t",
+            source=Source("r"),
+            row_numbers=np.array([0, 7]),
+        )

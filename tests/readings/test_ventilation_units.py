@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from occupair.errors import InputError
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 from occupair.readings.ventilation_scale import Scale, same_share
 from occupair.readings.ventilation_units import check_full, later_scale, scale_of, scaled, words_to_numbers
 
-WHERE = {"source": Source("room.csv", 2), "rows": np.arange(3)}
+WHERE = {"source": Source("room.csv", 2), "row_numbers": np.arange(3)}
 
 
 def shares(values, scale, *, given=False):

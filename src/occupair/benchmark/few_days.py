@@ -12,10 +12,9 @@ import pandas as pd
 
 from occupair.benchmark.folds import day_folds
 from occupair.benchmark.methods import METHODS, OURS, Method
-from occupair.benchmark.quiet import quietly
 from occupair.benchmark.runs import run_fold
 from occupair.estimator import OccupancyEstimator
-from occupair.progress import track
+from occupair.progress import quietly, track
 from occupair.readings.schema import date_slices
 
 DAYS = (3, 5, 10)

@@ -15,11 +15,10 @@ from occupair.benchmark.cache import Cache, key_of, readings_digest
 from occupair.benchmark.folds import day_folds
 from occupair.benchmark.lookahead import check_look_ahead
 from occupair.benchmark.methods import Method
-from occupair.benchmark.quiet import quietly
 from occupair.benchmark.result import BenchmarkResult, Fold, RoomRuns, summarise
 from occupair.benchmark.runs import Run, run_fold
 from occupair.errors import InputError
-from occupair.progress import track
+from occupair.progress import quietly, track
 from occupair.readings.schema import check_readings
 
 LAGS = (0.0, 10.0, 20.0)  # [min]

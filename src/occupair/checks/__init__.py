@@ -14,8 +14,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from occupair.checks.cleaning import cleaned
-from occupair.checks.clocks import check_clocks
+from occupair.checks.baseline_drift import check_low_baseline, check_moving_baseline
+from occupair.checks.cleaning import clean_readings
+from occupair.checks.clock_check import check_clocks
 from occupair.checks.co2_sensor import (
     check_co2_without_people,
     check_coarse,
@@ -24,8 +25,7 @@ from occupair.checks.co2_sensor import (
     check_staircase,
     check_stuck,
 )
-from occupair.checks.data_amount import check_holes, check_labels, check_ventilation
-from occupair.checks.day_lows import check_low_baseline, check_moving_baseline
+from occupair.checks.data_completeness import check_holes, check_labels, check_ventilation
 from occupair.checks.fault import (
     MEANING,
     SEVERITIES,
@@ -36,7 +36,7 @@ from occupair.checks.fault import (
     verdict,
     worst_first,
 )
-from occupair.checks.head_counts import (
+from occupair.checks.head_count_faults import (
     check_counter_drift,
     check_midnight_resets,
     check_negative_counts,
@@ -119,7 +119,7 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     >>> [fault.kind for fault in find_faults(readings)]
     ['no_counts', 'no_ventilation']
     """
-    table = cleaned(readings)
+    table = clean_readings(readings)
     found = [
         *_read_over(readings),
         *_in_utc(readings),
@@ -142,7 +142,7 @@ def _in_utc(readings: pd.DataFrame) -> list[Fault]:
 
 
 def _read_over(readings: pd.DataFrame) -> list[Fault]:
-    """Tell what was read over in a file, see ``occupair.readings.lenient``: ``fit`` would refuse it."""
+    """Tell what was read over in a file, see ``occupair.readings.source``: ``fit`` would refuse it."""
     return [
         Fault(problem["kind"], "wrong", f"{problem['words']} {READ_OVER[problem['kind']]}")
         for problem in readings.attrs.get("problems", [])

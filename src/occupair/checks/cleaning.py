@@ -18,10 +18,9 @@ Span = tuple[pd.Timestamp, pd.Timestamp]
 LOWEST_CO2 = 150.0  # ppm; no air has less, and an uncalibrated sensor is not off by more: a failed read
 HIGHEST_CO2 = 20_000.0  # ppm; beyond the range of room sensors, such as 65535: a failed read
 DAY = pd.Timedelta(days=1)
-NAMED_DAYS = 4  # days named in a sentence before it says how many more
 
 
-def cleaned(readings: pd.DataFrame) -> pd.DataFrame:
+def clean_readings(readings: pd.DataFrame) -> pd.DataFrame:
     """Give the columns we use as floats over rising local times; what is no number is NaN.
 
     Nothing else is judged or repaired here: that is what the checks are for. Of a time that is there
@@ -100,29 +99,3 @@ def whole_day_spans(days: Sequence[pd.Timestamp]) -> list[Span]:
         else:
             spans.append((day, day + DAY))
     return spans
-
-
-def named_days(days: Sequence[pd.Timestamp]) -> str:
-    """Name the first few days.
-
-    Examples
-    --------
-    >>> named_days(list(pd.date_range("2024-01-08", periods=6)))
-    '2024-01-08, 2024-01-09, 2024-01-10, 2024-01-11 and 2 more'
-    """
-    names = [f"{day:%Y-%m-%d}" for day in days[:NAMED_DAYS]]
-    more = len(days) - len(names)
-    if more:
-        return f"{', '.join(names)} and {more} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def counted(number: int, thing: str) -> str:
-    """Count things in words.
-
-    Examples
-    --------
-    >>> counted(1, "day"), counted(3, "day")
-    ('1 day', '3 days')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -13,16 +13,15 @@ from occupair.checks.cleaning import (
     Array,
     Mask,
     Span,
-    counted,
     counts_of,
     days_of,
     interval_minutes,
-    named_days,
     plausible_co2,
     runs,
     times_of,
 )
 from occupair.checks.fault import Fault, Severity
+from occupair.wording import day_list, plural
 
 STUCK = 180.0  # min; in a room with people, or in one that airs out after them, CO2 does not stand so long
 FINE = 10.0  # ppm; a sensor with larger steps stands still for longer, as their square: CO2 goes to and fro
@@ -53,7 +52,7 @@ def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
     values = ", ".join(f"{value:g}" for value in pd.unique(co2[failed])[:3])
     missing = "failed_reads" in readings.attrs and bool((co2[failed] == 0).all())
     words = (
-        f"CO2 reads {values} ppm {counted(int(failed.sum()), 'time')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
+        f"CO2 reads {values} ppm {plural(int(failed.sum()), 'time')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
         f"failed reads, not air. {ZERO_HELP if missing else 'Leave these rows out.'}"
     )
     details = {"readings": int(failed.sum()), "share": float(failed.mean()), "spans": spans}
@@ -132,7 +131,7 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
         else "Somebody breathing at the sensor, or an eCO2 sensor that guesses? Look at these times."
     )
     words = (
-        f"CO2 leaps by more than {most:.0f} ppm from one reading to the next {counted(leaps.size, 'time')} "
+        f"CO2 leaps by more than {most:.0f} ppm from one reading to the next {plural(leaps.size, 'time')} "
         f"(by up to {np.nanmax(step):.0f} ppm, first {times[0]:%Y-%m-%d %H:%M}). {cause}"
     )
     details = {
@@ -161,7 +160,7 @@ def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
     days = sorted({end.normalize() for _, end in spans})
     words = (
         f"CO2 climbs by up to {climb:.0f} ppm (to {co2[high]:.0f} ppm) with at most "
-        f"{counts.iloc[low : high + 1].max():.0f} counted, on {named_days(days)}: "
+        f"{counts.iloc[low : high + 1].max():.0f} counted, on {day_list(days)}: "
         "people the counter missed? Leave these days out, or look at the counter."
     )
     details = {"climb": climb, "days": [f"{day:%Y-%m-%d}" for day in days], "spans": spans}
@@ -208,7 +207,7 @@ def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]]) -> Fault:
     with_people = f", {sum(occupied):.0f} min of it with people in" if sum(occupied) else ""
     more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
     words = (
-        f"CO2 is frozen to the last digit {counted(len(stuck), 'time')} ({parts}{more}){with_people}: "
+        f"CO2 is frozen to the last digit {plural(len(stuck), 'time')} ({parts}{more}){with_people}: "
         "the sensor or its link hung. Leave these times out."
     )
     details = {"minutes": minutes, "occupied": occupied, "spans": spans}

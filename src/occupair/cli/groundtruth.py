@@ -284,14 +284,14 @@ def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
 
 
 def _written(path: Path, labelled: pd.DataFrame, ledger: Ledger) -> str:
-    from occupair.checks.cleaning import counted
     from occupair.readings.head_counts import WEIGHT
     from occupair.readings.schema import date_slices
+    from occupair.wording import plural
 
     known = labelled[labelled["occupancy"].notna()]
     weight = known[WEIGHT]
-    days = counted(len(date_slices(known)), "day")
-    doors = counted(ledger.passages["door"].nunique(), "door")
+    days = plural(len(date_slices(known)), "day")
+    doors = plural(ledger.passages["door"].nunique(), "door")
     return (
         f"{path}: {days}, {doors}, up to {known['occupancy'].max():g} people; "
         f"{100 * float((weight < 0.99).mean()):.1f} % of the head counts doubtful (occupancy_weight below 1)."

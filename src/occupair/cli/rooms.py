@@ -58,15 +58,15 @@ def simulate(
 
     Example: occupair simulate office.csv --days 30 --seed 1
     """
-    from occupair.checks.cleaning import counted
     from occupair.readings.files import write_readings
     from occupair.simulation import simulate_office
+    from occupair.wording import plural
 
     office = simulate_office(days, seed=seed)
     write_readings(office, path)
     most = office["occupancy"].max()
     out.print(
-        f"{path}: {len(office)} readings, {counted(days, 'weekday')}, up to {most} people. "
+        f"{path}: {len(office)} readings, {plural(days, 'weekday')}, up to {most} people. "
         "The data are simulated."
     )
 
@@ -171,14 +171,14 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
     need_live("fit --store")
     check_store(url)
     from occupair.live.store import Store
-    from occupair.readings.schema import named
+    from occupair.wording import quoted_list
 
     with closing(Store(url)) as store:
         if store.url.get_backend_name() == "sqlite" and not Path(str(store.url.database)).is_file():
             raise InputError(f"store {store}: there is no such file")
         rooms = store.newest_readings()
         if room not in rooms:
-            there = f"only {named(sorted(rooms))}" if rooms else "and no other"
+            there = f"only {quoted_list(sorted(rooms))}" if rooms else "and no other"
             raise InputError(f"store {store}: has no readings of room {room!r}, {there}")
         if not store.labels(room):
             raise InputError(f"store {store}: room {room!r} has no labels: enter head counts on its page")
@@ -189,17 +189,17 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
 
 def _only_counted(office: pd.DataFrame) -> pd.DataFrame:
     """Leave out readings without a head count, and how far counts are trusted: for the paper's layers."""
-    from occupair.readings.head_counts import WEIGHT, counted
+    from occupair.readings.head_counts import WEIGHT, has_label
 
-    return office[counted(office)].drop(columns=WEIGHT, errors="ignore")
+    return office[has_label(office)].drop(columns=WEIGHT, errors="ignore")
 
 
 def _counted_days(office: pd.DataFrame) -> int:
     """Count the days that have head counts."""
-    from occupair.readings.head_counts import counted
+    from occupair.readings.head_counts import has_label
     from occupair.readings.schema import date_slices
 
-    return len(date_slices(office[counted(office)]))
+    return len(date_slices(office[has_label(office)]))
 
 
 def _how_good(estimator: OccupancyEstimator, days: int) -> str:
@@ -270,13 +270,13 @@ def evaluate(
     Example: occupair evaluate office.occupair next-week.csv
     """
     from occupair import metrics
-    from occupair.readings.head_counts import counted
+    from occupair.readings.head_counts import has_label
 
     estimator, office, table = _estimate(
         model, readings, mode, lag, timezone, column, dayfirst, occupancy=True
     )
     used = estimator.lag_used(lag, mode)  # type: ignore[arg-type]
-    known = counted(office)
+    known = has_label(office)
     truth, people = office["occupancy"][known], table["people"][known]
     whole = metrics.whole_people(people)
     scores: dict[str, Any] = metrics.scores(truth, people)
@@ -361,9 +361,9 @@ def _estimate(
 
 def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_given: bool) -> list[str]:
     """Say how readings are written otherwise than those of training, and what is made of it."""
-    from occupair.readings.ventilation_scale import zone_name
+    from occupair.readings.time_zones import time_zone_name
 
-    here, trained = zone_name(office.index), estimator.timezone_  # type: ignore[arg-type]
+    here, trained = time_zone_name(office.index), estimator.timezone_  # type: ignore[arg-type]
     words = []
     if here is None and trained is not None:
         words.append(f"has local times, and the model was trained in {trained}: {_GIVE_ZONE}")
@@ -380,9 +380,9 @@ def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_gi
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
-    from occupair.checks.cleaning import counted
-    from occupair.readings.head_counts import counted as has_count
+    from occupair.readings.head_counts import has_label
+    from occupair.wording import plural
 
-    days, known = counted(_counted_days(office), "day"), int(has_count(office).sum())
+    days, known = plural(_counted_days(office), "day"), int(has_label(office).sum())
     counts = "" if known == len(office) else f", {known} of them with a head count"
     return f"{days} ({len(office)} readings, one every {estimator.interval_:g} min{counts})"

@@ -55,10 +55,10 @@ def read_labelled(
     path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
 ) -> pd.DataFrame:
     """Read readings whose head counts may be known here and there, with the same options."""
-    from occupair.readings import labelled_files
+    from occupair.readings import files
 
     names = column_names(columns)
-    return labelled_files.read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
+    return files.read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
 
 
 def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") -> dict[str, str]:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from occupair.datasets.data_set import DataSet
 from occupair.errors import InputError
-from occupair.readings.schema import Source, missing_column, to_numbers
+from occupair.readings.schema import to_numbers
+from occupair.readings.source import Source, missing_column
 
 
 class Table:

@@ -18,8 +18,10 @@ import numpy as np
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.readings.schema import Source, missing_column, shown, to_numbers
-from occupair.readings.time_column import zone_of
+from occupair.readings.schema import to_numbers
+from occupair.readings.source import Source, missing_column
+from occupair.readings.time_zones import parse_time_zone
+from occupair.wording import quoted
 
 AGAIN = ("entered_again", "left_again")
 COUNTS = ("entered", "left", *AGAIN)
@@ -152,7 +154,7 @@ def read_passages(
 
     if not paths:
         raise InputError("give a counting folder, a CSV of a door counter or an MQTT log")
-    zone_of(timezone)
+    parse_time_zone(timezone)
     parts: dict[str, pd.DataFrame] = {}
     for path in map(Path, paths):
         if path.is_dir():
@@ -181,7 +183,7 @@ def joined(parts: Mapping[str, pd.DataFrame], *, timezone: str | None = None) ->
 
 def in_zone(passages: pd.DataFrame, timezone: str | None, *, source: Source) -> pd.DataFrame:
     """Show passages in a time zone; local times are taken to be of that zone."""
-    zone, times = zone_of(timezone), _index(passages)
+    zone, times = parse_time_zone(timezone), _index(passages)
     if zone is None:
         return passages
     if times.tz is not None:
@@ -203,7 +205,7 @@ def _refuse_twice(parts: Mapping[str, pd.DataFrame]) -> None:
                 other = seen.setdefault((str(door), minute), name)
                 if other != name:
                     raise InputError(
-                        f"{name}: has passages at door {shown(door)} at {minute}, and so has {other}: "
+                        f"{name}: has passages at door {quoted(door)} at {minute}, and so has {other}: "
                         "the same door twice? Give each file once, or name the doors apart"
                     )
 

@@ -23,7 +23,6 @@ from itertools import groupby, islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from occupair.checks.cleaning import counted
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Fate, Reading, RoomState, Step
 from occupair.live.rooms.engine import Engine, RoomSetup, is_sound
@@ -32,6 +31,7 @@ from occupair.live.rooms.restore import Kept, Recall
 from occupair.live.rooms.room import Model
 from occupair.live.store import Store, StoreError
 from occupair.live.writer import Writer
+from occupair.wording import plural
 
 if TYPE_CHECKING:
     from occupair.live.retraining import Trainer
@@ -382,10 +382,10 @@ class Pipeline:
             done += len(some)
             if time.monotonic() > told + TELL_EVERY:
                 told = time.monotonic()
-                log.info("took up %d of %s", done, counted(len(rooms), "room"))
+                log.info("took up %d of %s", done, plural(len(rooms), "room"))
         self._states |= self._engine.states(self._now())
         if rooms:
-            log.info("took up %s in %.1f s", counted(len(rooms), "room"), time.monotonic() - started)
+            log.info("took up %s in %.1f s", plural(len(rooms), "room"), time.monotonic() - started)
 
     async def _swap(self, room: str, version: int | None) -> None:
         """Estimate with another model; that it is used and what it says of today are kept together."""

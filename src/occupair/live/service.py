@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 
-from occupair.checks.cleaning import counted
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig, reread
 from occupair.live.http.app import make_app
@@ -25,6 +24,7 @@ from occupair.live.mqtt.link import MqttLink
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
 from occupair.live.store import Store, StoreError
+from occupair.wording import plural
 
 log = logging.getLogger("occupair.live")
 
@@ -111,7 +111,7 @@ async def run(
         works.append(_forever(beside(pipeline)))
     tasks = [asyncio.create_task(work) for work in works]
     host, port = listening.getsockname()[:2]
-    log.info("listening on http://%s:%d, %s", host, port, counted(len(config.rooms), "room"))
+    log.info("listening on http://%s:%d, %s", host, port, plural(len(config.rooms), "room"))
     ended = asyncio.create_task(stopping.wait())
     await asyncio.wait([ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
@@ -218,7 +218,7 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
         await links.end()
         links.begin(tuple(set(before.rooms) - set(config.rooms)))
-    log.info("read the settings again, %s", counted(len(config.rooms), "room"))
+    log.info("read the settings again, %s", plural(len(config.rooms), "room"))
 
 
 async def _prune(pipeline: Pipeline) -> None:

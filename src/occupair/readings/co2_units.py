@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.readings.column_names import fold
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 PERCENT = 10_000.0  # ppm in 1 % of volume
 LOWEST = 150.0  # ppm; no air has so little, so a column that stays below is in another unit

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from occupair.errors import InputError
-from occupair.readings.schema import Source, named
+from occupair.readings.source import Source
+from occupair.wording import quoted_list
 
 ROLES = ("time", "date", "co2", "ventilation", "occupancy")
 """What a column can be; ``date`` is for files that write date and time of day in two columns."""
@@ -180,7 +181,7 @@ def choose(names: Sequence[str], role: str, given: Mapping[str, str], source: So
     """
     found = candidates(names, role, given)
     if role in given and not found:
-        raise source.error(f"has no column {given[role]!r}, given as {role}, only {named(names)}")
+        raise source.error(f"has no column {given[role]!r}, given as {role}, only {quoted_list(names)}")
     if len(found) > 1:
         raise source.error(ambiguous(role, [names[k] for k in found]))
     return found[0] if found else None
@@ -190,7 +191,7 @@ def ambiguous(role: str, names: Sequence[str]) -> str:
     """Say that several columns could be ``role`` and how to choose."""
     if len(set(names)) == 1:
         return f"has two columns {names[0]!r}: rename or delete one"
-    which = f"{named(names[:-1])} and {names[-1]!r}"
+    which = f"{quoted_list(names[:-1])} and {names[-1]!r}"
     choice = f"choose one with {column_option(role, names[0])}"
     return f"has {len(names)} columns that may be {role}, {which}: {choice}"
 

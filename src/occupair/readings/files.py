@@ -1,4 +1,9 @@
-"""Readings in files: CSV and Parquet in and out, every fault named with its file, row and column."""
+"""CSV and Parquet files of readings: `read_readings`, `read_labelled` and `write_readings`.
+
+Both readers take the same steps: find the table in the file, parse its records, put them on a regular
+grid and check the result. They differ in the rows they return. `read_readings` returns rows in which
+every column is known; `read_labelled` also returns rows without a head count.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,15 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.atomic_files import replacing
-from occupair.readings.column_names import check_given
+from occupair.readings.column_names import check_given, choose
 from occupair.readings.grid import check_grid_options, put_on_grid
-from occupair.readings.lenient import Lenient
+from occupair.readings.head_counts import WEIGHT, check_labelled
+from occupair.readings.number_cells import as_text
+from occupair.readings.raw_table import RawTable, is_parquet, needs_pyarrow, read_raw_table
 from occupair.readings.records import read_records
-from occupair.readings.schema import Source, check_readings
-from occupair.readings.tables import is_parquet, needs_pyarrow, read_raw
-from occupair.readings.time_column import zone_of
-from occupair.readings.unused_counts import without_unused
+from occupair.readings.schema import check_readings
+from occupair.readings.source import LenientSource, Source
+from occupair.readings.time_zones import parse_time_zone
 from occupair.readings.ventilation_units import check_full
 
 
@@ -34,62 +40,62 @@ def read_readings(
     longest_gap: float = 10.0,
     lenient: bool = False,
 ) -> pd.DataFrame:
-    r"""Read a CSV or Parquet file of readings as building systems and loggers write them.
+    r"""Read a CSV or Parquet export of a building management system or data logger.
 
     Parameters
     ----------
     path : path
-        A file with times, CO2 [ppm] and, if there are any, ventilation and head counts [whole people].
-        A name that ends in ``.parquet`` or ``.pq`` is read as Parquet, any other as CSV, unpacked if it
-        is gzip. Delimiter, decimal comma, encoding and lines before the header are found out. Columns
-        are known by their names in six languages; other columns are left out.
+        A file with times, CO2 [ppm] and, optionally, ventilation and head counts [people]. Names
+        ending in ``.parquet`` or ``.pq`` are read as Parquet, all others as CSV; gzip is unpacked.
+        Delimiter, decimal comma, encoding and lines above the header are detected. Columns are
+        recognised by name in six languages; other columns are ignored.
     timezone : str, optional
-        The room's time zone, such as ``"Europe/Copenhagen"``. Needed where the clock changes: midnight
-        is local midnight.
+        Time zone of the room, such as ``"Europe/Copenhagen"``. Required where daylight saving time
+        applies, because days start at local midnight.
     ventilation, occupancy : bool, optional
-        True: the column has to be there; False: it is not looked at; None: it is taken if it is there.
+        True: the column is required; False: it is ignored; None: it is read if present.
     columns : mapping, optional
-        Our name to the file's, where the guess is not right: ``{"co2": "Raum 7", "time": "Zeit"}``;
-        ``date`` is the date where ``time`` is only a time of day.
+        Column names in the file, where detection fails: ``{"co2": "Raum 7", "time": "Zeit"}``. Use
+        ``date`` for the date if ``time`` holds only the time of day.
     dayfirst : bool, optional
-        Whether 01/02/2024 is in February. None finds out, and asks if the file does not tell.
+        Whether 01/02/2024 is 1 February. By default this is inferred from the file; if the dates are
+        ambiguous, an error asks for it.
     ventilation_full : float, optional
-        What is fully on, in the unit of the file; more counts as fully on. None takes 100 of a
-        percentage, 50 or 60 of a frequency [Hz], the largest value of a flow, and so on; see
-        ``occupair.readings.ventilation_units``. Give a later file the scale that the first one was read with.
+        Value of fully open or full speed, in the unit of the file; larger values count as full. By
+        default 100 for a percentage, 50 or 60 for a frequency [Hz], the maximum for a flow, and so
+        on; see ``occupair.readings.ventilation_units``. Read later files with the scale of the first.
     ventilation_unit : str, optional
-        The unit that ``ventilation_full`` is in, as ``attrs`` of the first file has it: a file in another
-        unit is refused, or converted where that is beyond doubt (% and 0..1).
+        Unit of ``ventilation_full``, from ``attrs`` of the first file. A file in another unit is
+        rejected, or converted where that is unambiguous (% and 0..1).
     interval : float, optional
-        Interval of the grid [min]. None takes the usual one of the file.
+        Interval of the grid [min]. By default the usual interval of the file.
     longest_gap : float
-        Gaps up to this [min] are bridged by holding the last value; longer ones stay gaps.
+        Gaps up to this long [min] are filled with the last value; longer gaps remain.
     lenient : bool
-        True reads over what breaks a rule, so that ``occupair.checks`` can tell all of it: cells that are no
-        numbers are missing, rows are put in order, what is out of range is kept, and so are a CO2 of 0 ppm
-        and rows without ventilation or head count. Head counts of ``occupancy_weight`` 0 are none.
-        ``attrs["problems"]`` says what was read over.
+        Read a faulty file for ``occupair.checks``. Cells that are not numbers become missing, rows
+        are sorted by time, and values out of range, 0 ppm CO2 and rows without ventilation or head
+        count are returned. Head counts with ``occupancy_weight`` 0 are dropped.
+        ``attrs["problems"]`` lists the problems.
 
     Returns
     -------
     DataFrame
-        Readings, as ``occupair.readings.schema`` describes them, with a row where everything asked for is
-        known. ``attrs`` tells how they were read: ``ventilation_full`` and ``ventilation_unit`` (``fit``
-        keeps that scale with the model), ``interval`` [min], ``failed_reads`` and ``bridged`` [rows].
+        Readings as described in ``occupair.readings.schema``, one row for each grid time at which all
+        columns are known. ``attrs`` holds ``ventilation_full`` and ``ventilation_unit`` (``fit`` stores
+        this scale in the model), ``interval`` [min], ``failed_reads`` and ``bridged`` [rows].
 
     Raises
     ------
     InputError
-        Naming file, row, column and rule. Rows are counted as a spreadsheet shows them: in a CSV whose
-        first line is the header, that is row 1.
+        With file, row, column and rule. Rows are numbered as in a spreadsheet: the first line of a
+        CSV file is row 1.
 
     Notes
     -----
-    Missing, and so the beginning of a gap, are empty cells, words for nothing
-    (``occupair.readings.number_cells``), -999 and a CO2 of 0 ppm: no air has that, it is how a
-    sensor fails to answer. Where head counts are missing,
-    rows are left out; ``occupancy=False`` keeps them. Rows newest first are turned round, equal rows
-    merged. On the grid every time has the last value before it, never one that comes later.
+    Empty cells, placeholders such as ``n/a`` (``occupair.readings.number_cells``), -999 and 0 ppm CO2,
+    which sensors report when a read fails, are missing and start a gap. Rows without a head count are
+    dropped unless ``occupancy=False``. Files sorted newest first are reversed and identical rows
+    merged. Each grid time takes the last value at or before it, never a later one.
 
     Examples
     --------
@@ -99,39 +105,87 @@ def read_readings(
     >>> read_readings(path).to_dict("list")
     {'co2': [412.5, 413.0], 'ventilation': [0.8, 0.4]}
     """
-    given, zone = check_given(columns), zone_of(timezone)
-    check_full(ventilation_full, ventilation_unit)
     check_grid_options(interval, longest_gap)
-    wanted = {"co2": True, "ventilation": ventilation, "occupancy": occupancy}
-    table = read_raw(Path(path), given)
-    if lenient:
-        table = replace(table, source=Lenient(table.source.name, table.source.first_row))
-        table = without_unused(table, given, "")
-    records = read_records(
-        table,
-        wanted,
-        given=given,
-        zone=zone,
+    table, records = _read_records(
+        path,
+        {"co2": True, "ventilation": ventilation, "occupancy": occupancy},
+        timezone=timezone,
+        columns=columns,
         dayfirst=dayfirst,
         ventilation_full=ventilation_full,
         ventilation_unit=ventilation_unit,
+        lenient=lenient,
     )
     readings = put_on_grid(
-        records, interval=interval, longest_gap=longest_gap, whole=not lenient, source=table.source
+        records, interval=interval, longest_gap=longest_gap, complete=not lenient, source=table.source
     )
     if readings.empty:
         raise table.source.error(f"has no time at which {' and '.join(records.columns)} are known")
-    if isinstance(table.source, Lenient):
+    if isinstance(table.source, LenientSource):
         readings.attrs["problems"] = table.source.problems
         return readings.rename_axis("time")
     return check_readings(readings, source=Source(f"{path} on its grid"))
 
 
-def write_readings(readings: pd.DataFrame, path: str | Path) -> None:
-    """Write readings, whole or not at all; the suffix decides CSV or Parquet.
+def read_labelled(
+    path: str | Path,
+    *,
+    timezone: str | None = None,
+    ventilation: bool | None = None,
+    columns: Mapping[str, str] | None = None,
+    dayfirst: bool | None = None,
+    ventilation_full: float | None = None,
+    ventilation_unit: str | None = None,
+) -> pd.DataFrame:
+    r"""Read a CSV or Parquet file of readings with sparse labels, for training or scoring.
 
-    ``read_readings`` gives them back; a CSV has UTC offsets but no name of a time zone, so where the
-    clock changes it has to be told the zone.
+    Works like ``read_readings`` with two differences. Rows without a head count are kept, so that the
+    CO2 and ventilation history is complete. A column ``occupancy_weight`` is read if present. A head
+    count applies to its own row; it is held over the following rows only if the next count comes
+    within 10 min. A row with weight 0 has no label, whatever its head count, and ends the holding of
+    the label before it.
+
+    Parameters
+    ----------
+    path, timezone, ventilation, columns, dayfirst, ventilation_full, ventilation_unit
+        As for ``read_readings``.
+
+    Returns
+    -------
+    DataFrame
+        Readings as returned by ``occupair.readings.head_counts.check_labelled``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "room.csv"
+    >>> _ = path.write_text("time,co2,occupancy\n2024-01-08 08:00,512,3\n2024-01-08 08:15,530,\n")
+    >>> read_labelled(path)["occupancy"].tolist()
+    [3.0, nan]
+    """
+    table, records = _read_records(
+        path,
+        {"co2": True, "ventilation": ventilation, "occupancy": True, WEIGHT: None},
+        timezone=timezone,
+        columns=columns,
+        dayfirst=dayfirst,
+        ventilation_full=ventilation_full,
+        ventilation_unit=ventilation_unit,
+    )
+    if WEIGHT in records.columns:  # known exactly where the head count is: the grid holds both alike
+        records[WEIGHT] = records[WEIGHT].fillna(1.0).where(records["occupancy"].notna())
+    readings = put_on_grid(records, complete=False, source=table.source)
+    readings = readings.dropna(subset=[name for name in ("co2", "ventilation") if name in readings.columns])
+    if readings.empty:
+        raise table.source.error("has no time at which co2 and ventilation are known")
+    return check_labelled(readings, source=Source(f"{path} on its grid"))
+
+
+def write_readings(readings: pd.DataFrame, path: str | Path) -> None:
+    """Write readings to a CSV or Parquet file, by suffix, replacing the file atomically.
+
+    ``read_readings`` reads them back. A CSV file has UTC offsets but no time zone name: where daylight
+    saving time applies, pass the time zone when reading it.
     """
     table = readings.rename_axis("time").reset_index()
     if is_parquet(Path(path)):
@@ -141,3 +195,53 @@ def write_readings(readings: pd.DataFrame, path: str | Path) -> None:
             table.to_parquet(scratch, index=False)
         else:
             table.to_csv(scratch, index=False)
+
+
+def _read_records(
+    path: str | Path,
+    wanted: Mapping[str, bool | None],
+    *,
+    timezone: str | None,
+    columns: Mapping[str, str] | None,
+    dayfirst: bool | None,
+    ventilation_full: float | None,
+    ventilation_unit: str | None,
+    lenient: bool = False,
+) -> tuple[RawTable, pd.DataFrame]:
+    """Check the options, find the table in the file and parse its records."""
+    given, zone = check_given(columns), parse_time_zone(timezone)
+    check_full(ventilation_full, ventilation_unit)
+    table = read_raw_table(Path(path), given)
+    if lenient:
+        table = replace(table, source=LenientSource(table.source.name, table.source.first_row))
+    if lenient or WEIGHT in wanted:
+        # "0" is valid and removed again by check_labelled; with "" the grid would hold the label before it
+        table = _without_unused_counts(table, given, replacement="" if lenient else "0")
+    if WEIGHT not in table.names:
+        wanted = {name: needed for name, needed in wanted.items() if name != WEIGHT}
+    records = read_records(
+        table,
+        wanted,
+        given=given,
+        zone=zone,
+        dayfirst=dayfirst,
+        ventilation_full=ventilation_full,
+        ventilation_unit=ventilation_unit,
+    )
+    return table, records
+
+
+def _without_unused_counts(table: RawTable, given: Mapping[str, str], *, replacement: str) -> RawTable:
+    """Replace head counts with weight 0, which may break any rule, by ``"0"`` or ``""`` (missing)."""
+    position = choose(table.names, "occupancy", given, table.source)
+    if position is None or WEIGHT not in table.names:
+        return table
+    weight = as_text(table.column(table.names.index(WEIGHT))).str.strip()
+    unused = weight.str.fullmatch(r"[+-]?(?:0+[.,]?0*|[.,]0+)")
+    frame = table.frame.copy()
+    column = frame.iloc[:, position]
+    if pd.api.types.is_numeric_dtype(column):
+        frame.isetitem(position, column.mask(unused, float(replacement or "nan")).array)
+    else:
+        frame.isetitem(position, column.astype(object).mask(unused, replacement).array)
+    return replace(table, frame=frame)

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 Whole = NDArray[np.int64]
 
@@ -38,7 +38,7 @@ def put_on_grid(
     *,
     interval: float | None = None,
     longest_gap: float = 10.0,
-    whole: bool = True,
+    complete: bool = True,
     source: Source,
 ) -> pd.DataFrame:
     """Put readings on a regular grid.
@@ -51,7 +51,7 @@ def put_on_grid(
         Interval of the grid [min]; None takes the usual one, see ``usual_interval``.
     longest_gap : float
         Values are held from one reading to the next if that comes within this time [min].
-    whole : bool
+    complete : bool
         Whether only rows are kept in which all columns are known; else those in which CO2 is.
 
     Returns
@@ -74,7 +74,7 @@ def put_on_grid(
         interval = usual_interval(index if known.mean() >= 0.5 else index[known], source)
     grid = grid_of(index[known], interval=interval, longest_gap=longest_gap)
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
-    rows = pd.DataFrame(held, index=grid.times).dropna(subset=None if whole else ["co2"])
+    rows = pd.DataFrame(held, index=grid.times).dropna(subset=None if complete else ["co2"])
     rows.attrs = {**readings.attrs, "interval": grid.interval, "bridged": grid.bridged}
     return rows
 

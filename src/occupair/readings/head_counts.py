@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.readings.schema import Source, check_readings, missing_column, to_numbers
+from occupair.readings.schema import check_readings, to_numbers
+from occupair.readings.source import Source, missing_column
 
 WEIGHT = "occupancy_weight"
 
@@ -56,13 +57,13 @@ def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings")
     return checked
 
 
-def counted(readings: pd.DataFrame) -> NDArray[np.bool_]:
+def has_label(readings: pd.DataFrame) -> NDArray[np.bool_]:
     """Tell which readings have a head count that is to be looked at.
 
     Examples
     --------
     >>> table = pd.DataFrame({"occupancy": [2.0, None, 3.0], "occupancy_weight": [0.0, 1.0, 0.5]})
-    >>> counted(table).tolist()
+    >>> has_label(table).tolist()
     [False, False, True]
     """
     source = Source("readings")

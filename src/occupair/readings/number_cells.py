@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.readings.schema import Source, shown
+from occupair.readings.source import Source
+from occupair.wording import quoted
 
 MISSING = (
     {"", "-", "--", "---", "?", ".", "..", "nan", "null", "none", "nil", "na", "n/a", "#n/a", "#nv", "<na>"}
@@ -66,13 +67,15 @@ def decimal_mark(columns: Sequence[pd.Series], co2: pd.Series) -> str:
     return "," if likely[","] > likely["."] else "."
 
 
-def numbers(cells: pd.Series, *, mark: str, source: Source, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def parse_numbers(
+    cells: pd.Series, *, mark: str, source: Source, row_numbers: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Read a column of numbers; what is missing is NaN, what is no number an error that names its row.
 
     Examples
     --------
-    >>> where = {"mark": ",", "source": Source("room.csv"), "rows": np.arange(3)}
-    >>> numbers(pd.Series(["1.034,5", "980 ppm", "-"]), **where).tolist()
+    >>> where = {"mark": ",", "source": Source("room.csv"), "row_numbers": np.arange(3)}
+    >>> parse_numbers(pd.Series(["1.034,5", "980 ppm", "-"]), **where).tolist()
     [1034.5, 980.0, nan]
     """
     if not _is_text(cells):
@@ -82,10 +85,10 @@ def numbers(cells: pd.Series, *, mark: str, source: Source, rows: NDArray[np.int
         texts = pd.Series(distinct, dtype=str)
         parsed = _parsed(_bare(texts), mark).to_numpy(dtype=np.float64)
         wrong = np.isnan(parsed) & ~is_missing(texts)
-        source.refuse(
+        source.reject(
             wrong[codes],
-            lambda k: f"must be a number, got {shown(str(cells.iloc[k]))}",
-            rows=rows,
+            lambda k: f"must be a number, got {quoted(str(cells.iloc[k]))}",
+            row_numbers=row_numbers,
             column=str(cells.name),
             kind="no_number",
         )

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from occupair.readings.co2_units import to_ppm
 from occupair.readings.column_names import ambiguous, choose, column_option, is_utc, time_kind
-from occupair.readings.number_cells import as_text, decimal_mark, is_missing, numbers
-from occupair.readings.schema import Source, missing_column, named
-from occupair.readings.tables import RawTable
-from occupair.readings.time_column import localised, newest_first, read_times
+from occupair.readings.number_cells import as_text, decimal_mark, is_missing, parse_numbers
+from occupair.readings.raw_table import RawTable
+from occupair.readings.source import Source, missing_column
+from occupair.readings.time_column import localize, newest_first, parse_times
 from occupair.readings.time_strings import is_date, kind_of, split_stamp
 from occupair.readings.ventilation_scale import Scale, other_scale, unit_advice
 from occupair.readings.ventilation_units import later_scale, scale_of, scaled, stated_unit, words_to_numbers
+from occupair.wording import quoted_list
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -56,22 +57,24 @@ def read_records(
     DataFrame
         Our columns at rising times. ``attrs`` has ``failed_reads`` [rows] and the scale of ventilation.
     """
-    time = time_cells(table, given)
+    time = find_time_column(table, given)
     chosen = _chosen(table, wanted, given, time)
     utc = is_utc(str(time.name))
-    index = read_times(time, zone=zone, utc=utc, dayfirst=dayfirst, source=table.source, rows=table.rows)
+    index = parse_times(
+        time, zone=zone, utc=utc, dayfirst=dayfirst, source=table.source, row_numbers=table.row_numbers
+    )
     values, attrs = _values(table, chosen, ventilation_full, ventilation_unit)
     order = np.flatnonzero(index.notna())  # all of them, unless the source is lenient
     turn = order[:: -1 if newest_first(index[order]) else 1]
-    rows = table.rows[turn]
-    index = localised(index[turn], zone, column=str(time.name), source=table.source, rows=rows)
+    rows = table.row_numbers[turn]
+    index = localize(index[turn], zone, column=str(time.name), source=table.source, row_numbers=rows)
     records = pd.DataFrame({role: column[turn] for role, column in values.items()}, index=index)
     records = _merged(records, rows, str(time.name), table.source)
     records.attrs.update(attrs)
     return records
 
 
-def time_cells(table: RawTable, given: Mapping[str, str]) -> pd.Series:
+def find_time_column(table: RawTable, given: Mapping[str, str]) -> pd.Series:
     """Find the column of times, or join the two of date and time of day."""
     if "time" in given:
         clock = choose(table.names, "time", given, table.source)
@@ -136,11 +139,10 @@ def _chosen(
 def _no_times(names: list[str]) -> str:
     """Say that there is no column of times, and why that may be."""
     if any(is_date(split_stamp(name)[0]) for name in names):
-        return (
-            f"has no header, its first line must name the columns (time, co2 and so on), got {named(names)}"
-        )
+        rule = "has no header, its first line must name the columns (time, co2 and so on)"
+        return f"{rule}, got {quoted_list(names)}"
     if len(names) == 1 and re.search(r"[\s:/]", names[0]):
-        return f"has one column only, {named(names)}: separate cells by comma, semicolon, tab or |"
+        return f"has one column only, {quoted_list(names)}: separate cells by comma, semicolon, tab or |"
     return _missing("time", names)
 
 
@@ -157,11 +159,11 @@ def _values(
     words = False
     if "ventilation" in cells:
         cells["ventilation"], words = words_to_numbers(
-            cells["ventilation"], source=table.source, rows=table.rows
+            cells["ventilation"], source=table.source, row_numbers=table.row_numbers
         )
     mark = decimal_mark([column for role, column in cells.items() if role != "co2"], cells["co2"])
     values = {
-        role: numbers(column, mark=mark, source=table.source, rows=table.rows)
+        role: parse_numbers(column, mark=mark, source=table.source, row_numbers=table.row_numbers)
         for role, column in cells.items()
     }
     co2_unit = f"{cells['co2'].name} {table.units[chosen['co2']]}"
@@ -183,7 +185,7 @@ def _values(
             given=full == scale.full,
             column=str(air.name),
             source=table.source,
-            rows=table.rows,
+            row_numbers=table.row_numbers,
         )
         attrs |= {"ventilation_full": scale.full, "ventilation_unit": scale.unit}
     return values, attrs
@@ -225,7 +227,7 @@ def _check(values: Mapping[str, Values], cells: Mapping[str, pd.Series], table: 
         wrong = ~holds(values[role]) & ~np.isnan(values[role])
         if wrong.any():
             k = int(np.argmax(wrong))
-            row, column = int(table.rows[k]), str(cells[role].name)
+            row, column = int(table.row_numbers[k]), str(cells[role].name)
             raise table.source.error(f"{rule}, got {values[role][k]:g}", row=row, column=column)
 
 
@@ -234,10 +236,10 @@ def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> p
     index = pd.DatetimeIndex(records.index)
     hint = "" if index.tz is not None else " (a change of the clock? then give the time zone, --timezone)"
     back = np.r_[False, np.diff(index.asi8) < 0]
-    source.refuse(
+    source.reject(
         back,
         lambda k: f"times must rise, {index[k]} comes after {index[k - 1]}{hint}",
-        rows=rows,
+        row_numbers=rows,
         column=column,
         kind="times",
     )
@@ -250,10 +252,10 @@ def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> p
     group = np.cumsum(np.r_[0, steps > 0])
     first = records.groupby(group).transform("first")
     differs = (records.notna() & (records != first)).any(axis=1).to_numpy()
-    source.refuse(
+    source.reject(
         differs & ~back.any(),  # told once
         lambda k: f"times must rise, {index[k]} is there twice, with other values{hint}",
-        rows=rows,
+        row_numbers=rows,
         column=column,
         kind="times",
     )

@@ -10,66 +10,17 @@ read; those are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.errors import InputError
+from occupair.readings.source import Source, missing_column
+from occupair.wording import quoted
 
 COLUMNS = ("co2", "ventilation", "occupancy")
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where readings come from, for error messages: a name, and the number of the first data row."""
-
-    name: str
-    first_row: int = 1
-
-    def error(self, rule: str, *, row: int | None = None, column: str | None = None) -> InputError:
-        """Make the error to raise: where it is, then the rule that is broken."""
-        where = [self.name]
-        if row is not None:
-            where.append(f"row {row + self.first_row}")
-        if column is not None:
-            where.append(f"column {column}")
-        return InputError(f"{', '.join(where)}: {rule}")
-
-    @property
-    def strict(self) -> bool:
-        """Whether every row has to keep the rules; ``occupair.readings.lenient`` has one that does not."""
-        return True
-
-    def refuse(
-        self,
-        wrong: NDArray[np.bool_],
-        say: Callable[[int], str],
-        *,
-        rows: NDArray[np.int64],
-        column: str,
-        kind: str,
-    ) -> None:
-        """Raise for the first row that is wrong.
-
-        Parameters
-        ----------
-        wrong : mask over the rows
-        say : callable
-            Gives the rule that a row breaks, and what came instead.
-        rows : array of int
-            Where each row stands in the file.
-        column : str
-            What its column is called.
-        kind : str
-            A short name for what is wrong.
-        """
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            raise self.error(say(k), row=int(rows[k]), column=column)
 
 
 def check_readings(
@@ -235,29 +186,5 @@ def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
     wrong = (numbers.isna() & ~text.isna()).to_numpy()
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise source.error(f"must be a number, got {shown(column.iloc[k])}", row=k, column=str(column.name))
+        raise source.error(f"must be a number, got {quoted(column.iloc[k])}", row=k, column=str(column.name))
     return numbers
-
-
-def shown(value: object) -> str:
-    """Show a value in an error message, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def missing_column(column: str, table: pd.DataFrame) -> str:
-    """Say that ``column`` is not in ``table``, and what is."""
-    hint = "; head counts are needed here" if column == "occupancy" else ""
-    return f"has no column {column!r}, only {named(table.columns)}{hint}"
-
-
-def named(names: Iterable[object]) -> str:
-    """List names in an error message, cut where there are many.
-
-    Examples
-    --------
-    >>> named(["time", "co2"])
-    "'time', 'co2'"
-    """
-    quoted = [shown(name) for name in names]
-    return ", ".join(quoted[:20]) + (f" and {len(quoted) - 20} more" if len(quoted) > 20 else "")

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.errors import InputError
 from occupair.readings.number_cells import as_text
-from occupair.readings.schema import Source, shown
+from occupair.readings.source import Source
 from occupair.readings.time_strings import Order, date_order, is_date, parse_clock, parse_date, split_stamp
+from occupair.wording import quoted
 
 Rows = NDArray[np.int64]
 _EPOCHS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -22,24 +22,14 @@ _GIVE_ZONE = "where the clock changes, give the room's time zone"
 _RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
 
 
-def zone_of(timezone: str | None) -> ZoneInfo | None:
-    """Look up a time zone by its name."""
-    if timezone is None:
-        return None
-    try:
-        return ZoneInfo(timezone)
-    except (KeyError, ValueError, IndexError, OSError, TypeError):
-        raise InputError(f"timezone must be one such as Europe/Copenhagen, got {timezone!r}") from None
-
-
-def read_times(
+def parse_times(
     cells: pd.Series,
     *,
     zone: ZoneInfo | None,
     utc: bool = False,
     dayfirst: bool | None = None,
     source: Source,
-    rows: Rows,
+    row_numbers: Rows,
 ) -> pd.DatetimeIndex:
     """Read times as they are written; those without offset stay local, see ``localised``.
 
@@ -54,29 +44,29 @@ def read_times(
         Whether times without offset are UTC.
     dayfirst : bool, optional
         Whether 01/02/2024 is in February; None finds out.
-    source, rows :
+    source, row_numbers :
         What to call the file in an error, and where each cell stands in it.
     """
     if pd.api.types.is_datetime64_any_dtype(cells):
         index = pd.DatetimeIndex(cells)
-        _refuse(np.asarray(index.isna()), cells, source, rows)
+        _reject(np.asarray(index.isna()), cells, source, row_numbers)
     elif (since := _since_1970(cells)) is not None:
-        _refuse(np.asarray(since.isna()), cells, source, rows)
+        _reject(np.asarray(since.isna()), cells, source, row_numbers)
         return since.tz_convert(zone or "UTC")
     else:
-        index = _written(cells, zone=zone, dayfirst=dayfirst, source=source, rows=rows)
+        index = _written(cells, zone=zone, dayfirst=dayfirst, source=source, row_numbers=row_numbers)
     index = index.as_unit("us")
     if utc and index.tz is None:
         index = index.tz_localize("UTC")
     return index if zone is None or index.tz is None else index.tz_convert(zone)
 
 
-def _refuse(wrong: NDArray[np.bool_], cells: pd.Series, source: Source, rows: Rows) -> None:
+def _reject(wrong: NDArray[np.bool_], cells: pd.Series, source: Source, row_numbers: Rows) -> None:
     def say(k: int) -> str:
         text = str(cells.iloc[k])
-        return f"{_RULE}, got {shown(text)}{_DAY_NUMBER if _is_day_number(text) else ''}"
+        return f"{_RULE}, got {quoted(text)}{_DAY_NUMBER if _is_day_number(text) else ''}"
 
-    source.refuse(wrong, say, rows=rows, column=str(cells.name), kind="no_time")
+    source.reject(wrong, say, row_numbers=row_numbers, column=str(cells.name), kind="no_time")
 
 
 def _is_day_number(text: str) -> bool:
@@ -99,7 +89,7 @@ def _since_1970(cells: pd.Series) -> pd.DatetimeIndex | None:
 
 
 def _written(
-    cells: pd.Series, *, zone: ZoneInfo | None, dayfirst: bool | None, source: Source, rows: Rows
+    cells: pd.Series, *, zone: ZoneInfo | None, dayfirst: bool | None, source: Source, row_numbers: Rows
 ) -> pd.DatetimeIndex:
     parts = [split_stamp(text) for text in as_text(cells).str.strip()]
     date_codes, dates = pd.factorize(np.array([date for date, _ in parts], dtype=object))
@@ -108,17 +98,17 @@ def _written(
     if first is None:
         how = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
         rule = f"{dates[0]} may have the day or the month first: say which with {how}"
-        raise source.error(rule, row=int(rows[0]), column=str(cells.name))
+        raise source.error(rule, row=int(row_numbers[0]), column=str(cells.name))
     days = [parse_date(str(date), first) for date in dates]
     times = [parse_clock(str(clock)) for clock in clocks]
     wrong_day, wrong_time = np.array([day is None for day in days]), np.array([t is None for t in times])
     wrong = wrong_day[date_codes] | wrong_time[clock_codes]
-    _refuse(wrong, cells, source, rows)
+    _reject(wrong, cells, source, row_numbers)
     midnight = np.array(days, dtype="datetime64[us]")[date_codes]
     since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")[clock_codes]
     ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])[clock_codes]
     local = np.where(wrong, np.datetime64("NaT", "us"), midnight + since)
-    return _with_offsets(local, ahead, zone, cells, source, rows)
+    return _with_offsets(local, ahead, zone, cells, source, row_numbers)
 
 
 def _first_part(dates: list[str], dayfirst: bool | None) -> Order | None:
@@ -135,7 +125,7 @@ def _with_offsets(
     zone: ZoneInfo | None,
     cells: pd.Series,
     source: Source,
-    rows: Rows,
+    row_numbers: Rows,
 ) -> pd.DatetimeIndex:
     """Make times of what the clock shows and how far it is ahead of UTC [min]."""
     read = ~np.isnat(local)
@@ -145,7 +135,7 @@ def _with_offsets(
     if different.any() and (zone is None or none[read].any()):
         missing = "give every time one, and the room's time zone" if none[read].any() else _GIVE_ZONE
         rule = f"times with different UTC offsets: {missing}, --timezone Europe/Copenhagen for example"
-        raise source.error(rule, row=int(rows[int(np.argmax(different))]), column=str(cells.name))
+        raise source.error(rule, row=int(row_numbers[int(np.argmax(different))]), column=str(cells.name))
     if none[first]:
         return pd.DatetimeIndex(local)
     utc = local - (np.where(read, ahead, 0.0) * 60e6).astype("timedelta64[us]")
@@ -159,8 +149,8 @@ def newest_first(index: pd.DatetimeIndex) -> bool:
     return bool((steps < 0).sum() > (steps > 0).sum())
 
 
-def localised(
-    index: pd.DatetimeIndex, zone: ZoneInfo | None, *, column: str, source: Source, rows: Rows
+def localize(
+    index: pd.DatetimeIndex, zone: ZoneInfo | None, *, column: str, source: Source, row_numbers: Rows
 ) -> pd.DatetimeIndex:
     """Give local times, in order, their zone.
 
@@ -175,5 +165,5 @@ def localised(
     if aware.hasnans:
         k = int(np.argmax(aware.isna()))
         rule = f"does not fit the time zone {zone.key}: its clock never shows {index[k]}"
-        raise source.error(rule, row=int(rows[k]), column=column)
+        raise source.error(rule, row=int(row_numbers[k]), column=column)
     return aware

@@ -68,34 +68,5 @@ def check_scale(readings: pd.DataFrame, trained: Scale | None) -> None:
         raise InputError(f"readings: {other_scale(here, trained)}: {advice}")
 
 
-def zone_name(times: pd.DatetimeIndex) -> str | None:
-    """Name the time zone of times; None for local times, and for a zone that no name brings back.
-
-    Examples
-    --------
-    >>> zone_name(pd.DatetimeIndex(["2024-01-08 08:00+01:00"]))
-    'UTC+01:00'
-    """
-    name = None if times.tz is None else str(times.tz)
-    return name if name is not None and is_zone(name) else None
-
-
-def is_zone(name: str) -> bool:
-    """Whether a name brings back a time zone."""
-    try:
-        pd.Timestamp(0, tz=name)
-    except (KeyError, ValueError, IndexError, OSError, TypeError):
-        return False
-    return True
-
-
-def in_zone(readings: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
-    """Show times that know their zone in another; local times stay as they are."""
-    times = pd.DatetimeIndex(readings.index)
-    if timezone is None or times.tz is None or str(times.tz) == timezone:
-        return readings
-    return readings.set_axis(times.tz_convert(timezone))
-
-
 def _in_words(unit: str) -> str:
     return "an unknown unit" if unit == "unknown" else unit

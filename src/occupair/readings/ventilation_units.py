@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from occupair.errors import InputError
 from occupair.readings.column_names import fold, squeeze
 from occupair.readings.number_cells import as_text, is_missing
-from occupair.readings.schema import Source, shown
+from occupair.readings.source import Source
 from occupair.readings.ventilation_scale import Scale, same_share
+from occupair.wording import quoted
 
 ON = (
     "on|true|yes|open|opened|running|run|active|ein|an|auf|offen|ja|til|aben|marche|ouvert|oui|abierto|"
@@ -44,14 +45,16 @@ _FLOW = "flow|strom|maengde|menge|debit|caudal|debiet"
 _SPEED = "speed|frequen|drehzahl|hastighed|vitesse"
 
 
-def words_to_numbers(cells: pd.Series, *, source: Source, rows: NDArray[np.int64]) -> tuple[pd.Series, bool]:
+def words_to_numbers(
+    cells: pd.Series, *, source: Source, row_numbers: NDArray[np.int64]
+) -> tuple[pd.Series, bool]:
     """Write on and off, in any of the words for them, as 1 and 0, and tell whether there were any.
 
     Off may stand among other numbers, as 0; on may not, for it says too little there.
 
     Examples
     --------
-    >>> where = {"source": Source("room.csv"), "rows": np.arange(3)}
+    >>> where = {"source": Source("room.csv"), "row_numbers": np.arange(3)}
     >>> cells, words = words_to_numbers(pd.Series(["Ein", "aus", ""]), **where)
     >>> cells.tolist(), words
     (['1', '0', ''], True)
@@ -68,8 +71,8 @@ def words_to_numbers(cells: pd.Series, *, source: Source, rows: NDArray[np.int64
         on &= False  # left as words, which are no numbers
     elif on.any() and len(others):
         k = int(np.argmax(on.to_numpy()[codes]))
-        rule = f"must be a number, as {shown(others.iloc[0])} is, got {shown(str(cells.iloc[k]))}"
-        raise source.error(rule, row=int(rows[k]), column=str(cells.name))
+        rule = f"must be a number, as {quoted(others.iloc[0])} is, got {quoted(str(cells.iloc[k]))}"
+        raise source.error(rule, row=int(row_numbers[k]), column=str(cells.name))
     written = texts.mask(on, "1").mask(off, "0").to_numpy()[codes]
     words = bool(on.any() or off.any()) and others.empty
     return pd.Series(written, index=cells.index, name=str(cells.name), dtype=str), words
@@ -173,7 +176,7 @@ def scaled(
     given: bool,
     column: str,
     source: Source,
-    rows: NDArray[np.int64],
+    row_numbers: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Divide by the scale and keep to 0..1; what is far outside is an error that names its row.
 
@@ -187,7 +190,7 @@ def scaled(
         k = int(np.argmax(wrong))
         top = "" if given else f" to {scale.full:g}"
         rule = f"must be from 0{top} [{scale.unit}], got {values[k]:g}"
-        raise source.error(rule, row=int(rows[k]), column=column)
+        raise source.error(rule, row=int(row_numbers[k]), column=column)
     return np.where(wrong, shares, np.clip(shares, 0.0, 1.0))
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from occupair.atomic_files import write_atomically
 from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
-from occupair.checks.cleaning import cleaned
+from occupair.checks.cleaning import clean_readings
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
 from occupair.report.page import figure_block, page_file, prose, section, whole_page
 from occupair.report.words import listed
@@ -45,7 +45,7 @@ def write_check_page(
 
 def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: str = "readings") -> str:
     """Render the page as one HTML document that loads nothing from elsewhere."""
-    table = cleaned(readings)
+    table = clean_readings(readings)
     fit = fit_to_train(faults)
     doubtful = any(fault.severity == "doubtful" for fault in faults)
     mark = MARKS["wrong"] if not fit else MARKS["doubtful"] if doubtful else "#009e73"

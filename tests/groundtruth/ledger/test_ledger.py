@@ -14,7 +14,7 @@ from occupair.groundtruth.ledger.days import lay_out
 from occupair.groundtruth.ledger.ledger import reckon, to_readings
 from occupair.groundtruth.passages import check_passages, not_counted
 from occupair.readings.head_counts import check_labelled
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 from occupair.simulation import simulate_office
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from occupair.live.rooms.reading_grid import Row, Slots
 from occupair.readings.grid import MINUTE, put_on_grid
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 DAY = pd.Timestamp("2024-01-08", tz="UTC")
 START = DAY.value // 1000

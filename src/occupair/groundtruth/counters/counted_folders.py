@@ -10,7 +10,7 @@ from occupair.groundtruth.counters.counter_series import before_and_after
 from occupair.groundtruth.counting.counts import read_book
 from occupair.groundtruth.events import Door, read_events
 from occupair.groundtruth.passages import UNSURE, check_passages, not_counted
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 WEIGHTS = {"counted": 1.0, "unsure": UNSURE, "skipped": 0.0}
 """Of a minute, by what was said of it when it was counted."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from occupair.groundtruth.passages import UNSURE, check_passages, minutes_of, not_counted
 from occupair.readings.grid import MINUTE, usual_interval
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 Kind = Literal["single", "interval", "cumulative"]
 Numbers = NDArray[np.float64]

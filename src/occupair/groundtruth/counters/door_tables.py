@@ -1,7 +1,7 @@
 """Tables that door counters export: a row for each passage, or counts of intervals, or that go on counting.
 
 Three shapes are understood, with whatever delimiter, decimal mark, encoding and way to write times
-(``occupair.readings.tables``): a time and a direction (in, exit, Eingang, 1 and -1, ...), with a number
+(``occupair.readings.raw_table``): a time and a direction (in, exit, Eingang, 1 and -1, ...), with a number
 of people if there is one; a time with a column of entrances and one of exits; and such columns for each of
 several doors (``north in``, ``north out``, ...). The name of the door is a column, a part of the columns'
 names, or the name of the file. Times of intervals are their beginnings.
@@ -28,11 +28,12 @@ from occupair.groundtruth.counters.direction_words import (
     words_of,
 )
 from occupair.readings.column_names import column_option, is_utc, time_kind
-from occupair.readings.number_cells import as_text, decimal_mark, is_missing, numbers
-from occupair.readings.records import time_cells
-from occupair.readings.schema import named, shown
-from occupair.readings.tables import RawTable, read_raw
-from occupair.readings.time_column import localised, newest_first, read_times, zone_of
+from occupair.readings.number_cells import as_text, decimal_mark, is_missing, parse_numbers
+from occupair.readings.raw_table import RawTable, read_raw_table
+from occupair.readings.records import find_time_column
+from occupair.readings.time_column import localize, newest_first, parse_times
+from occupair.readings.time_zones import parse_time_zone
+from occupair.wording import quoted, quoted_list
 
 ROLES = ("time", "date", "door", "direction", "entered", "left", "count")
 
@@ -56,10 +57,12 @@ def read_counter_table(
     [{'door': 'lobby', 'entered': 2, 'left': 0}]
     """
     given = _check_given(columns)
-    table = read_raw(Path(path), {role: given[role] for role in ("time", "date") if role in given})
+    table = read_raw_table(Path(path), {role: given[role] for role in ("time", "date") if role in given})
     for role, name in given.items():
         if name not in table.names:
-            raise table.source.error(f"has no column {name!r}, given as {role}, only {named(table.names)}")
+            raise table.source.error(
+                f"has no column {name!r}, given as {role}, only {quoted_list(table.names)}"
+            )
     wide, single = _records(table, given, Path(path).name.split(".")[0])
     records = _timed(wide, table, given, timezone, dayfirst)
     if cumulative is None and any(GOING_ON & set(words_of(name)) for name in table.names):
@@ -94,7 +97,7 @@ def _position(table: RawTable, given: Mapping[str, str], role: str, words: froze
 
 def _doors(table: RawTable, given: Mapping[str, str], stem: str) -> pd.Series[str]:
     position = _position(table, given, "door", DOORS)
-    nameless = pd.Series(stem, index=range(len(table.cells)), dtype=str)
+    nameless = pd.Series(stem, index=range(len(table.frame)), dtype=str)
     if position is None:
         return nameless
     cells = as_text(table.column(position)).str.strip().reset_index(drop=True)
@@ -132,10 +135,10 @@ def _directed(
     cells = as_text(table.column(position)).reset_index(drop=True)
     ways = [_direction(cell) for cell in cells]
     wrong = np.array([way is None for way in ways])
-    table.source.refuse(
+    table.source.reject(
         wrong,
-        lambda k: f"must be a direction such as in or out, got {shown(cells.iloc[k])}",
-        rows=table.rows,
+        lambda k: f"must be a direction such as in or out, got {quoted(cells.iloc[k])}",
+        row_numbers=table.row_numbers,
         column=table.names[position],
         kind="no_direction",
     )
@@ -174,7 +177,7 @@ def _pairs(table: RawTable, given: Mapping[str, str]) -> dict[str, tuple[int, in
             if len(positions) > 1:
                 both = [table.names[k] for k in positions]
                 raise table.source.error(
-                    f"has {len(both)} columns that may be {way}, {named(both)}: choose one with "
+                    f"has {len(both)} columns that may be {way}, {quoted_list(both)}: choose one with "
                     f"{column_option(way, both[0])}"
                 )
     whole = {door: found for door, found in ways.items() if len(found) == 2}
@@ -182,7 +185,7 @@ def _pairs(table: RawTable, given: Mapping[str, str]) -> dict[str, tuple[int, in
         raise table.source.error(_no_columns(table.names, ways))
     single = [table.names[k] for found in ways.values() if len(found) == 1 for [k] in found.values()]
     if single:
-        raise table.source.error(f"has {shown(single[0])} but not its other direction: both are needed")
+        raise table.source.error(f"has {quoted(single[0])} but not its other direction: both are needed")
     return {door: (found["entered"][0], found["left"][0]) for door, found in whole.items()}
 
 
@@ -194,7 +197,7 @@ def _no_columns(names: Sequence[str], ways: Mapping[str, Mapping[str, list[int]]
         missing = (
             f"a column that may be {way} but none that may be {'left' if way == 'entered' else 'entered'}"
         )
-    return f"has {missing}, only {named(names)}: give them with {column_option('entered', '...')}"
+    return f"has {missing}, only {quoted_list(names)}: give them with {column_option('entered', '...')}"
 
 
 def _counts(table: RawTable, positions: Sequence[int]) -> list[np.ndarray]:
@@ -202,12 +205,12 @@ def _counts(table: RawTable, positions: Sequence[int]) -> list[np.ndarray]:
     mark = decimal_mark(cells[1:], cells[0])
     found = []
     for column in cells:
-        values = numbers(column, mark=mark, source=table.source, rows=table.rows)
+        values = parse_numbers(column, mark=mark, source=table.source, row_numbers=table.row_numbers)
         wrong = ~np.isnan(values) & ~((values >= 0) & (values == np.rint(values)))
         if wrong.any():
             k = int(np.argmax(wrong))
             rule = f"must be a whole number of people, 0 or more, got {values[k]:g}"
-            raise table.source.error(rule, row=int(table.rows[k]), column=str(column.name))
+            raise table.source.error(rule, row=int(table.row_numbers[k]), column=str(column.name))
         found.append(values)
     return found
 
@@ -220,10 +223,15 @@ def _timed(
     dayfirst: bool | None,
 ) -> pd.DataFrame:
     """Give the records their times, oldest first."""
-    zone = zone_of(timezone)
-    cells = time_cells(table, _time_column(table, given))
-    index = read_times(
-        cells, zone=zone, utc=is_utc(str(cells.name)), dayfirst=dayfirst, source=table.source, rows=table.rows
+    zone = parse_time_zone(timezone)
+    cells = find_time_column(table, _time_column(table, given))
+    index = parse_times(
+        cells,
+        zone=zone,
+        utc=is_utc(str(cells.name)),
+        dayfirst=dayfirst,
+        source=table.source,
+        row_numbers=table.row_numbers,
     )
     turn = np.arange(len(index))[:: -1 if newest_first(index) else 1]
     doors = parts[0]["door"].to_numpy()
@@ -234,7 +242,9 @@ def _timed(
         aware = pd.Series(pd.NaT, index=range(len(index)), dtype=pd.DatetimeTZDtype(unit="us", tz=zone))
         for rows in by_door.values():
             column = str(cells.name)
-            own = localised(index[rows], zone, column=column, source=table.source, rows=table.rows[rows])
+            own = localize(
+                index[rows], zone, column=column, source=table.source, row_numbers=table.row_numbers[rows]
+            )
             aware.iloc[rows] = own
         times = pd.DatetimeIndex(aware)
     records = [part.iloc[rows].set_axis(times[rows]) for part in parts for rows in by_door.values()]

@@ -19,9 +19,11 @@ import pandas as pd
 from occupair.groundtruth.counters.counter_series import goes_on, passages_of
 from occupair.groundtruth.counters.direction_words import GENERIC, direction, words_of
 from occupair.readings.number_cells import MISSING
-from occupair.readings.schema import Source, shown
-from occupair.readings.tables import decode
-from occupair.readings.time_column import localised, read_times, zone_of
+from occupair.readings.raw_table import decode
+from occupair.readings.source import Source
+from occupair.readings.time_column import localize, parse_times
+from occupair.readings.time_zones import parse_time_zone
+from occupair.wording import quoted
 
 _STAMP = r"(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\S*|\d{9,10}(?:\.\d+)?|\d{13})"
 _LINE = re.compile(rf"{_STAMP}\s+(?P<topic>[^\s,;]+)\s+(?P<payload>\S.*)")
@@ -89,9 +91,9 @@ def read_mqtt_log(
     names = _door_names([one.door for _, one in told])
     rows = np.array([message.row for message, _ in told])
     cells = pd.Series([message.time for message, _ in told], name="time", dtype=str)
-    zone = zone_of(timezone)
-    times = read_times(cells, zone=zone, source=source, rows=rows)
-    times = localised(times, zone, column="time", source=source, rows=rows)
+    zone = parse_time_zone(timezone)
+    times = parse_times(cells, zone=zone, source=source, row_numbers=rows)
+    times = localize(times, zone, column="time", source=source, row_numbers=rows)
     records = pd.DataFrame(
         {
             "door": [names[one.door] for _, one in told],
@@ -119,7 +121,7 @@ def _messages(text: str, source: Source) -> Iterable[Message]:
         message = _parsed(row, line.strip())
         if message is None:
             rule = "must be a time, a topic and a payload (mosquitto_sub -F '%I %t %p'), got"
-            raise source.error(f"{rule} {shown(line.strip())}", row=row)
+            raise source.error(f"{rule} {quoted(line.strip())}", row=row)
         yield message
 
 
@@ -149,7 +151,7 @@ def _said(message: Message, source: Source) -> Said | None:
         way = direction(payload)
         if way is None and topic_way and payload.lower() not in _SILENT:
             raise source.error(
-                f"must be a number or in or out, got {shown(payload)}", row=message.row, column="payload"
+                f"must be a number or in or out, got {quoted(payload)}", row=message.row, column="payload"
             )
         return _one(message.topic, way, 1.0, single=True) if way else None
     if isinstance(payload, bool) or not isinstance(payload, int | float):

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
-from occupair.checks.clock_scores import clock_scores
+from occupair.checks.clock_offset_scores import clock_scores
 from occupair.groundtruth.ledger.days import LedgerDays, Whole
 from occupair.groundtruth.passages import check_passages
 

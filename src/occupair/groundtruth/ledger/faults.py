@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.checks.cleaning import counted, named_days, runs
+from occupair.checks.cleaning import runs
 from occupair.groundtruth.ledger.days import LedgerDays, Whole, time_of_day
 from occupair.groundtruth.ledger.door_clocks import ClockShift
 from occupair.groundtruth.passages import UNSURE
+from occupair.wording import day_list, plural
 
 DRIFT_DAYS = 3  # fewest that can tell a counter that drifts
 DRIFT_ODDS = 2.5  # standard deviations of what as many errors that go either way would leave
@@ -81,7 +82,7 @@ def _negative(days: LedgerDays, occupancy: Whole) -> list[Fault]:
             least = int(occupancy[day].min())
             words = (
                 f"{_at(days, day.start + first)}: occupancy falls below 0, down to {least}, for "
-                f"{counted(minutes, 'minute')} of the day: entrances were missed, or exits counted twice."
+                f"{plural(minutes, 'minute')} of the day: entrances were missed, or exits counted twice."
             )
             found.append(Fault("negative", days.times[day.start + first], words, float(-least)))
     return found
@@ -113,7 +114,7 @@ def _after_hours(days: LedgerDays, reset: str, quiet_after: str) -> list[Fault]:
         if at.size:
             people = int((days.entered + days.left)[:, at].sum())
             words = (
-                f"{_at(days, at[0])}: {counted(people, 'passage')} after {quiet_after}, the last at "
+                f"{_at(days, at[0])}: {plural(people, 'passage')} after {quiet_after}, the last at "
                 f"{days.times[at[-1]]:%H:%M}: somebody late, cleaners, or a clock that is off?"
             )
             found.append(Fault("after_hours", days.times[at[0]], words, float(people)))
@@ -130,7 +131,7 @@ def _over_capacity(days: LedgerDays, occupancy: Whole, capacity: int | None) -> 
             most = int(occupancy[day].max())
             words = (
                 f"{_at(days, day.start + int(over[0]))}: up to {most} people in a room for {capacity}, for "
-                f"{counted(over.size, 'minute')}: exits were missed, or entrances counted twice."
+                f"{plural(over.size, 'minute')}: exits were missed, or entrances counted twice."
             )
             found.append(
                 Fault("over_capacity", days.times[day.start + over[0]], words, float(most - capacity))
@@ -216,7 +217,7 @@ def _not_counted(days: LedgerDays) -> list[Fault]:
             words = (
                 f"{door}: not counted at {_at(days, first)}"
                 + (f" until {_at(days, last)}" if length > 1 else "")
-                + f" ({counted(length, 'minute')}): whoever passed is missing."
+                + f" ({plural(length, 'minute')}): whoever passed is missing."
             )
             found.append(Fault("gap", days.times[first], words, float(length)))
     return found
@@ -269,7 +270,7 @@ def _empty_days(days: LedgerDays) -> list[Fault]:
     if not len(missing):
         return []
     words = (
-        f"No door says anything on {counted(len(missing), 'day')} ({named_days(list(missing))}): "
+        f"No door says anything on {plural(len(missing), 'day')} ({day_list(list(missing))}): "
         "nobody there, or nothing counted? Left out."
     )
     at = int(dates.searchsorted(missing[0]))

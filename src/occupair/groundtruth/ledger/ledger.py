@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import cleaned
-from occupair.checks.clocks import check_clocks
+from occupair.checks.cleaning import clean_readings
+from occupair.checks.clock_check import check_clocks
 from occupair.errors import InputError
 from occupair.groundtruth.ledger.corrections import Belief, Correction, apply_corrections, propose
 from occupair.groundtruth.ledger.days import lay_out, time_of_day
@@ -21,7 +21,7 @@ from occupair.groundtruth.ledger.door_clocks import ClockShift, find_clock_shift
 from occupair.groundtruth.ledger.faults import Fault, doubtful_minutes, find_ledger_faults
 from occupair.groundtruth.passages import check_passages, in_zone, minutes_of
 from occupair.readings.head_counts import WEIGHT
-from occupair.readings.schema import Source
+from occupair.readings.source import Source
 
 __all__ = ["ClockShift", "Correction", "Fault", "Ledger", "reckon", "to_readings"]
 
@@ -230,12 +230,12 @@ def to_readings(ledger: Ledger, readings: pd.DataFrame | None = None) -> pd.Data
 
 
 def _against_co2(ledger: Ledger, readings: pd.DataFrame) -> list[Fault]:
-    """Whether CO2 rises when people come, by the clocks that stamp them: see ``occupair.checks.clocks``."""
+    """Whether CO2 rises when people come, by the clocks that stamp them (``occupair.checks.clock_check``)."""
     table = to_readings(ledger, readings)
     table = table[table["occupancy"].notna()]
     if len(table) < 2 or "co2" not in table.columns:
         return []
-    found = [fault for fault in check_clocks(cleaned(table)) if fault.kind == "clock"]
+    found = [fault for fault in check_clocks(clean_readings(table)) if fault.kind == "clock"]
     start = pd.Timestamp(table.index[0])
     return [
         Fault("clock", fault.start or start, fault.words, abs(float(fault.details["offset"])))

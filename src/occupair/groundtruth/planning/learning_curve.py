@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from occupair.benchmark.quiet import quietly
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.groundtruth.planning.ranges import Range, range_of
-from occupair.progress import track
-from occupair.readings.head_counts import WEIGHT, counted
+from occupair.progress import quietly, track
+from occupair.readings.head_counts import WEIGHT, has_label
 
 Array = NDArray[np.float64]
 
@@ -176,7 +175,7 @@ def _joined(days: Sequence[pd.DataFrame], which: Sequence[int]) -> pd.DataFrame:
 
 def _squared_error(day: pd.DataFrame, people: pd.Series[float]) -> tuple[float, float]:
     """Sum the squared errors of a day, each by how far its count is trusted, and those weights."""
-    known = counted(day)
+    known = has_label(day)
     weight = day[WEIGHT].fillna(1.0).to_numpy()[known] if WEIGHT in day.columns else np.ones(int(known.sum()))
     off = people.loc[day.index].to_numpy()[known] - day["occupancy"].to_numpy()[known]
     return float(weight @ off**2), float(weight.sum())

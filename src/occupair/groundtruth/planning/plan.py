@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from occupair.benchmark.quiet import quietly
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.groundtruth.planning.day_similarity import (
@@ -31,7 +30,8 @@ from occupair.groundtruth.planning.day_similarity import (
     unlikeness,
 )
 from occupair.groundtruth.planning.learning_curve import FEWEST, WORTH, LearningCurve, learning_curve
-from occupair.readings.head_counts import WEIGHT, check_labelled, counted
+from occupair.progress import quietly
+from occupair.readings.head_counts import WEIGHT, check_labelled, has_label
 from occupair.readings.schema import check_readings, date_slices, interval_of
 
 HOURS = 6
@@ -184,7 +184,7 @@ def plan_labels(
 
 def _checked(readings: pd.DataFrame) -> pd.DataFrame:
     """Check readings whose counts may be missing, all of them too."""
-    if isinstance(readings, pd.DataFrame) and "occupancy" in readings.columns and counted(readings).any():
+    if isinstance(readings, pd.DataFrame) and "occupancy" in readings.columns and has_label(readings).any():
         checked = check_labelled(readings)
         return checked if WEIGHT in checked.columns else checked.assign(**{WEIGHT: 1.0})
     plain = (
@@ -201,7 +201,7 @@ def _sorted_days(readings: pd.DataFrame) -> tuple[list[pd.DataFrame], list[pd.Da
     interval, labelled, others = interval_of(readings), [], []
     for rows in date_slices(readings):
         day = readings.iloc[rows]
-        known = day.index[counted(day)]
+        known = day.index[has_label(day)]
         if len(set(pd.DatetimeIndex(known).hour)) >= HOURS:
             labelled.append(day)
         elif len(day) * interval / 60 >= WHOLE:

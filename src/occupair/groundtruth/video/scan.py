@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from occupair.checks.cleaning import counted
 from occupair.errors import InputError
 from occupair.groundtruth.events import Candidate, Events, sheet_path, write_events
 from occupair.groundtruth.video.contact_sheets import join_sheets
@@ -26,7 +25,8 @@ from occupair.groundtruth.video.recordings import Video, coverage, find_videos
 from occupair.groundtruth.video.scan_job import Job
 from occupair.groundtruth.video.scan_store import ScanStore, Settings
 from occupair.progress import track
-from occupair.readings.time_column import zone_of
+from occupair.readings.time_zones import parse_time_zone
+from occupair.wording import plural
 
 SENSITIVITY = 0.9
 MARGIN = 2.0
@@ -57,8 +57,8 @@ class Summary:
             hours = sum(one.seconds for one in door.files) / 3600
             kept = sum(one.door == name for one in self.events.minutes)
             words.append(
-                f"{name}: {counted(len(door.files), 'video')}, {hours:.1f} h, somebody may have passed in "
-                f"{counted(kept, 'minute')}"
+                f"{name}: {plural(len(door.files), 'video')}, {hours:.1f} h, somebody may have passed in "
+                f"{plural(kept, 'minute')}"
             )
             words += [f"{name}: nothing recorded from {_span(gap)}" for gap in door.gaps]
             words += [f"{name}: recorded twice from {_span(overlap)}" for overlap in door.overlaps]
@@ -128,7 +128,7 @@ def scan(
     """
     opencv()
     settings = _check(sensitivity, margin, rate, timezone)
-    zone, out = zone_of(timezone), Path(out)
+    zone, out = parse_time_zone(timezone), Path(out)
     found = find_videos(videos, doors=doors, start=start, zone=zone, length=length_of)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file, give the name of a folder")

@@ -6,8 +6,8 @@ import datetime as dt
 import math
 
 from occupair.errors import InputError
-from occupair.readings.schema import shown
-from occupair.readings.time_column import zone_of
+from occupair.readings.time_zones import parse_time_zone
+from occupair.wording import quoted
 
 _CLOCK_WAS_SET = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 _UNITS = (1.0, 1e3, 1e6, 1e9)  # of a second
@@ -39,7 +39,7 @@ def parse_device_time(told: object, *, timezone: str, near: dt.datetime) -> dt.d
         number = float(told) if isinstance(told, str | int | float) and not isinstance(told, bool) else None
     except (ValueError, OverflowError):
         number = None
-    zone = zone_of(timezone) or dt.UTC
+    zone = parse_time_zone(timezone) or dt.UTC
     try:
         if number is not None:
             time = _since_1970(number)
@@ -55,7 +55,7 @@ def parse_device_time(told: object, *, timezone: str, near: dt.datetime) -> dt.d
 def _shown(told: object) -> str:
     """Show what was told; lists and objects may be too deep to be shown."""
     if isinstance(told, str | int | float) or told is None:
-        return shown(told[:100] if isinstance(told, str) else told)
+        return quoted(told[:100] if isinstance(told, str) else told)
     return "no text and no number"
 
 

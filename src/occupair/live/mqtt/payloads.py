@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from occupair.errors import InputError
 from occupair.live.mqtt.payload_paths import NOTHING, find
 from occupair.live.mqtt.payload_times import parse_device_time
-from occupair.readings.schema import shown
+from occupair.wording import quoted
 
 if TYPE_CHECKING:
     from occupair.live.config import Topic
@@ -120,7 +120,7 @@ def _content(topic: Topic, payload: bytes) -> object:
     try:
         text = payload.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
-        raise InputError(f"must be UTF-8 text, got {shown(payload[:60])}") from None
+        raise InputError(f"must be UTF-8 text, got {quoted(payload[:60])}") from None
     if not text:
         raise InputError("must have a value, got nothing")
     if topic.shape in ("zigbee2mqtt", "tasmota", "json") or text[0] in "{[":
@@ -132,7 +132,7 @@ def _json(text: str) -> object:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, InputError) else f"must be JSON, got {shown(text[:60])}"
+        why = str(error) if isinstance(error, InputError) else f"must be JSON, got {quoted(text[:60])}"
         raise InputError(why) from None
 
 
@@ -162,7 +162,7 @@ def _tasmota_co2(content: _Object) -> object:
     """Find CO2 by the name it has in every Tasmota sensor; their eCO2 is another thing."""
     sensors = [name for name, told in content.items() if isinstance(told, Mapping) and _TASMOTA in told]
     if len(sensors) > 1:
-        raise InputError(f"has CO2 of {len(sensors)} sensors, {shown(sensors)}: say which by a path")
+        raise InputError(f"has CO2 of {len(sensors)} sensors, {quoted(sensors)}: say which by a path")
     if not sensors:
         raise _missing(_TASMOTA if "Time" in content else "co2", content)
     return find(content, (sensors[0], _TASMOTA))
@@ -191,7 +191,7 @@ def _at(content: object, path: str) -> object:
 
 
 def _missing(what: str, content: object) -> InputError:
-    has = f"only {shown(list(content)[:8])}" if isinstance(content, Mapping) else f"got {_told(content)}"
+    has = f"only {quoted(list(content)[:8])}" if isinstance(content, Mapping) else f"got {_told(content)}"
     return SaysNothing(f"has no {what}, {has}")
 
 
@@ -199,7 +199,7 @@ def _told(value: object) -> str:
     """Show a value; lists and objects may be too deep to be shown."""
     if isinstance(value, Mapping | list):
         return "an object" if isinstance(value, Mapping) else "a list"
-    return shown(value[:100] if isinstance(value, str) else value)
+    return quoted(value[:100] if isinstance(value, str) else value)
 
 
 def _co2_number(value: object) -> float:

@@ -17,8 +17,8 @@ from occupair.live.store import schema
 from occupair.live.store.engine import reading
 from occupair.live.store.values import check_texts
 from occupair.readings.grid import MINUTE, check_grid_options, put_on_grid
-from occupair.readings.schema import Source
-from occupair.readings.time_column import zone_of
+from occupair.readings.source import Source
+from occupair.readings.time_zones import parse_time_zone
 
 if TYPE_CHECKING:
     from occupair.live.store.store import Store
@@ -51,7 +51,7 @@ def training_readings(
         service, CO2 that no room can have is missing, ventilation holds until it is told again, for a day at
         most, and rows in which it is not known are left out.
     """
-    zone = zone_of(timezone)
+    zone = parse_time_zone(timezone)
     check_grid_options(interval, 10.0)
     check_texts("room", [room])
     if not 0 <= hold < float("inf"):

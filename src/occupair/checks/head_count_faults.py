@@ -6,16 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
-from occupair.checks.cleaning import (
-    DAY,
-    counted,
-    counts_of,
-    days_of,
-    named_days,
-    runs,
-    times_of,
-)
+from occupair.checks.cleaning import DAY, counts_of, days_of, runs, times_of
 from occupair.checks.fault import Fault
+from occupair.wording import day_list, plural
 
 NIGHT = (0, 5)  # h; from midnight to five even late workers and early cleaners are away
 ALL_NIGHT = 0.8  # of the night with somebody counted
@@ -36,7 +29,7 @@ def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
     spans = [(times[first], times[last]) for first, last in runs(negative)]
     words = (
         f"The count goes down to {counts.min():.0f} people and is negative in "
-        f"{counted(int(negative.sum()), 'reading')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
+        f"{plural(int(negative.sum()), 'reading')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
         "a door counter that misses people coming in. "
         "Start every day at 0 and cut off below it, or correct the counter."
     )
@@ -52,7 +45,7 @@ def check_whole_counts(readings: pd.DataFrame) -> list[Fault]:
         return []
     first = counts[parts]
     words = (
-        f"{counted(int(parts.sum()), 'count')} of {int(counts.notna().sum())} are not whole people "
+        f"{plural(int(parts.sum()), 'count')} of {int(counts.notna().sum())} are not whole people "
         f"(first {first.iloc[0]:g} at {times_of(readings)[parts][0]:%Y-%m-%d %H:%M}): "
         "means over time, or not a head count? Round them if they are people."
     )
@@ -94,8 +87,8 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
     span = f"{level.min():.0f}" if level.min() == level.max() else f"{level.min():.0f} to {level.max():.0f}"
     people = "person" if span == "1" else "people"
     words = (
-        f"{span} {people} counted all night on {len(nights)} of {counted(len(share), 'night')} "
-        f"({named_days(nights)}): left over by the counter, or really there? "
+        f"{span} {people} counted all night on {len(nights)} of {plural(len(share), 'night')} "
+        f"({day_list(nights)}): left over by the counter, or really there? "
         "If nobody was, set these nights to 0."
     )
     end = pd.Timedelta(hours=NIGHT[1])
@@ -122,7 +115,7 @@ def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
     midnights = list(days[last[gone] + 1])
     words = (
         f"The count is set to 0 at midnight with up to {left[gone].max():.0f} people still in it, "
-        f"{counted(len(midnights), 'time')} ({named_days(midnights)}): the counter misses people leaving, "
+        f"{plural(len(midnights), 'time')} ({day_list(midnights)}): the counter misses people leaving, "
         "so evening counts are too high."
     )
     details = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import counted, counts_of, days_of, interval_minutes, times_of
+from occupair.checks.cleaning import counts_of, days_of, interval_minutes, times_of
 from occupair.checks.fault import Fault, Severity
+from occupair.wording import plural
 
 FEWEST_DAYS = 3  # occupied days; with fewer, nothing is left to check an estimator on
 GOOD_DAYS = 7  # occupied days; a week has seen each weekday
@@ -80,10 +81,10 @@ def check_holes(readings: pd.DataFrame) -> list[Fault]:
 def _few(occupied: int, labelled: int) -> str:
     if labelled == 0:
         return f"No day has head counts in {HOURS} of its hours, so there is next to nothing to train on"
-    days = f"{counted(labelled, 'day')} with counts in {HOURS} hours or more"
+    days = f"{plural(labelled, 'day')} with counts in {HOURS} hours or more"
     if occupied == 0:
         return f"Nobody is counted on any of {days}: an estimator would only learn an empty room"
-    on = counted(occupied, "day") if occupied == labelled else f"{occupied} of {days}"
+    on = plural(occupied, "day") if occupied == labelled else f"{occupied} of {days}"
     return f"Somebody is counted on only {on}: too few to trust an estimator"
 
 

@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import (
-    Array,
-    Mask,
-    counted,
-    counts_of,
-    named_days,
-    runs,
-    whole_day_spans,
-)
-from occupair.checks.clock_groups import ClockGroup, clock_groups, holds
-from occupair.checks.clock_range import WITHIN, OffsetRange
-from occupair.checks.clock_scores import ClockScores, clock_scores
+from occupair.checks.cleaning import Array, Mask, counts_of, runs, whole_day_spans
+from occupair.checks.clock_offset_groups import ClockGroup, clock_groups, holds
+from occupair.checks.clock_offset_range import WITHIN, OffsetRange
+from occupair.checks.clock_offset_scores import ClockScores, clock_scores
 from occupair.checks.fault import Fault, Severity
+from occupair.wording import day_list, plural
 
 MOST_STRETCHES = 3  # runs of days told one by one; more are told as a set of days
 CONFIDENT = 0.9  # share of resamplings beyond any room's response, from which a clock is called wrong
@@ -98,13 +91,13 @@ def _clock_fault(scores: ClockScores, group: ClockGroup, days: Mask) -> Fault:
 
 def _where(days: Mask, named: list[pd.Timestamp], probability: Array) -> str:
     if days.all():
-        return f"On all {counted(days.size, 'day')}"
+        return f"On all {plural(days.size, 'day')}"
     if len(runs(days)) == 1 and len(named) > 1:
         return f"From {named[0]:%Y-%m-%d} to {named[-1]:%Y-%m-%d} ({len(named)} of {days.size} days)"
     sure = int((probability[days] >= SURE).sum())
     return (
         f"On about {len(named)} of {days.size} days ({sure} of them clearly, the others less so; "
-        f"{named_days(named)})"
+        f"{day_list(named)})"
     )
 
 

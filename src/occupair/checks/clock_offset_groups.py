@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from occupair.checks.cleaning import Array, Mask, runs
-from occupair.checks.clock_range import OffsetRange, offset_range
-from occupair.checks.clock_scores import FURTHEST, ClockScores, circular
+from occupair.checks.clock_offset_range import OffsetRange, offset_range
+from occupair.checks.clock_offset_scores import FURTHEST, ClockScores, circular
 
 SMALLEST = 30.0  # min; less may be the room's own response, see clock_scores.LAGS
 TOLD = 20.0  # min; less, with the room's own response taken off, is no matter

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
-from occupair.checks.cleaning import DAY, Array, counted, days_of, plausible_co2, times_of
+from occupair.checks.cleaning import DAY, Array, days_of, plausible_co2, times_of
 from occupair.checks.fault import Fault, Severity
+from occupair.wording import plural
 
 OUTDOOR = 380.0  # ppm; outdoor air has had 400 or more since 2015, a good sensor is within 5 %
 LOW_SHARE = 0.1  # of the days may lie lower, by chance
@@ -105,7 +106,7 @@ def _spread(lows: pd.Series[float]) -> list[Fault]:
     certain = high - low >= SPREAD_DOUBTFUL or low < OUTDOOR
     words = (
         f"The lows of the days move between {lows.min():.0f} and {lows.max():.0f} ppm "
-        f"(over {counted(len(lows), 'day')}): a sensor that adjusts itself, or a room that does not air out "
+        f"(over {plural(len(lows), 'day')}): a sensor that adjusts itself, or a room that does not air out "
         "overnight. The estimator follows the low of the day as far as that helped on the training days."
     )
     details = {"spread": high - low, "lowest": float(lows.min()), "highest": float(lows.max())}

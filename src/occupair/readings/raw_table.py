@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.column_names import header_score
-from occupair.readings.schema import Source, shown
+from occupair.readings.source import Source
+from occupair.wording import quoted
 
 HEADER_WITHIN = 50  # lines
 DELIMITERS = ",;\t|"
@@ -37,19 +38,19 @@ class RawTable:
 
     source: Source
     names: list[str]
-    cells: pd.DataFrame
-    rows: NDArray[np.int64]  # where each record stands in the file, counted from the first data row
+    frame: pd.DataFrame
+    row_numbers: NDArray[np.int64]  # where each record stands in the file, counted from the first data row
     units: list[str]  # of each column, from a line below the header; "" where there is none
 
     def column(self, position: int) -> pd.Series:
         """Give the cells of one column, named as in the file."""
-        return self.cells.iloc[:, position].rename(self.names[position])
+        return self.frame.iloc[:, position].rename(self.names[position])
 
 
-def read_raw(path: Path, given: Mapping[str, str]) -> RawTable:
+def read_raw_table(path: Path, given: Mapping[str, str]) -> RawTable:
     """Read a CSV or Parquet file; ``given`` says which columns are what, so that its header is found."""
     table = _read_parquet(path) if is_parquet(path) else _read_text(path, given)
-    if table.cells.empty:
+    if table.frame.empty:
         raise table.source.error("has no readings")
     return table
 
@@ -202,7 +203,7 @@ def _fitted(names: list[str], first: list[str], source: Source) -> list[str]:
     if len(first) == len(names) + 1 and re.fullmatch(r"\d*", first[0]):
         return ["", *names]
     if len(first) == 1 < len(names) and any(mark in first[0] for mark in DELIMITERS):
-        rule = f"has {len(names)} names in its header but one cell in its first row, {shown(first[0])}"
+        rule = f"has {len(names)} names in its header but one cell in its first row, {quoted(first[0])}"
         raise source.error(f"{rule}: separate all lines by the same delimiter")
     if len(first) > len(names):
         rule = f"has {len(first)} cells in its first row of readings but {len(names)} in its header"

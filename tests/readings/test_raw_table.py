@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from occupair.errors import InputError
-from occupair.readings.tables import find_header, read_raw
+from occupair.readings.raw_table import find_header, read_raw_table
 
 
 @pytest.fixture
@@ -13,13 +13,13 @@ def raw(tmp_path):
     def read(content, given=None):
         path = tmp_path / "room.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_raw(path, given or {})
+        return read_raw_table(path, given or {})
 
     return read
 
 
 def cells(table):
-    return table.cells.to_numpy().tolist()
+    return table.frame.to_numpy().tolist()
 
 
 def test_a_preamble_shifts_the_rows(raw):
@@ -37,7 +37,7 @@ def test_campbell_loggers_have_units_and_kinds_below_the_header(raw):
     assert table.names == ["TIMESTAMP", "RECORD", "CO2_Avg", "Fan"]
     assert table.units == ["TS", "RN", "ppm Avg", "m3/h Smp"]
     assert cells(table) == [["2024-01-08 08:00:00", "1", "420.5", "30"]]
-    assert table.source.first_row + table.rows[0] == 5
+    assert table.source.first_row + table.row_numbers[0] == 5
 
 
 def test_a_delimiter_at_the_end_of_every_row(raw):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from occupair.checks.cleaning import Array, Mask
-from occupair.checks.clock_scores import LAGS, ClockScores, circular
+from occupair.checks.clock_offset_scores import LAGS, ClockScores, circular
 
 RESAMPLES = 1000
 RANGE = (0.05, 0.95)  # of the resamplings, from which to which the range goes
