@@ -120,11 +120,11 @@ def test_numbers_are_those_of_the_code():
     room, service = RoomConfig("lab"), ServiceConfig("")
     for said in (
         f"CO2 is below {faults.LEAST:g} or above {faults.MOST:,.0f} ppm",
-        f"the same number for {faults.STUCK:g} minutes, or {faults.STUCK_COARSE:g} for a sensor",
-        f"{faults.COARSE:g} ppm or more apart",
+        f"constant for {faults.STUCK:g} minutes, or for {faults.STUCK_COARSE:g} minutes if",
+        f"resolution is {faults.COARSE:g} ppm or coarser",
         f"by more than {faults.JUMP:g} ppm",
-        f"more than {faults.STEEPEST:g} ppm for each minute",
-        f"them: for {faults.SETTLES:g} minutes",
+        f"more than {faults.STEEPEST:g} ppm per minute",
+        f"per minute: for {faults.SETTLES:g} minutes",
         f"the first {START:g} minutes of a day",
         f"within {track.AT_MIDNIGHT:g} minutes of midnight",
         f"more than {AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
@@ -157,7 +157,7 @@ def exported():
 
 def test_the_figures_of_the_guide_are_all_that_the_service_has():
     ours = {re.sub("_(bucket|sum|count)$", "", name) for name in exported() if name.startswith("occupair_")}
-    table = GUIDE[GUIDE.index("## Prometheus") : GUIDE.index("## Teaching")]
+    table = GUIDE[GUIDE.index("## Prometheus") : GUIDE.index("## Calibration")]
     assert set(re.findall(r"`(occupair_\w+)`", table)) == ours
 
 
