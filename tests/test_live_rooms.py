@@ -11,7 +11,7 @@ import occupair as oc
 from occupair import live_rooms as live_together
 from occupair.errors import InputError
 from occupair.live_rooms import Due, LiveRooms
-from occupair.room.batch import kind
+from occupair.room.batch import batch_key
 
 STEP = dt.timedelta(minutes=5)
 EVENING = dt.datetime(2024, 1, 8, 21, 0, tzinfo=ZoneInfo("Europe/Berlin"))
@@ -118,7 +118,7 @@ def test_nothing_due_says_nothing(estimators):
 
 def test_models_that_cannot_be_stacked_are_estimated_alone(estimators, monkeypatch, caplog):
     rooms, others = ([one.live() for one in estimators[1::3]] for _ in range(2))
-    monkeypatch.setattr(live_together, "StackedRooms", lambda *_: 1 / 0)
+    monkeypatch.setattr(live_together, "RoomBatch", lambda *_: 1 / 0)
     said = LiveRooms(rooms).update([Due(room, EVENING, 600.0, None) for room in rooms])
     for got, other in zip(said, others, strict=True):
         assert_same(got, other.update(EVENING, 600.0))
@@ -131,5 +131,7 @@ def test_models_are_of_one_kind_only_where_each_refinement_is(estimators):
     moved = replace(first.balance, choices=first.balance.choices + second.balance.choices[:1])
     fewer = replace(second.balance, choices=second.balance.choices[1:])
     other = replace(model, refinements=(replace(first, balance=moved), replace(second, balance=fewer), *rest))
-    assert kind(model) == kind(estimators[6].room_) != kind(estimators[3].room_)  # another draw
-    assert kind(model) != kind(other)
+    assert (
+        batch_key(model) == batch_key(estimators[6].room_) != batch_key(estimators[3].room_)
+    )  # another draw
+    assert batch_key(model) != batch_key(other)

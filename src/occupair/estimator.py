@@ -28,14 +28,15 @@ from occupair.readings.source import missing_column
 from occupair.readings.time_zones import in_time_zone, time_zone_name
 from occupair.readings.ventilation_scale import Scale, check_scale
 from occupair.room.features import GROUPS
-from occupair.room.inputs import Clock, Rows, rows_of
+from occupair.room.inputs import Clock, Inputs, episode_inputs
+from occupair.room.lags import LAGS
 from occupair.room.linked_elm import RIDGES
 from occupair.room.live_day import RoomDay
-from occupair.room.model import LAGS, RoomModel
-from occupair.room.profile_comparison import compare
-from occupair.room.training import Settings, fit_room
-from occupair.room.training_days import Episode
-from occupair.room.transfer import OtherRooms, other_rooms
+from occupair.room.model import RoomModel
+from occupair.room.profile_comparison import compare_with_profile
+from occupair.room.training import TrainingSettings, fit_room
+from occupair.room.training_days import LabelledEpisode
+from occupair.room.transfer import BalancePrior, balance_prior
 from occupair.smoothing import check_smoothing, smooth
 
 Array = NDArray[np.float64]
@@ -62,7 +63,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     ``OccupancyEstimator.paper()`` is that of Jiang et al. 2016, Eq. (20): trained on the true past occupancy
     with the CO2 of each day smoothed as a whole, and run on its own past estimates.
 
-    Settings are in minutes, so that they mean the same at any sampling interval: at d minutes between
+    TrainingSettings are in minutes, so that they mean the same at any sampling interval: at d minutes between
     readings l = horizon / d, s = stride / d and lambda = smoothing / d**2.
 
     Parameters
@@ -90,7 +91,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         training, as in Section V-D.
     random_state, verbose
         See ``FSELMRegressor``. ``verbose`` also shows progress of ``estimate``.
-    start : OtherRooms, optional
+    start : BalancePrior, optional
         Rooms to start from, for a room with few labelled days: see ``transfer``.
     screen : bool
         The paper's layers: of many draws train only the promising ones on all rows, see ``ELMRegressor``.
@@ -112,7 +113,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     training_error_ : float
         RMSE [people]. Room layer: on training days left out. Others: of one step ahead on the training
         days, with the true past.
-    comparison_ : Comparison or None
+    comparison_ : ProfileComparison or None
         Room layer: its error and that of the time-of-day profile on days left out; None for a single day,
         or when no time of day has head counts on two.
     room_ : RoomModel
@@ -145,7 +146,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         n_draws: int = 1,
         random_state: Any = None,
         verbose: bool | None = None,
-        start: OtherRooms | None = None,
+        start: BalancePrior | None = None,
         screen: bool = True,
     ) -> None:
         self.layer = layer
@@ -197,7 +198,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         rooms : sequence of OccupancyEstimator or path
             Trained estimators with the room layer, or their files. The more alike the rooms, the better.
         **changes
-            Settings of the new estimator.
+            TrainingSettings of the new estimator.
 
         Examples
         --------
@@ -208,7 +209,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         2
         """
         models = [room if isinstance(room, OccupancyEstimator) else cls.load(room) for room in rooms]
-        return cls(**({"start": other_rooms(models)} | changes))
+        return cls(**({"start": balance_prior(models)} | changes))
 
     def fit(self, readings: pd.DataFrame) -> Self:
         """Train on readings that have head counts.
@@ -246,7 +247,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         interval = interval_of(readings)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self._draws())
-        settings = Settings(
+        settings = TrainingSettings(
             interval=interval,
             smoothing=self.smoothing_at(interval),
             z_max=self._room_z_max(),
@@ -256,14 +257,14 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             verbose=self.verbose,
         )
         if self.start is not None:
-            if not isinstance(self.start, OtherRooms):
+            if not isinstance(self.start, BalancePrior):
                 raise InputError(f"start must be None, or made by transfer(rooms), got {self.start!r}")
             self.start.check("ventilation" in readings.columns)
         room, left_out = fit_room(_episodes_of_days(readings), settings, self.start)
         several = len(left_out.people) > 1
         comparison = None
         if several:
-            comparison = compare(
+            comparison = compare_with_profile(
                 left_out.clock, left_out.people, left_out.estimated, left_out.weights, left_out.worth
             )
         if comparison is not None and comparison.is_warning and any(day.any() for day in left_out.people):
@@ -585,7 +586,7 @@ def _ventilation(readings: pd.DataFrame) -> Array:
     return np.zeros(len(readings))
 
 
-def _episodes_of_days(readings: pd.DataFrame) -> list[list[Episode]]:
+def _episodes_of_days(readings: pd.DataFrame) -> list[list[LabelledEpisode]]:
     """Take the readings of each local day apart into episodes."""
     episodes = episode_slices(readings)  # of all days at once: one day's own gaps may be its usual step
     return [
@@ -594,14 +595,16 @@ def _episodes_of_days(readings: pd.DataFrame) -> list[list[Episode]]:
     ]
 
 
-def _episode(readings: pd.DataFrame) -> Episode:
+def _episode(readings: pd.DataFrame) -> LabelledEpisode:
     people = readings["occupancy"].to_numpy()
     weight = readings[WEIGHT].to_numpy() if WEIGHT in readings.columns else None
-    return Episode(readings["co2"].to_numpy(), _ventilation(readings), _clock(readings), people, weight)
+    return LabelledEpisode(
+        readings["co2"].to_numpy(), _ventilation(readings), _clock(readings), people, weight
+    )
 
 
-def _rows_of(readings: pd.DataFrame, room: RoomModel) -> Rows:
-    return rows_of(
+def _rows_of(readings: pd.DataFrame, room: RoomModel) -> Inputs:
+    return episode_inputs(
         readings["co2"].to_numpy(),
         _ventilation(readings),
         _clock(readings),

@@ -19,8 +19,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from occupair.live_room import Estimate, LiveRoom
-from occupair.room.batch import StackedRooms, kind
-from occupair.room.inputs import stacked
+from occupair.room.batch import RoomBatch, batch_key
+from occupair.room.inputs import concatenate_inputs
 from occupair.room.live_day import RoomDay
 
 log = logging.getLogger("occupair.live")
@@ -61,7 +61,7 @@ class LiveRooms:
         kinds: dict[Hashable, list[RoomDay]] = {}
         for room in rooms:
             if isinstance(day := room.day, RoomDay):
-                kinds.setdefault((kind(day.model), day.interval), []).append(day)
+                kinds.setdefault((batch_key(day.model), day.interval), []).append(day)
         self._stacks: dict[tuple[int, float], _Stack] = {}
         for days in kinds.values():
             try:
@@ -118,13 +118,13 @@ class _Begun(NamedTuple):
 
 
 class _Stack:
-    """Days whose models are of one kind."""
+    """Days whose models are of one batch_key."""
 
     def __init__(self, days: Sequence[RoomDay]) -> None:
         models = {id(day.model): day.model for day in days}
         self._places = {identity: place for place, identity in enumerate(models)}
         self._models = list(models.values())  # so that no other model gets the identity of one of them
-        self._rooms = StackedRooms(self._models, days[0].interval)
+        self._rooms = RoomBatch(self._models, days[0].interval)
 
     def append(self, begun: Sequence[_Begun]) -> list[Exception | None]:
         """Let days take a reading each, in one go."""
@@ -133,7 +133,9 @@ class _Stack:
         try:
             places = np.array([self._places[id(day.model)] for day in days])
             with _blas().limit(limits=1):  # products so small that threads would only wait for each other
-                found = self._rooms.people(stacked(rows), places, np.array([len(day) for day in days]))
+                found = self._rooms.people(
+                    concatenate_inputs(rows), places, np.array([len(day) for day in days])
+                )
         except Exception:
             log.exception("rooms could not be estimated together")
             return [_tried(partial(day.estimate, row)) for day, row in zip(days, rows, strict=True)]

@@ -23,10 +23,10 @@ from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.paper.features import LAYERS, Layer
 from occupair.readings.time_zones import is_time_zone
-from occupair.room.inputs import width_at
+from occupair.room.inputs import window_length
 from occupair.room.model import RoomModel
 from occupair.room.model_json import check_layer, layer_checksum, room_from_json, room_to_json
-from occupair.room.profile_comparison import Comparison
+from occupair.room.profile_comparison import ProfileComparison
 
 VERSION = 2
 READABLE = (1, 2)  # 1 had no room layer
@@ -84,7 +84,7 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
 
 
 def _room_values(estimator: OccupancyEstimator) -> dict[str, Any]:
-    _check_size(width_at(estimator.interval_), estimator.room_.refinements[0].layer.n_hidden)
+    _check_size(window_length(estimator.interval_), estimator.room_.refinements[0].layer.n_hidden)
     comparison = estimator.comparison_
     return {
         "room": room_to_json(estimator.room_),
@@ -154,16 +154,16 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
 
 def _build_room(estimator: OccupancyEstimator, values: dict[str, Any]) -> RoomModel:
     for one in values["refinements"]:
-        _check_size(width_at(estimator.interval_), int(one["n_hidden"]))
+        _check_size(window_length(estimator.interval_), int(one["n_hidden"]))
     room = room_from_json(values)
     if room.interval != estimator.interval_:
         raise ValueError("the room does not fit its interval")
     return room
 
 
-def _build_comparison(values: dict[str, Any]) -> Comparison:
+def _build_comparison(values: dict[str, Any]) -> ProfileComparison:
     error, profile_error = (_positive(values, name, or_zero=True) for name in ("error", "profile_error"))
-    return Comparison(error, profile_error, int(values["days"]))
+    return ProfileComparison(error, profile_error, int(values["days"]))
 
 
 def _build_layer(layer: dict[str, Any]) -> Layer:

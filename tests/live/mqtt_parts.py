@@ -39,7 +39,7 @@ def told(minute: float, co2: float = 812) -> str:
 
 def state(room: str = "lab", people: int | None = 3, **more) -> RoomState:
     values = dict.fromkeys(
-        ("people_exact", "low", "high", "co2", "co2_smoothed", "ventilation", "people_20"), None
+        ("people_exact", "low", "high", "co2", "co2_smoothed", "ventilation", "people_refined"), None
     )
     occupied = None if people is None else people > 0
     values |= {"time": at(0), "quality": Quality.OK, "reason": "", "occupied": occupied} | more

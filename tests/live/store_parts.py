@@ -25,7 +25,7 @@ def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> Est
     values = {
         "low": 1.0,
         "high": 3.5,
-        "people_20": None,
+        "people_refined": None,
         "co2": 612.0,
         "co2_smoothed": 610.5,
         "ventilation": None,

@@ -145,7 +145,7 @@ def test_a_day_through_a_real_broker_with_kills_on_the_way(tmp_path, office, mod
         said = store.estimates(room, None, None, limit=1000)
         for name in ("people", "low", "high"):
             np.testing.assert_allclose([getattr(one, name) for one in said], expected[name], atol=1e-6)
-        np.testing.assert_allclose([one.people_20 for one in said[:-4]], later.iloc[:-4], atol=1e-6)
+        np.testing.assert_allclose([one.people_refined for one in said[:-4]], later.iloc[:-4], atol=1e-6)
     assert state["people_exact"] == pytest.approx(expected["people"].iloc[-1], abs=1e-6)
     assert expected["people"].max() > 3
     store.close()

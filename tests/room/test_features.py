@@ -3,22 +3,28 @@
 import numpy as np
 import pytest
 
-from occupair.room.features import GROUPS, Moment, Moments, moment_of, room_columns
-from occupair.room.inputs import Clock, Rows
-from occupair.room.mass_balance import Balance, BaseLevel, Choice
+from occupair.room.features import (
+    GROUPS,
+    FeatureSettings,
+    FeatureSettingsArrays,
+    feature_settings,
+    room_features,
+)
+from occupair.room.inputs import Clock, Inputs
+from occupair.room.mass_balance import Balance, BalanceVariant, BaseLevel
 
 # One reading every 10 min, newest first. Base: half the low of 430, which is held at 420, half the usual 410.
 CO2 = [700.0, 690.0, 660.0, 600.0, 560.0, 500.0, 480.0, 470.0, 460.0]
 FLOW = [0.3, 0.5, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
 LEVEL = BaseLevel(lowest=400.0, highest=420.0, usual=410.0)
 HALF = np.sqrt(0.5)
-TWENTY_MINUTES_AGO = Moment(lag=2, behind=1, share=0.5)
+TWENTY_MINUTES_AGO = FeatureSettings(lag=2, behind=1, share=0.5)
 
 
 def columns_at(weekend, moment=TWENTY_MINUTES_AGO):
     clock = Clock(np.array([560.0]), np.array([weekend]))  # 9:20, so 9:00 two readings ago: 135 degrees
-    rows = Rows(np.array([CO2]), np.array([FLOW]), np.array([430.0]), clock, 10.0)
-    columns = room_columns(rows, LEVEL, moment, np.array([[3.0], [4.0], [5.0]]))
+    rows = Inputs(np.array([CO2]), np.array([FLOW]), np.array([430.0]), clock, 10.0)
+    columns = room_features(rows, LEVEL, moment, np.array([[3.0], [4.0], [5.0]]))
     return dict(zip(GROUPS, np.split(columns[0], np.cumsum(list(GROUPS.values()))[:-1]), strict=True))
 
 
@@ -39,7 +45,7 @@ def test_p_is_levels_0_10_20_40_min_ago_and_rises_over_5_10_20_40():
 
 def test_v_is_ventilation_and_its_means_over_10_30_60_min_up_to_then():
     np.testing.assert_allclose(columns_at(1.0)["V"], [0.5, 0.5, 1.5 / 3, 2.5 / 6])
-    now = columns_at(1.0, Moment(0, 0, 0.5))["V"]
+    now = columns_at(1.0, FeatureSettings(0, 0, 0.5))["V"]
     np.testing.assert_allclose(now, [0.3, 0.3, 1.8 / 3, 1.8 / 6])
 
 
@@ -58,17 +64,17 @@ def test_s_is_what_the_mass_balance_says():
 
 def test_the_network_looks_where_the_best_balance_looks():
     choices = tuple(
-        Choice(share, delay, behind, np.zeros(6), weight)
+        BalanceVariant(share, delay, behind, np.zeros(6), weight)
         for share, delay, behind, weight in [(1.0, 0.0, 4, 0.2), (0.5, 10.0, 2, 0.7), (0.0, 20.0, 0, 0.1)]
     )
-    assert moment_of(Balance(LEVEL, choices), lag=4) == Moment(4, 2, 0.5)
+    assert feature_settings(Balance(LEVEL, choices), lag=4) == FeatureSettings(4, 2, 0.5)
 
 
 def test_several_moments_at_once_are_each_alone():
     rng, clock = np.random.default_rng(0), Clock(np.array([560.0, 570.0, 580.0]), np.array([0.0, 0.0, 1.0]))
-    rows = Rows(rng.uniform(400, 900, (3, 9)), rng.uniform(0, 1, (3, 9)), np.full(3, 415.0), clock, 10.0)
-    moments, said = [Moment(0, 0, 1.0), Moment(2, 1, 0.5)], rng.uniform(0, 9, (3, 3))
-    columns = room_columns(rows, LEVEL, Moments.of(moments), said)
+    rows = Inputs(rng.uniform(400, 900, (3, 9)), rng.uniform(0, 1, (3, 9)), np.full(3, 415.0), clock, 10.0)
+    moments, said = [FeatureSettings(0, 0, 1.0), FeatureSettings(2, 1, 0.5)], rng.uniform(0, 9, (3, 3))
+    columns = room_features(rows, LEVEL, FeatureSettingsArrays.of(moments), said)
     assert columns.shape == (3, 2, 27)
     for k, moment in enumerate(moments):
-        np.testing.assert_allclose(columns[:, k], room_columns(rows, LEVEL, moment, said), rtol=1e-12)
+        np.testing.assert_allclose(columns[:, k], room_features(rows, LEVEL, moment, said), rtol=1e-12)

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from dense import smooth
-from occupair.room.inputs import Clock, rows_of, stacked, width_at
+from occupair.room.inputs import Clock, concatenate_inputs, episode_inputs, window_length
 
 COPENHAGEN = "Europe/Copenhagen"
 
 
 def rows_from(co2, ventilation, *, interval, smoothing=0.0, start="2024-01-08"):
     times = pd.date_range(start, periods=len(co2), freq=pd.Timedelta(minutes=interval))
-    return rows_of(
+    return episode_inputs(
         np.array(co2, dtype=float),
         np.array(ventilation, dtype=float),
         Clock.of(times),
@@ -48,7 +48,7 @@ def test_the_low_is_of_co2_as_it_was_smoothed_then(co2, smoothing):
     [(0.5, 161), (1, 81), (5, 17), (15, 6), (30, 4), (60, 2), (160, 2), (240, 2), (720, 2)],
 )
 def test_a_row_is_80_minutes_wide_and_at_least_two_readings(interval, width):
-    assert width_at(interval) == width
+    assert window_length(interval) == width
     assert rows_from([400, 410], [0, 0], interval=interval).co2.shape == (2, width)
 
 
@@ -59,7 +59,7 @@ def test_ten_minutes_in_readings_are_one_at_least(interval, steps):
 
 def test_rows_taken_apart_and_put_together_are_the_same():
     rows = rows_from([400, 500, 450, 470], [0.1, 0.2, 0.3, 0.4], interval=40)
-    both = stacked([rows.take(slice(0, 1)), rows.take(np.array([1, 2, 3]))])
+    both = concatenate_inputs([rows.take(slice(0, 1)), rows.take(np.array([1, 2, 3]))])
     for name in ("co2", "ventilation", "low"):
         np.testing.assert_array_equal(getattr(both, name), getattr(rows, name))
     assert both.clock.minute.tolist() == [0, 40, 80, 120]

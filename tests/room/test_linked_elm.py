@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import occupair as oc
 from dense import linked_columns
-from occupair.room.linked_elm import LINK_RIDGES, RIDGES, make_layer, read_outs, ridge_pairs
+from occupair.room.linked_elm import LINK_RIDGES, RIDGES, fit_layer, fit_read_outs, ridge_pairs
 
 SIZES = (2, 3, 1)
 
@@ -19,7 +19,7 @@ def columns_of(rng, n=90):
 
 
 def layer_for(x, *, z_max=(1.5, 1.0, 0.5), n_hidden=12, seed=3):
-    return make_layer(x, SIZES, z_max, n_hidden=n_hidden, seed=seed)
+    return fit_layer(x, SIZES, z_max, n_hidden=n_hidden, seed=seed)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
@@ -71,7 +71,7 @@ def test_read_outs_are_ridged_least_squares_with_every_pair(n_targets):
     columns = layer.columns(x)
     pairs = ridge_pairs()
     assert pairs == list(product(RIDGES, LINK_RIDGES))
-    for pair, coef in zip(pairs, read_outs(layer, x, targets, pairs), strict=True):
+    for pair, coef in zip(pairs, fit_read_outs(layer, x, targets, pairs), strict=True):
         ridge = np.diag(np.sqrt([pair[0]] * 12 + [pair[1]] * 6 + [1e-6]))
         rows = np.vstack([columns, ridge]), np.vstack([targets, np.zeros((19, n_targets))])
         np.testing.assert_allclose(coef, np.linalg.lstsq(*rows, rcond=None)[0], atol=1e-6)
@@ -81,18 +81,18 @@ def test_a_ridge_that_is_too_small_is_said():
     x = columns_of(np.random.default_rng(7))
     layer = layer_for(x, z_max=(0, 0, 0), n_hidden=40)  # forty neurons that say the same
     with pytest.raises(oc.InputError, match=r"^ridge=1e-40 is too small for these data, raise it$"):
-        read_outs(layer, x, x[:, :1], [(1e-40, 1.0)])
+        fit_read_outs(layer, x, x[:, :1], [(1e-40, 1.0)])
 
 
 def test_blocks_of_rows_are_all_rows(monkeypatch):
     rng = np.random.default_rng(8)
     x, targets = columns_of(rng), rng.normal(size=(90, 2))
     whole = layer_for(x)
-    (coef,) = read_outs(whole, x, targets, [(1.0, 1.0)])
+    (coef,) = fit_read_outs(whole, x, targets, [(1.0, 1.0)])
     monkeypatch.setattr("occupair.room.linked_elm._ROWS_PER_BLOCK", 32)  # 90 rows are two blocks and a rest
     blocks = layer_for(x)
     np.testing.assert_allclose(blocks.alphas, whole.alphas, rtol=1e-12)
-    np.testing.assert_allclose(read_outs(blocks, x, targets, [(1.0, 1.0)])[0], coef, rtol=1e-9)
+    np.testing.assert_allclose(fit_read_outs(blocks, x, targets, [(1.0, 1.0)])[0], coef, rtol=1e-9)
 
 
 def test_weights_are_rows_that_count_so_often():
@@ -100,8 +100,8 @@ def test_weights_are_rows_that_count_so_often():
     x, targets = columns_of(rng, n=40), rng.normal(size=(40, 2))
     often = rng.integers(1, 4, 40)
     layer = layer_for(x)
-    weighted = read_outs(layer, x, targets, [(1.0, 1.0), (0.1, 100.0)], often.astype(float))
-    repeated = read_outs(
+    weighted = fit_read_outs(layer, x, targets, [(1.0, 1.0), (0.1, 100.0)], often.astype(float))
+    repeated = fit_read_outs(
         layer, np.repeat(x, often, axis=0), np.repeat(targets, often, axis=0), [(1.0, 1.0), (0.1, 100.0)]
     )
     for ours, theirs in zip(weighted, repeated, strict=True):

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occupair.room import mass_balance as module
-from occupair.room.inputs import Clock, Rows, rows_of
+from occupair.room.inputs import Clock, Inputs, episode_inputs
 from occupair.room.mass_balance import (
     Balance,
+    BalanceEvaluator,
+    BalanceVariant,
     BaseLevel,
-    Choice,
     DayTerms,
-    Heard,
     balance_terms,
     fit_balance,
-    least_squares,
+    weak_ridge,
 )
 
 BASE = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
@@ -27,7 +27,7 @@ def random_days(n, *, seed=0):
     """Days of CO2 and ventilation that say all there is to learn: nothing is like anything else."""
     rng = np.random.default_rng(seed)
     return [
-        rows_of(rng.uniform(390, 900, 288), rng.uniform(0, 1, 288), DAY, interval=5.0, smoothing=0.0)
+        episode_inputs(rng.uniform(390, 900, 288), rng.uniform(0, 1, 288), DAY, interval=5.0, smoothing=0.0)
         for _ in range(n)
     ]
 
@@ -78,12 +78,14 @@ def test_balances_heard_together_say_what_is_written_out():
     rng, (rows,) = np.random.default_rng(6), random_days(1)
     warmer = BaseLevel(lowest=390.0, highest=430.0, usual=410.0)
     looks = [(1.0, 0, 0.3), (0.5, 2, 0.0), (0.0, 2, 0.7)]
-    choices = [Choice(share, 0.0, behind, rng.normal(size=6), weight) for share, behind, weight in looks]
+    choices = [
+        BalanceVariant(share, 0.0, behind, rng.normal(size=6), weight) for share, behind, weight in looks
+    ]
     balances = [Balance(BASE, tuple(choices)), Balance(BASE, (choices[2],)), Balance(warmer, (choices[2],))]
     own = [written_terms(rows, one.share, one.behind) @ one.coef for one in choices]
     warm = balance_terms(rows, warmer, 0.0, 2).T @ choices[2].coef
     expected = [0.3 * own[0] + 0.7 * own[2], 0.7 * own[2], 0.7 * warm]
-    np.testing.assert_allclose(Heard(balances).people(rows), expected, atol=1e-10)
+    np.testing.assert_allclose(BalanceEvaluator(balances).people(rows), expected, atol=1e-10)
     for one, people in zip(balances, expected, strict=True):
         np.testing.assert_allclose(one.people(rows), people, atol=1e-10)
 
@@ -148,7 +150,7 @@ def late_room(seed, *, late):
 @pytest.mark.parametrize("lag", [2, 4])
 def test_co2_that_answers_ten_minutes_late_is_found_out(lag):
     rooms = [late_room(seed, late=2) for seed in range(6)]
-    days = [rows_of(co2, np.zeros(288), DAY, interval=5.0, smoothing=0.0) for _, co2 in rooms]
+    days = [episode_inputs(co2, np.zeros(288), DAY, interval=5.0, smoothing=0.0) for _, co2 in rooms]
     people = [count[np.maximum(np.arange(288) - lag, 0)] for count, _ in rooms]
     balance = fit_balance(DayTerms(days, BASE), people, lag=lag)
     weights = dict.fromkeys((0.0, 5.0, 10.0, 15.0, 20.0), 0.0)
@@ -195,7 +197,7 @@ def test_the_base_level_follows_the_low_of_the_day_within_limits():
     assert level.usual == 410.0
     assert level.lowest == pytest.approx(400 - 100 / 3)
     assert level.highest == pytest.approx(430 + 100 / 3)
-    rows = Rows(np.zeros((3, 2)), np.zeros((3, 2)), np.array([0.0, 405.0, 900.0]), DAY, 5.0)
+    rows = Inputs(np.zeros((3, 2)), np.zeros((3, 2)), np.array([0.0, 405.0, 900.0]), DAY, 5.0)
     np.testing.assert_allclose(level.at(rows, 1.0), [level.lowest, 405.0, level.highest])
     np.testing.assert_allclose(level.at(rows, 0.5)[1], 407.5)
     np.testing.assert_allclose(level.at(rows, 0.0), 410.0)
@@ -203,7 +205,7 @@ def test_the_base_level_follows_the_low_of_the_day_within_limits():
 
 def test_the_constant_is_hardly_penalised_and_the_rest_like_terms_of_unit_variance():
     terms = written_terms(random_days(1)[0], 1.0, 0)
-    matrix, start = least_squares(1.0, 0.0, terms, np.zeros(288))
+    matrix, start = weak_ridge(1.0, 0.0, terms, np.zeros(288))
     np.testing.assert_allclose(np.diag(matrix), least_ridge(terms))
     assert np.count_nonzero(matrix) == 6
     assert not start.any()
@@ -212,14 +214,15 @@ def test_the_constant_is_hardly_penalised_and_the_rest_like_terms_of_unit_varian
 def test_without_ventilation_its_terms_are_not_used():
     rng = np.random.default_rng(4)
     days = [
-        rows_of(rng.uniform(390, 900, 288), np.zeros(288), DAY, interval=5.0, smoothing=0.4) for _ in range(3)
+        episode_inputs(rng.uniform(390, 900, 288), np.zeros(288), DAY, interval=5.0, smoothing=0.4)
+        for _ in range(3)
     ]
     balance = fit_balance(DayTerms(days, BASE), [rng.uniform(0, 9, 288) for _ in days], lag=0)
     assert all((choice.coef[3:5] == 0).all() for choice in balance.choices)
 
 
 def test_co2_that_never_moves_is_not_read_for_its_rounding():
-    days = [rows_of(np.full(288, 412.3), np.ones(288), DAY, interval=5.0, smoothing=0.4)] * 3
+    days = [episode_inputs(np.full(288, 412.3), np.ones(288), DAY, interval=5.0, smoothing=0.4)] * 3
     people = [np.repeat([0.0, 8.0, 0.0], 96)] * 3
     balance = fit_balance(DayTerms(days, BaseLevel.learn([412.3] * 3)), people, lag=0)
     assert all(np.abs(choice.coef[:5]).max() < 1e-6 for choice in balance.choices)

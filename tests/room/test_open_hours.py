@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from occupair.room.inputs import Clock
-from occupair.room.open_hours import OpenHours, learn_hours, unasked_minutes
+from occupair.room.open_hours import OpenHours, fit_open_hours, unobserved_minutes
 
 ANY_TIME = list(range(20, 1440))  # a day starts with an empty room
 
@@ -63,7 +63,7 @@ def test_asks_for_the_minute_some_time_before():
 
 def test_hours_that_hold_on_days_left_out_are_kept():
     clocks, people = [day()] * 3, [people_at(600), people_at(630), people_at(660)]
-    hours, left_out = learn_hours(clocks, people)
+    hours, left_out = fit_open_hours(clocks, people)
     assert open_minutes(hours) == list(range(540, 721))
     assert [open_minutes(one) for one in left_out] == [
         list(range(570, 721)),
@@ -76,17 +76,17 @@ def test_hours_that_hold_on_days_left_out_are_kept():
 def test_a_room_keeps_hours_when_no_more_than_2_percent_come_outside(stray, kept):
     inside = people_at(600, count=49.0)
     late = people_at(600, count=49.0) + people_at(1200, count=stray)  # 2 of 100 people
-    hours, left_out = learn_hours([day(), day()], [inside, late])
+    hours, left_out = fit_open_hours([day(), day()], [inside, late])
     assert [open_minutes(one) != ANY_TIME for one in (hours, *left_out)] == [kept] * 3
 
 
 def test_a_single_day_tells_no_hours():
-    hours, (left_out,) = learn_hours([day()], [people_at(600)])
+    hours, (left_out,) = fit_open_hours([day()], [people_at(600)])
     assert open_minutes(hours) == open_minutes(left_out) == ANY_TIME
 
 
 def test_a_room_that_nobody_ever_enters_never_opens():
-    hours, left_out = learn_hours([day()] * 2, [people_at()] * 2)
+    hours, left_out = fit_open_hours([day()] * 2, [people_at()] * 2)
     assert not any(one.is_open.any() for one in (hours, *left_out))
 
 
@@ -99,7 +99,7 @@ def unasked(*hours):
 def test_an_hour_that_nobody_asked_about_is_not_an_hour_that_nobody_was_in():
     clocks, people = [day()] * 4, [people_at(600)] * 4
     asked = [unasked(3, 20)] * 2 + [unasked(20)] + [unasked()]
-    hours, left_out = learn_hours(clocks, people, unasked=asked)
+    hours, left_out = fit_open_hours(clocks, people, unasked=asked)
     # Nobody asked at three on two days of four, and at eight in the evening on three.
     assert open_minutes(hours) == [*range(180, 240), *range(540, 661), *range(1200, 1260)]
     # Without the first day one of three has no counts at three, and two at eight.
@@ -109,13 +109,13 @@ def test_an_hour_that_nobody_asked_about_is_not_an_hour_that_nobody_was_in():
 
 def test_days_without_any_night_counts_leave_the_night_open():
     nights = [unasked(*range(8), *range(20, 24))] * 3
-    hours, _ = learn_hours([day()] * 3, [people_at(600)] * 3, unasked=nights)
+    hours, _ = fit_open_hours([day()] * 3, [people_at(600)] * 3, unasked=nights)
     assert open_minutes(hours) == [*range(20, 480), *range(540, 661), *range(1200, 1440)]
 
 
 def test_each_kind_of_day_is_asked_for_itself():
     clocks = [day(0.0), day(0.0), day(1.0)]
-    hours, _ = learn_hours(clocks, [people_at(600)] * 3, unasked=[unasked(), unasked(), unasked(3)])
+    hours, _ = fit_open_hours(clocks, [people_at(600)] * 3, unasked=[unasked(), unasked(), unasked(3)])
     assert open_minutes(hours, 0) == list(range(540, 661))
     assert open_minutes(hours, 1) == [*range(180, 240), *range(540, 661)]
 
@@ -123,9 +123,9 @@ def test_each_kind_of_day_is_asked_for_itself():
 def test_presence_outside_counts_by_its_weight():
     people = [people_at(600, count=50.0), people_at(600, count=50.0), people_at(600, 900, count=50.0)]
     doubtful = [np.ones(144), np.ones(144), np.where(people_at(900) > 0, 0.05, 1.0)]
-    assert open_minutes(learn_hours([day()] * 3, people)[0]) == ANY_TIME
+    assert open_minutes(fit_open_hours([day()] * 3, people)[0]) == ANY_TIME
     # 2.5 of 152.5 people are outside, less than 2 %.
-    assert open_minutes(learn_hours([day()] * 3, people, doubtful)[0]) != ANY_TIME
+    assert open_minutes(fit_open_hours([day()] * 3, people, doubtful)[0]) != ANY_TIME
 
 
 @given(
@@ -138,10 +138,10 @@ def test_minutes_that_are_read_but_not_asked_about(interval, counts, first, last
     minute = np.arange(0, 1440, interval)
     minute = minute[(minute >= first) & (minute <= last)]
     known = np.isin(minute, counts)
-    found = unasked_minutes(minute, known, interval)
+    found = unobserved_minutes(minute, known, interval)
     reach = max(30, interval)
     for m in range(0, 1440, 7):
         read = any(abs(m - then) <= reach for then in minute)
         told = any(abs(m - then) <= reach for then in minute[known])
         assert found[m] == (read and not told)
-    assert not unasked_minutes(minute, np.ones(minute.size, dtype=bool), interval).any()
+    assert not unobserved_minutes(minute, np.ones(minute.size, dtype=bool), interval).any()

@@ -1,11 +1,11 @@
-"""Ranges hold the true count as often as they promise, and widen with the promise."""
+"""PredictionIntervals hold the true count as often as they promise, and widen with the promise."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occupair.room.prediction_intervals import LEVELS, Ranges
+from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 
 
 def estimates(n, seed):
@@ -16,7 +16,7 @@ def estimates(n, seed):
     return estimated, true
 
 
-LEARNED = Ranges.learn(*estimates(8000, seed=1))
+LEARNED = PredictionIntervals.learn(*estimates(8000, seed=1))
 
 
 @pytest.mark.parametrize("interval", [0.5, 0.8, 0.9, 0.95])
@@ -47,10 +47,10 @@ def test_a_range_is_around_its_estimate_and_grows_with_the_promise(people, one, 
 @given(st.lists(st.tuples(st.floats(0, 50), st.integers(0, 50)), min_size=1, max_size=300), st.floats(0, 60))
 def test_any_errors_give_a_range(pairs, people):
     estimated, true = np.array(pairs).T
-    ranges = Ranges.learn(estimated, true)
+    ranges = PredictionIntervals.learn(estimated, true)
     assert ranges.edges[0] == 0
     assert (np.diff(ranges.edges) > 0).all()
-    assert ranges.errors.shape == (ranges.edges.size, LEVELS.size)
+    assert ranges.errors.shape == (ranges.edges.size, QUANTILES.size)
     assert (np.diff(ranges.errors, axis=1) >= 0).all()
     low, high = ranges.around(np.array([people]), 0.9)
     assert 0 <= low[0] <= people <= high[0]
@@ -60,16 +60,16 @@ def test_quantiles_of_the_errors_by_hand():
     # Errors of -10, -9 ... 10 over an estimate of 20: the 5 % and the 95 % quantile are -9 and 9.
     estimated = np.full(2100, 20.0)
     true = 20.0 + np.tile(np.arange(-10, 11), 100)
-    low, high = Ranges.learn(estimated, true).around(np.array([20.0]), 0.9)
+    low, high = PredictionIntervals.learn(estimated, true).around(np.array([20.0]), 0.9)
     assert (low[0], high[0]) == (pytest.approx(11.0), pytest.approx(29.0))
 
 
 def test_few_estimates_are_one_level_and_many_are_eight():
     estimated = np.linspace(1, 10, 59)
-    assert Ranges.learn(estimated, estimated).edges.tolist() == [0.0, 1.0]
+    assert PredictionIntervals.learn(estimated, estimated).edges.tolist() == [0.0, 1.0]
     many = np.linspace(1, 10, 4800)
     np.testing.assert_allclose(
-        Ranges.learn(many, many).edges, [0.0, *(1 + 9 * np.arange(8) / 8)], atol=0.0011
+        PredictionIntervals.learn(many, many).edges, [0.0, *(1 + 9 * np.arange(8) / 8)], atol=0.0011
     )
 
 
@@ -78,17 +78,17 @@ def test_an_empty_room_has_errors_of_its_own(least):
     """However little the least of the other estimates is."""
     estimated = np.append(np.zeros(100), np.linspace(least, 8, 50))
     true = np.append(np.zeros(100), np.full(50, 9.0))
-    low, high = Ranges.learn(estimated, true).around(np.zeros(1), 0.9)
+    low, high = PredictionIntervals.learn(estimated, true).around(np.zeros(1), 0.9)
     assert (low[0], high[0]) == (0.0, 0.0)
 
 
 def test_estimates_of_nobody_only():
-    ranges = Ranges.learn(np.zeros(50), np.zeros(50))
+    ranges = PredictionIntervals.learn(np.zeros(50), np.zeros(50))
     assert [bound.tolist() for bound in ranges.around(np.array([0.0, 3.0]), 0.9)] == [[0.0, 3.0], [0.0, 3.0]]
 
 
 def test_unknown_ranges_hold_all_that_was_seen():
-    low, high = Ranges.unknown(20.0).around(np.array([0.0, 7.0, 20.0]), 0.5)
+    low, high = PredictionIntervals.unknown(20.0).around(np.array([0.0, 7.0, 20.0]), 0.5)
     assert low.tolist() == [0.0, 0.0, 0.0]
     assert (high >= 20.0).all()
 
@@ -96,20 +96,20 @@ def test_unknown_ranges_hold_all_that_was_seen():
 @pytest.mark.parametrize(("n", "interval"), [(18, 0.9), (8, 0.8), (198, 0.99)])
 def test_too_few_errors_are_no_range(n, interval):
     """Beyond n errors lies the next with the chance 1 / (n + 1) on each side: more than is left over."""
-    ranges = Ranges.learn(np.full(n, 5.0), np.full(n, 6.0), np.ones(n), 30.0)
+    ranges = PredictionIntervals.learn(np.full(n, 5.0), np.full(n, 6.0), np.ones(n), 30.0)
     np.testing.assert_allclose(np.ravel(ranges.around(np.array([5.0]), interval)), [0.0, 35.0], atol=1e-9)
-    ranges = Ranges.learn(np.full(n + 1, 5.0), np.full(n + 1, 6.0), np.ones(n + 1), 30.0)
+    ranges = PredictionIntervals.learn(np.full(n + 1, 5.0), np.full(n + 1, 6.0), np.ones(n + 1), 30.0)
     np.testing.assert_allclose(np.ravel(ranges.around(np.array([5.0]), interval)), [5.0, 6.0], atol=1e-9)
 
 
 def test_ranks_of_few_errors_by_hand():
     # Errors 1 to 39: of forty places the 2nd from below and from above is the twentieth part.
     estimated = np.full(39, 20.0)
-    ranges = Ranges.learn(estimated, estimated + np.arange(1, 40), np.ones(39), 99.0)
+    ranges = PredictionIntervals.learn(estimated, estimated + np.arange(1, 40), np.ones(39), 99.0)
     low, high = ranges.errors_at(0.9)
     assert (low[-1], high[-1]) == pytest.approx((2.0, 38.0))
     # Each of them twice with half of the weight is the same.
-    twice = Ranges.learn(
+    twice = PredictionIntervals.learn(
         np.repeat(estimated, 2), np.repeat(estimated + np.arange(1, 40), 2), np.full(78, 0.5), 99.0
     )
     np.testing.assert_allclose(twice.errors_at(0.9), ranges.errors_at(0.9))
@@ -119,7 +119,7 @@ def test_ranks_of_few_errors_by_hand():
 def test_few_errors_promise_no_more_than_they_hold(n):
     holds = []
     for seed in range(100):
-        learned = Ranges.learn(*estimates(n, seed), np.ones(n), 60.0)
+        learned = PredictionIntervals.learn(*estimates(n, seed), np.ones(n), 60.0)
         estimated, true = estimates(200, seed=1000 + seed)
         low, high = learned.around(estimated, 0.9)
         holds.append(np.mean((low <= true) & (true <= high)))
@@ -132,7 +132,7 @@ def test_few_errors_promise_no_more_than_they_hold(n):
 )
 def test_any_few_errors_give_a_range(triples, people):
     estimated, true, weight = np.array(triples).T
-    ranges = Ranges.learn(estimated, true, weight, 60.0)
+    ranges = PredictionIntervals.learn(estimated, true, weight, 60.0)
     assert (np.diff(ranges.errors, axis=1) >= 0).all()
     assert np.isfinite(ranges.errors).all()
     low, high = ranges.around(np.array([people]), 0.9)

@@ -5,7 +5,7 @@ import pytest
 
 import occupair as oc
 from occupair.room.inputs import Clock
-from occupair.room.profile_comparison import Comparison, compare, profile
+from occupair.room.profile_comparison import ProfileComparison, compare_with_profile, profile
 
 
 def clock(*minutes, weekend=0.0):
@@ -36,21 +36,21 @@ def test_errors_are_rmse_on_days_left_out():
     people = [np.array([0.0, 4.0]), np.array([2.0, 4.0])]
     estimated = [np.array([0.0, 4.0]), np.array([2.0, 2.0])]
     # off by 0, 0, 0 and 2; the profile by 2, 0, 2 and 0
-    comparison = compare(clocks, people, estimated)
+    comparison = compare_with_profile(clocks, people, estimated)
     assert (comparison.error, comparison.profile_error) == (1.0, pytest.approx(np.sqrt(2)))
 
 
 @pytest.mark.parametrize(("error", "helps"), [(1.0, True), (1.89, True), (1.9, False), (3.0, False)])
 def test_co2_helps_when_it_is_five_percent_better(error, helps):
-    assert Comparison(error, 2.0, 10).co2_helps == helps
+    assert ProfileComparison(error, 2.0, 10).co2_helps == helps
 
 
 def test_says_so():
-    assert str(Comparison(1.0, 2.0, 10)) == (
+    assert str(ProfileComparison(1.0, 2.0, 10)) == (
         "CO2 tells more than the clock: on days left out 1.00 people off with it,"
         " 2.00 by the time of day alone"
     )
-    assert str(Comparison(2.5, 2.0, 10)) == (
+    assert str(ProfileComparison(2.5, 2.0, 10)) == (
         "CO2 adds next to nothing in this room: on days left out 2.50 people off with it,"
         " 2.00 by the time of day alone"
     )
@@ -88,8 +88,8 @@ def test_a_single_day_has_nothing_to_compare_with(slow_office):
 
 @pytest.mark.parametrize(("days", "is_warning"), [(2, False), (4, False), (5, True), (30, True)])
 def test_few_days_are_no_reason_to_complain(days, is_warning):
-    assert Comparison(2.0, 2.0, days).is_warning == is_warning
-    assert not Comparison(1.0, 2.0, days).is_warning
+    assert ProfileComparison(2.0, 2.0, days).is_warning == is_warning
+    assert not ProfileComparison(1.0, 2.0, days).is_warning
 
 
 def test_only_times_are_compared_of_which_two_days_have_a_count():
@@ -98,13 +98,13 @@ def test_only_times_are_compared_of_which_two_days_have_a_count():
     estimated = [np.array([1.0, 0.0]), np.array([2.0, 0.0])]
     weights = [np.ones(2), np.ones(2)]
     # At midnight off by 1 and 0, the profile by 2 and 2; nothing is said of 10:00 and of 15:00.
-    comparison = compare(clocks, people, estimated, weights, worth=1.7)
+    comparison = compare_with_profile(clocks, people, estimated, weights, worth=1.7)
     assert (comparison.error, comparison.profile_error, comparison.days) == (
         pytest.approx(np.sqrt(0.5)),
         2.0,
         1,
     )
-    assert compare(clocks, people, estimated, weights).days == 2
+    assert compare_with_profile(clocks, people, estimated, weights).days == 2
 
 
 def test_a_profile_and_errors_by_weights():
@@ -113,7 +113,7 @@ def test_a_profile_and_errors_by_weights():
     weights = [np.array([0.5]), np.array([0.25, 0.75])]
     # The mean of 0 and 4 by 1 : 3 is 3; that of the other is 3.
     assert profile(clocks, people, left_out=0, weights=weights).tolist() == [3.0]
-    comparison = compare(clocks, people, [np.array([3.0]), np.array([0.0, 2.0])], weights)
+    comparison = compare_with_profile(clocks, people, [np.array([3.0]), np.array([0.0, 2.0])], weights)
     assert comparison.profile_error == pytest.approx(np.sqrt((0.25 * 9 + 0.75 * 1) / 1.5))
     assert comparison.error == pytest.approx(np.sqrt(0.75 * 4 / 1.5))
 
@@ -121,4 +121,4 @@ def test_a_profile_and_errors_by_weights():
 def test_nothing_is_compared_where_no_time_has_two_counts():
     people = [np.array([5.0]), np.array([2.0])]
     assert np.isnan(profile([clock(0), clock(600)], people, left_out=0, weights=[np.ones(1)] * 2)).all()
-    assert compare([clock(0), clock(600)], people, people, [np.ones(1)] * 2) is None
+    assert compare_with_profile([clock(0), clock(600)], people, people, [np.ones(1)] * 2) is None

@@ -12,9 +12,9 @@ from occupair.estimator import _episodes_of_days
 from occupair.metrics import rmse
 from occupair.room import training as room_training
 from occupair.room.inputs import Clock
-from occupair.room.training import Settings, fit_room
-from occupair.room.training_days import Episode
-from occupair.room.training_days import prepare as prepared
+from occupair.room.training import TrainingSettings, fit_room
+from occupair.room.training_days import LabelledEpisode
+from occupair.room.training_days import prepare_training_days as prepared
 
 
 def small(**changes):
@@ -31,10 +31,10 @@ def settings_at(interval, **changes):
         "seeds": (1,),
         "verbose": False,
     }
-    return Settings(**(settings | changes))
+    return TrainingSettings(**(settings | changes))
 
 
-def prepare(dates, settings):
+def prepare_training_days(dates, settings):
     return prepared(dates, interval=settings.interval, smoothing=settings.smoothing)
 
 
@@ -296,12 +296,12 @@ def test_lags_with_other_modes(trained_room, last_day):
 def episode(people, minute=0.0, co2=500.0):
     n = len(people)
     clock = Clock(minute + np.arange(n, dtype=float), np.zeros(n))
-    return Episode(np.full(n, co2) + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float))
+    return LabelledEpisode(np.full(n, co2) + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float))
 
 
 def test_training_looks_at_every_third_minute_of_each_episode():
     morning, evening = episode(range(7)), episode([20, 21, 22, 23], minute=1000.0, co2=450.0)
-    training = prepare([[morning, evening], [episode([3, 4])]], settings_at(1.0))
+    training = prepare_training_days([[morning, evening], [episode([3, 4])]], settings_at(1.0))
     assert training.days[0].clock.minute.tolist() == [0, 3, 6, 1000, 1003]
     assert training.people[0][0].tolist() == [0, 3, 6, 20, 23]
     assert training.people[10][0].tolist() == [0, 0, 0, 20, 20]  # before the first as many as then
@@ -316,7 +316,7 @@ def test_training_looks_at_every_third_minute_of_each_episode():
 
 
 def test_days_are_dealt_into_ten_parts_at_most():
-    training = prepare([[episode([k, k])] for k in range(12)], settings_at(1.0))
+    training = prepare_training_days([[episode([k, k])] for k in range(12)], settings_at(1.0))
     folds = room_training._folds(training, None)
     assert [fold.place.tolist() for fold in folds] == [[0, 10], [1, 11], *([k] for k in range(2, 10))]
     assert folds[1].learned.training.target(0).tolist() == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
@@ -358,8 +358,8 @@ def test_a_day_full_of_gaps_is_no_slower_day(slow_office):
 
 def test_the_best_of_several_random_layers_is_kept(slow_office):
     dates = _episodes_of_days(slow_office)
-    folds = room_training._folds(prepare(dates, settings_at(5.0)), None)
-    target = prepare(dates, settings_at(5.0)).target(0)
+    folds = room_training._folds(prepare_training_days(dates, settings_at(5.0)), None)
+    target = prepare_training_days(dates, settings_at(5.0)).target(0)
     errors = {seed: room_training._prove(folds, 0, target, seed, settings_at(5.0)).error for seed in range(5)}
     several, _ = fit_room(dates, settings_at(5.0, seeds=tuple(errors)))
     assert several.refinements[0].layer.seed == min(errors, key=errors.get)

@@ -12,8 +12,8 @@ from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
 from occupair.room import training as room_training
 from occupair.room.inputs import Clock
-from occupair.room.training import Settings, fit_room
-from occupair.room.training_days import Episode, prepare
+from occupair.room.training import TrainingSettings, fit_room
+from occupair.room.training_days import LabelledEpisode, prepare_training_days
 
 
 def small(**changes):
@@ -198,7 +198,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
     changed = few.copy()
     rows = slice(day * 288, (day + 1) * 288)
     changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - few["occupancy"].iloc[rows].clip(0, 23)
-    settings = Settings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
+    settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
     before, after = (fit_room(_episodes_of_days(check_labelled(one)), settings)[1] for one in (few, changed))
     np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
     assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
@@ -206,7 +206,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
 
 def test_the_error_told_is_that_of_counts_by_their_weights(slow_office):
     few = check_labelled(sparse(slow_office, 0.2).assign(occupancy_weight=np.tile([0.25, 1.0], 576)))
-    settings = Settings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
+    settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
     _, left_out = fit_room(_episodes_of_days(few), settings)
     people, estimated, weight = map(np.concatenate, (left_out.people, left_out.estimated, left_out.weights))
     known = weight > 0
@@ -219,13 +219,13 @@ def episode(people, weight, minute=0.0):
     n = len(people)
     clock = Clock(minute + np.arange(n, dtype=float), np.zeros(n))
     weight = np.array(weight, dtype=float)
-    return Episode(500.0 + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float), weight)
+    return LabelledEpisode(500.0 + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float), weight)
 
 
 def test_every_stretch_of_counts_is_looked_at_for_every_lag():
     weight = np.zeros(60)
     weight[[5, 6, 7, 8, 9, 16]] = 1.0
-    training = prepare([[episode(np.arange(60), weight)]], interval=1.0, smoothing=0.0)
+    training = prepare_training_days([[episode(np.arange(60), weight)]], interval=1.0, smoothing=0.0)
     # 5 and 8 of the stretch from 5 on, 16; the same ten and twenty minutes later.
     assert training.days[0].clock.minute.tolist() == [5, 8, 15, 16, 18, 25, 26, 28, 36]
     assert training.weights(0)[0].tolist() == [1, 1, 0, 1, 0, 0, 0, 0, 0]
@@ -240,7 +240,7 @@ def test_days_are_worth_as_much_as_their_hours_have_counts():
     whole, part = np.ones(1440), np.zeros(1440)
     part[[600, 610, 700]] = 1.0, 0.5, 0.25
     dates = [[episode(np.ones(1440), weight)] for weight in (whole, part, np.zeros(1440))]
-    training = prepare(dates, interval=1.0, smoothing=0.0)
+    training = prepare_training_days(dates, interval=1.0, smoothing=0.0)
     assert len(training) == 2  # the third has no count
     assert training.worth == pytest.approx(1 + 1.25 / 24)
     assert training.covered == 1.0
@@ -252,7 +252,7 @@ def test_counts_at_the_end_of_all_readings_cannot_be_refined():
     weight = np.zeros(30)
     weight[-5:] = 1.0
     with pytest.raises(oc.InputError, match=r"^readings: no head count is followed by readings for 10 min$"):
-        prepare([[episode(np.ones(30), weight)]] * 3, interval=1.0, smoothing=0.0)
+        prepare_training_days([[episode(np.ones(30), weight)]] * 3, interval=1.0, smoothing=0.0)
 
 
 def test_a_single_count_is_a_room(slow_office, last_day):

@@ -8,8 +8,8 @@ from sklearn.base import clone
 import occupair as oc
 from occupair.metrics import rmse
 from occupair.room import transfer
-from occupair.room.mass_balance import Balance, BaseLevel, Choice
-from occupair.room.transfer import OtherRooms
+from occupair.room.mass_balance import Balance, BalanceVariant, BaseLevel
+from occupair.room.transfer import BalancePrior
 
 LEVEL = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
 
@@ -30,9 +30,9 @@ def others():
 def rooms_with(*coefs):
     """Other rooms that know these coefficients, whatever share and delay."""
     balances = tuple(
-        Balance(LEVEL, (Choice(0.5, 0.0, 0, np.array(coef, dtype=float), 1.0),)) for coef in coefs
+        Balance(LEVEL, (BalanceVariant(0.5, 0.0, 0, np.array(coef, dtype=float), 1.0),)) for coef in coefs
     )
-    return OtherRooms(dict.fromkeys((0.0, 10.0, 20.0), balances), uses_ventilation=True)
+    return BalancePrior(dict.fromkeys((0.0, 10.0, 20.0), balances), uses_ventilation=True)
 
 
 THREE = ([1, 0.5, 1, 2, -1, 0], [2, 0.4, 1.5, 1, -0.5, 1], [4, 0.1, 3, 2.5, 0, 0.5])
@@ -91,7 +91,7 @@ def test_spread_is_that_of_the_rooms_or_half_the_mean():
 
 
 def test_the_nearest_balance_has_the_share_first_and_then_the_delay():
-    choices = [Choice(s, d, 0, np.zeros(6)) for s in (1.0, 0.0) for d in (0.0, 20.0)]
+    choices = [BalanceVariant(s, d, 0, np.zeros(6)) for s in (1.0, 0.0) for d in (0.0, 20.0)]
     for share, delay, found in [(1.0, 15.0, (1.0, 20.0)), (0.0, 5.0, (0.0, 0.0)), (0.9, 20.0, (1.0, 20.0))]:
         nearest = transfer._nearest(choices, share, delay)
         assert (nearest.share, nearest.delay) == found

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from occupair import OccupancyEstimator, simulate_office
 from occupair.elm.hidden_layer import each_on_a_core
 from occupair.many_live import ManyPaperRooms
-from occupair.room.many import ManyRooms
 from occupair.room_clocks import Indices
+from tools.speed.many_default_rooms import ManyDefaultRooms
 from tools.speed.measuring import PATIENCE, in_own_process, seconds, with_peak_memory
 from tools.speed.sizes import Sizes
 from tools.speed.words import Headline, Section, Table, memory_of, ratio, time
@@ -74,7 +74,7 @@ class Trained(NamedTuple):
 
 def default_together(trained: Trained, which: Indices) -> Stepper:
     """Start rooms of the default estimator."""
-    rooms = ManyRooms([trained.rooms[k].room_ for k in which])
+    rooms = ManyDefaultRooms([trained.rooms[k].room_ for k in which])
     trained.feed(rooms, which, range(BEFORE - 1, BEFORE))
     return rooms
 

@@ -10,11 +10,12 @@ import pandas as pd
 from occupair.atomic_files import check_writable
 from occupair.benchmark.cache import Cache, default_folder
 from occupair.benchmark.methods import methods_called
-from occupair.benchmark.run import LAGS, run_benchmark
+from occupair.benchmark.run import run_benchmark
 from occupair.benchmark.tables import as_json as json_of
 from occupair.benchmark.tables import as_markdown
 from occupair.datasets import ROOMS, read_room
 from occupair.errors import InputError
+from occupair.room.lags import LAGS
 
 
 def benchmark(

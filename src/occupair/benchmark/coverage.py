@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from occupair.benchmark.folds import day_folds
 from occupair.benchmark.methods import METHODS, OURS
-from occupair.benchmark.run import LAGS
 from occupair.progress import quietly, track
+from occupair.room.lags import LAGS
 
 INTERVALS = (0.5, 0.8, 0.9, 0.95)
 """How often the ranges should hold."""

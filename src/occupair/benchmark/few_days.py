@@ -16,6 +16,7 @@ from occupair.benchmark.runs import run_fold
 from occupair.estimator import OccupancyEstimator
 from occupair.progress import quietly, track
 from occupair.readings.schema import date_slices
+from occupair.room.lags import LAGS
 
 DAYS = (3, 5, 10)
 """Labelled days to train on."""
@@ -26,7 +27,8 @@ ALL = "all"
 N_STARTS = 4
 """Runs of so many days are tried in each fold."""
 
-LAGS = (0.0, 20.0)  # [min]
+NOW_AND_LAST = (LAGS[0], LAGS[-1])
+"""Shortest and longest lag [min]."""
 
 BASELINE, ALONE, TRANSFER = "mass-balance", "alone", "with other rooms"
 
@@ -84,7 +86,7 @@ def few_days(
     make: Make = make_ours,
     baseline: Method = METHODS[BASELINE],
     days: Sequence[int] = DAYS,
-    lags: Sequence[float] = LAGS,
+    lags: Sequence[float] = NOW_AND_LAST,
 ) -> FewDays:
     """Train on a few days of each room, and estimate the test days of the benchmark's folds.
 

@@ -20,8 +20,7 @@ from occupair.benchmark.runs import Run, run_fold
 from occupair.errors import InputError
 from occupair.progress import quietly, track
 from occupair.readings.schema import check_readings
-
-LAGS = (0.0, 10.0, 20.0)  # [min]
+from occupair.room.lags import LAGS
 
 
 @dataclass(frozen=True, order=True)

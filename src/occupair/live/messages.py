@@ -7,6 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
+from occupair.room.lags import PUBLISHED_FIELD
+
+INTERFACE_NAMES = {"people_refined": PUBLISHED_FIELD}
+"""Names in JSON and in the store of attributes that are called differently here."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -81,8 +86,8 @@ class Estimated:
         What was said then, unrounded [people]; None: not known.
     low, high : float, optional
         Its range [people], where the model gives one.
-    people_20 : float, optional
-        What was said of this time twenty minutes later [people].
+    people_refined : float, optional
+        Refined estimate for this time, made ``PUBLISHED_LAG`` later [people].
     co2, co2_smoothed : float
         CO2 at the grid time, and smoothed by what was known then [ppm].
     ventilation : float, optional
@@ -95,7 +100,7 @@ class Estimated:
     people: float | None
     low: float | None
     high: float | None
-    people_20: float | None
+    people_refined: float | None
     co2: float
     co2_smoothed: float
     ventilation: float | None
@@ -121,8 +126,8 @@ class RoomState:
         [ppm]
     ventilation : float, optional
         [0..1]
-    people_20 : float, optional
-        What is now thought of twenty minutes ago [people].
+    people_refined : float, optional
+        Refined estimate for ``PUBLISHED_LAG`` before ``time`` [people]; published as ``PUBLISHED_FIELD``.
     quality : Quality
     reason : str
         Why the count is not known, in plain words; empty when it is.
@@ -140,7 +145,7 @@ class RoomState:
     co2: float | None
     co2_smoothed: float | None
     ventilation: float | None
-    people_20: float | None
+    people_refined: float | None
     quality: Quality
     reason: str
     trend: int = 0

@@ -15,24 +15,25 @@ from numpy.typing import NDArray
 from occupair.elm.hidden_layer import random_layer, sigmoid_in_place
 from occupair.errors import InputError
 from occupair.room.features import GROUPS, flows, levels_and_rises, times
-from occupair.room.inputs import Rows
+from occupair.room.inputs import Inputs
+from occupair.room.lags import lags_in_readings
 from occupair.room.mass_balance import BaseLevel, balance_terms
-from occupair.room.model import Refinement, RoomModel, averaged, is_present, lags_at
+from occupair.room.model import Refinement, RoomModel, averaged, is_present
 from occupair.room.open_hours import START
-from occupair.room.prediction_intervals import Ranges, with_errors
-from occupair.room_clocks import Indices
+from occupair.room.prediction_intervals import PredictionIntervals, with_errors
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Estimates:
+class BatchEstimates:
     """What many rooms say after a reading each.
 
     Parameters
     ----------
     people, low, high : array of shape (n,)
-        Estimates now, unrounded, and their ranges [people].
+        BatchEstimates now, unrounded, and their ranges [people].
     refined : dict
         By lag [readings], what is now thought of the reading so long ago [people]; NaN before the day began.
     started : array of bool of shape (n,)
@@ -46,7 +47,7 @@ class Estimates:
     started: NDArray[np.bool_]
 
 
-def kind(model: RoomModel) -> Hashable:
+def batch_key(model: RoomModel) -> Hashable:
     """Give what has to be the same of rooms that are stacked."""
     refinements = [
         (one.lag, one.layer.seed, one.layer.n_hidden, *((c.share, c.behind) for c in one.balance.choices))
@@ -55,13 +56,13 @@ def kind(model: RoomModel) -> Hashable:
     return (model.interval, model.smoothing, *refinements)
 
 
-class StackedRooms:
+class RoomBatch:
     """Trained rooms, with a column of numbers in the place of each number.
 
     Parameters
     ----------
     models : sequence of RoomModel
-        Trained rooms of one ``kind``.
+        Trained rooms of one ``batch_key``.
     interval : float
         Probability that a range holds the true count.
     """
@@ -80,11 +81,11 @@ class StackedRooms:
             for k in range(len(models[0].refinements))
         ]
 
-    def people(self, rows: Rows, rooms: Indices, seen: Indices) -> Estimates:
+    def people(self, rows: Inputs, rooms: Indices, seen: Indices) -> BatchEstimates:
         """Estimate a row of each room."""
         most, share = self._most[rooms], self._share[rooms]
         balances = {one.lag: one.balance(rows, rooms) for one in self._refinements}
-        said = np.array([balances[lag].people.clip(0.0, most) for lag in lags_at(self.interval)])
+        said = np.array([balances[lag].people.clip(0.0, most) for lag in lags_in_readings(self.interval)])
         refined, if_open = {}, {}
         for one in self._refinements:
             network, presence = one.network(rows, rooms, balances[one.lag], said)
@@ -98,7 +99,7 @@ class StackedRooms:
             refined[one.lag] = np.where(seen > one.lag, people, np.nan)
         low, high = self._refinements[0].around(refined[0], rooms)
         started = (seen - 1) * self.interval >= START
-        return Estimates(refined[0], low, np.maximum(high, if_open[0]), refined, started)
+        return BatchEstimates(refined[0], low, np.maximum(high, if_open[0]), refined, started)
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class _StackedRefinement:
         ranges = _stacked_ranges([one.ranges for one in ones], interval)
         self._edges, self._low_errors, self._high_errors = ranges
 
-    def balance(self, rows: Rows, rooms: Indices) -> _Balanced:
+    def balance(self, rows: Inputs, rooms: Indices) -> _Balanced:
         """Average the mass balances of each room."""
         base = BaseLevel(*(level[rooms] for level in self._base))
         people, best = np.zeros(rooms.size), self._best[rooms]
@@ -145,7 +146,7 @@ class _StackedRefinement:
             best_terms[:, best == k], best_share[best == k] = terms[:-1, best == k], share
         return _Balanced(people, best_terms, best_share)
 
-    def network(self, rows: Rows, rooms: Indices, balanced: _Balanced, said: Array) -> tuple[Array, Array]:
+    def network(self, rows: Inputs, rooms: Indices, balanced: _Balanced, said: Array) -> tuple[Array, Array]:
         """Give what the network of each room says of people and of presence."""
         x, own = self._columns(rows, rooms, balanced, said), without_copy(rooms)
         hidden = (x * self._alphas[own]) @ self._weights
@@ -156,7 +157,7 @@ class _StackedRefinement:
         read = [_read_out(hidden, links, coef[own]) for coef in (self._coef, self._presence)]
         return read[0], read[1]
 
-    def _columns(self, rows: Rows, rooms: Indices, balanced: _Balanced, said: Array) -> Array:
+    def _columns(self, rows: Inputs, rooms: Indices, balanced: _Balanced, said: Array) -> Array:
         base = BaseLevel(*(level[rooms] for level in self._base))
         behind = np.array([behind for _, behind in self._choices])[self._best[rooms]]
         flow = np.empty((GROUPS["V"], rooms.size))
@@ -191,7 +192,7 @@ def _read_out(hidden: Array, links: Array, coef: Array) -> Array:
     return np.asarray(people + coef[:, -1])
 
 
-def _stacked_ranges(ranges: Sequence[Ranges], interval: float) -> tuple[Array, Array, Array]:
+def _stacked_ranges(ranges: Sequence[PredictionIntervals], interval: float) -> tuple[Array, Array, Array]:
     """Give edges and errors of all rooms, as many bins each; those it does not have are out of reach."""
     bins = max(one.edges.size for one in ranges)
     errors = [one.errors_at(interval) for one in ranges]

@@ -16,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.inputs import Rows
+from occupair.room.inputs import Inputs
+from occupair.room.lags import LAGS
 from occupair.room.mass_balance import Balance, BaseLevel, balance_terms
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-GROUPS = {"M": 5, "P": 8, "V": 4, "T": 7, "S": 3}
+GROUPS = {"M": 5, "P": 8, "V": 4, "T": 7, "S": len(LAGS)}
 """Columns in each group."""
 
 _PLACES = [slice(*ends) for ends in pairwise(accumulate(GROUPS.values(), initial=0))]
@@ -31,7 +32,7 @@ _RISES = (5.0, 10.0, 20.0, 40.0)  # over how long [min]
 _MEANS = (10.0, 30.0, 60.0)  # over how long [min]
 
 
-class Moment(NamedTuple):
+class FeatureSettings(NamedTuple):
     """Which reading is asked for, and how CO2 answers to it."""
 
     lag: int  # readings that came after it
@@ -39,7 +40,7 @@ class Moment(NamedTuple):
     share: float  # part of the low of the day in the base level
 
 
-class Moments(NamedTuple):
+class FeatureSettingsArrays(NamedTuple):
     """K of them, for columns of all K at once."""
 
     lag: Indices  # of shape (K, 1)
@@ -47,27 +48,29 @@ class Moments(NamedTuple):
     share: Array  # of shape (K, 1)
 
     @classmethod
-    def of(cls, moments: Sequence[Moment]) -> Moments:
+    def of(cls, moments: Sequence[FeatureSettings]) -> FeatureSettingsArrays:
         """Put moments together."""
         lag, behind, share = (np.array(column) for column in zip(*moments, strict=True))
         return cls(lag[:, np.newaxis], behind, share[:, np.newaxis])
 
 
-def moment_of(balance: Balance, lag: int) -> Moment:
+def feature_settings(balance: Balance, lag: int) -> FeatureSettings:
     """Look where the best of the mass balances looks."""
-    return Moment(lag, balance.best.behind, balance.best.share)
+    return FeatureSettings(lag, balance.best.behind, balance.best.share)
 
 
-def room_columns(rows: Rows, base: BaseLevel, moment: Moment | Moments, said: Array) -> Array:
+def room_features(
+    rows: Inputs, base: BaseLevel, moment: FeatureSettings | FeatureSettingsArrays, said: Array
+) -> Array:
     """Give the columns of all groups, one row for each row of ``rows``.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Inputs
         What is known.
     base : BaseLevel
         The base level.
-    moment : Moment
+    moment : FeatureSettings
         Which reading is asked for, or which K.
     said : array of shape (3, N)
         Group S [people].
@@ -89,7 +92,7 @@ def room_columns(rows: Rows, base: BaseLevel, moment: Moment | Moments, said: Ar
     return columns.T
 
 
-def levels_and_rises(rows: Rows, base: Array) -> Array:
+def levels_and_rises(rows: Inputs, base: Array) -> Array:
     """Give group P, a column first, with CO2 counted from a base level of shape (N,) or (K, N) [ppm]."""
     levels = rows.co2.T[[round(minutes / rows.interval) for minutes in _LEVELS]]
     rises = rows.co2.T[0] - rows.co2.T[[rows.steps(minutes) for minutes in _RISES]]
@@ -100,7 +103,7 @@ def levels_and_rises(rows: Rows, base: Array) -> Array:
     return group
 
 
-def flows(rows: Rows, behind: int | Indices) -> Array:
+def flows(rows: Inputs, behind: int | Indices) -> Array:
     """Give group V, a column first, ``behind`` readings before the newest; several give K of each."""
     sums, steps = rows.flow_sums, [rows.steps(minutes) for minutes in _MEANS]
     group = sums[np.add.outer([1, *steps], behind)] - sums[behind]
@@ -109,7 +112,7 @@ def flows(rows: Rows, behind: int | Indices) -> Array:
     return np.asarray(group)
 
 
-def times(rows: Rows, lag: int | Indices) -> Array:
+def times(rows: Inputs, lag: int | Indices) -> Array:
     """Give group T, a column first, ``lag`` readings before the newest; K of them have shape (K, 1)."""
     angle = (rows.clock.minute - lag * rows.interval) * (2 * np.pi / 1440)
     group = np.empty((GROUPS["T"], *angle.shape))

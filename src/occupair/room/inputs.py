@@ -17,12 +17,13 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from occupair.room.lags import LAGS
 from occupair.smoothing import local_windows
 
 Array = NDArray[np.float64]
 
-LONGEST_LOOK = 80.0
-"""How far back anything looks [min]: an hour of ventilation, twenty minutes before the newest reading."""
+LOOKBACK = 60.0 + LAGS[-1]
+"""Span of readings that the features use [min]: mean ventilation over an hour, at the longest lag."""
 
 
 class Clock(NamedTuple):
@@ -51,7 +52,7 @@ class Clock(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rows:
+class Inputs:
     """What is known at each of N readings.
 
     Parameters
@@ -88,24 +89,26 @@ class Rows:
         np.cumsum(self.ventilation.T, axis=0, out=sums[1:])
         return sums
 
-    def take(self, which: slice | NDArray[np.int64]) -> Rows:
+    def take(self, which: slice | NDArray[np.int64]) -> Inputs:
         """Give some of the rows."""
         clock = Clock(self.clock.minute[which], self.clock.weekend[which])
-        return Rows(self.co2[which], self.ventilation[which], self.low[which], clock, self.interval)
+        return Inputs(self.co2[which], self.ventilation[which], self.low[which], clock, self.interval)
 
 
-def width_at(interval: float) -> int:
+def window_length(interval: float) -> int:
     """Count the readings that a row looks back over, the newest included.
 
     Examples
     --------
-    >>> width_at(5.0)
+    >>> window_length(5.0)
     17
     """
-    return max(round(LONGEST_LOOK / interval), 1) + 1
+    return max(round(LOOKBACK / interval), 1) + 1
 
 
-def rows_of(co2: Array, ventilation: Array, clock: Clock, *, interval: float, smoothing: float) -> Rows:
+def episode_inputs(
+    co2: Array, ventilation: Array, clock: Clock, *, interval: float, smoothing: float
+) -> Inputs:
     """Give the rows of one episode.
 
     Parameters
@@ -119,16 +122,16 @@ def rows_of(co2: Array, ventilation: Array, clock: Clock, *, interval: float, sm
     smoothing : float
         Weight of the CO2 smoothing [readings squared].
     """
-    width = width_at(interval)
+    width = window_length(interval)
     windows = local_windows(co2, width, smoothing=smoothing)
     before = np.concatenate([np.full(width - 1, ventilation[0]), ventilation])
     flows = sliding_window_view(before, width)[:, ::-1]
-    return Rows(windows, flows, np.minimum.accumulate(windows[:, 0]), clock, interval)
+    return Inputs(windows, flows, np.minimum.accumulate(windows[:, 0]), clock, interval)
 
 
-def stacked(parts: Sequence[Rows]) -> Rows:
+def concatenate_inputs(parts: Sequence[Inputs]) -> Inputs:
     """Put rows below each other."""
-    return Rows(
+    return Inputs(
         np.concatenate([rows.co2.T for rows in parts], axis=1).T,  # by columns in memory, as they are read
         np.concatenate([rows.ventilation.T for rows in parts], axis=1).T,
         np.concatenate([rows.low for rows in parts]),

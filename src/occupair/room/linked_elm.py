@@ -85,7 +85,7 @@ class LinkedLayer:
         return np.concatenate([np.full(self.n_hidden, ridge), np.full(self.mean.size, link_ridge), [_FREE]])
 
 
-def make_layer(
+def fit_layer(
     x: Array, sizes: Sequence[int], z_max: Sequence[float], *, n_hidden: int, seed: int
 ) -> LinkedLayer:
     """Draw a layer and scale it to the columns ``x``, by the three steps of Section III-D."""
@@ -131,7 +131,7 @@ def ridge_pairs(ridges: Sequence[float] = RIDGES) -> list[tuple[float, float]]:
     return list(product(ridges, LINK_RIDGES))
 
 
-def read_outs(
+def fit_read_outs(
     layer: LinkedLayer,
     x: Array,
     targets: Array,

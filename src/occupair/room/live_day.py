@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.room.inputs import Clock, Rows, rows_of, width_at
+from occupair.room.inputs import Clock, Inputs, episode_inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START
 from occupair.smoothing import LocalSmoother
@@ -43,13 +43,13 @@ class RoomDay:
         """Take the next reading [ppm], [0..1] and estimate anew what it refines."""
         self.estimate(self.note(co2, ventilation, time))
 
-    def note(self, co2: float, ventilation: float, time: dt.datetime) -> Rows:
+    def note(self, co2: float, ventilation: float, time: dt.datetime) -> Inputs:
         """Take the next reading [ppm], [0..1]; what is known now, to be estimated from."""
         self._smoother.append(co2)
         self._ventilation.append(ventilation)
         return self._row(time)
 
-    def estimate(self, row: Rows) -> None:
+    def estimate(self, row: Inputs) -> None:
         """Estimate and keep what follows from the newest reading."""
         people, if_open = self.model.people(row)
         low, high = self.model.refinements[0].ranges.between(people[0], *self._errors)  # its lag is 0
@@ -65,14 +65,14 @@ class RoomDay:
                 self._people[last - one.lag] = refined
         self.range = between
 
-    def _row(self, time: dt.datetime) -> Rows:
+    def _row(self, time: dt.datetime) -> Inputs:
         """Give what is known now; before the first reading the first is repeated."""
-        width = width_at(self.model.interval)
+        width = window_length(self.model.interval)
         first = max(len(self) - width, 0)
         co2 = _newest_first(self._smoother.since(first), width)
         self._low = min(self._low, float(co2[0, 0]))
         flow = _newest_first(np.array(self._ventilation[first:]), width)
-        return Rows(co2, flow, np.array([self._low]), Clock.at(time), self.model.interval)
+        return Inputs(co2, flow, np.array([self._low]), Clock.at(time), self.model.interval)
 
     @cached_property
     def _errors(self) -> tuple[Array, Array]:
@@ -83,7 +83,7 @@ class RoomDay:
         """Take the first readings of the day all at once."""
         clock = Clock.of(pd.DatetimeIndex(list(times[:-1])))
         if len(clock.minute):
-            rows = rows_of(
+            rows = episode_inputs(
                 co2[:-1],
                 ventilation[:-1],
                 clock,

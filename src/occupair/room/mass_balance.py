@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.inputs import Rows
+from occupair.room.inputs import Inputs
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -63,7 +63,7 @@ class BaseLevel:
         margin = MARGIN / len(lows) ** 2
         return cls(float(min(lows)) - margin, float(max(lows)) + margin, float(np.median(lows)))
 
-    def at(self, rows: Rows, share: float | Array) -> Array:
+    def at(self, rows: Inputs, share: float | Array) -> Array:
         """Give the base level at every row: ``share`` of it follows the low of the day so far [ppm].
 
         Several shares, as an array of shape (K, 1), give an array of shape (K, N).
@@ -73,7 +73,7 @@ class BaseLevel:
 
 
 @dataclass(frozen=True)
-class Choice:
+class BalanceVariant:
     """One mass balance among those that are averaged.
 
     Parameters
@@ -102,19 +102,19 @@ class Balance:
     """People some readings ago, by an average of mass balances."""
 
     base: BaseLevel
-    choices: tuple[Choice, ...]
+    choices: tuple[BalanceVariant, ...]
 
-    def people(self, rows: Rows) -> Array:
+    def people(self, rows: Inputs) -> Array:
         """Estimate at every row [people]; not clamped."""
-        return np.asarray(Heard([self]).people(rows)[0])
+        return np.asarray(BalanceEvaluator([self]).people(rows)[0])
 
     @property
-    def best(self) -> Choice:
+    def best(self) -> BalanceVariant:
         """The choice with the largest weight."""
         return max(self.choices, key=lambda choice: choice.weight)
 
 
-class Heard:
+class BalanceEvaluator:
     """What several mass balances say at once: what any of them looks at is computed once.
 
     Parameters
@@ -131,28 +131,28 @@ class Heard:
         for r, base, choice in heard:
             coef[r, :, looks.index((base, choice.share, choice.behind))] += choice.weight * choice.coef
         self._coef = coef.reshape(len(balances), -1)
-        self._base = together([base for base, _, _ in looks])
+        self._base = stack_base_levels([base for base, _, _ in looks])
         self._share = np.array([[share] for _, share, _ in looks])
         self._behind = np.array([behind for _, _, behind in looks])
 
-    def people(self, rows: Rows) -> Array:
+    def people(self, rows: Inputs) -> Array:
         """Give what each says of every row, shape (R, N) [people]; not clamped."""
         terms = balance_terms(rows, self._base, self._share, self._behind)
         return np.asarray(self._coef @ terms.reshape(-1, len(rows)))
 
 
-def together(bases: Sequence[BaseLevel]) -> BaseLevel:
+def stack_base_levels(bases: Sequence[BaseLevel]) -> BaseLevel:
     """Give the base levels of K looks as one, with columns of K numbers."""
     levels = np.array([(base.lowest, base.highest, base.usual) for base in bases])
     return BaseLevel(*levels.T[:, :, np.newaxis])
 
 
-def balance_terms(rows: Rows, base: BaseLevel, share: float | Array, behind: int | Indices) -> Array:
+def balance_terms(rows: Inputs, base: BaseLevel, share: float | Array, behind: int | Indices) -> Array:
     """Terms of the mass balance ``behind`` readings before the newest of every row.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Inputs
         What is known.
     base : BaseLevel
         The base level.
@@ -184,13 +184,13 @@ class DayTerms:
 
     Parameters
     ----------
-    days : sequence of Rows
+    days : sequence of Inputs
         What was known, a day each.
     base : BaseLevel
         The base level.
     """
 
-    def __init__(self, days: Sequence[Rows], base: BaseLevel) -> None:
+    def __init__(self, days: Sequence[Inputs], base: BaseLevel) -> None:
         self.base = base
         self.interval = days[0].interval
         self.lengths = [len(day) for day in days]
@@ -206,7 +206,7 @@ class DayTerms:
         return self._kept[share, behind]
 
 
-def least_squares(
+def weak_ridge(
     share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
 ) -> tuple[Array, Array]:
     """Penalise hardly at all: a ridge of 1 on terms of unit variance, none on the constant."""
@@ -225,7 +225,7 @@ def fit_balance(
     people: Sequence[Array],
     *,
     lag: int,
-    penalty: Penalty = least_squares,
+    penalty: Penalty = weak_ridge,
     weights: Sequence[Array] | None = None,
 ) -> Balance:
     """Learn the mass balance of a room from its training days.
@@ -248,7 +248,7 @@ def fit_balance(
     if weight is not None and not weight.any():  # no count is known: only the penalty speaks
         weight = np.full(weight.size, NOISE)
     tried = [
-        _fit_choice(Choice(share, delay, behind, np.zeros(6)), days, counts, weight, penalty)
+        _fit_choice(BalanceVariant(share, delay, behind, np.zeros(6)), days, counts, weight, penalty)
         for share, (delay, behind) in product(SHARES, _delays(days.interval, lag))
     ]
     heard = _weights(np.array([error for _, error in tried]))
@@ -274,8 +274,8 @@ def _weights(errors: Array) -> Array:
 
 
 def _fit_choice(
-    choice: Choice, days: DayTerms, people: Array, weight: Array | None, penalty: Penalty
-) -> tuple[Choice, float]:
+    choice: BalanceVariant, days: DayTerms, people: Array, weight: Array | None, penalty: Penalty
+) -> tuple[BalanceVariant, float]:
     """Fit one balance to all days; also its squared error on each when fitted to all others."""
     terms, grams = days.at(choice.share, choice.behind)
     matrix, start = penalty(choice.share, choice.delay, terms, people, weight)

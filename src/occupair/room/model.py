@@ -9,17 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.features import Moment, Moments, room_columns
-from occupair.room.inputs import Rows
+from occupair.room.features import FeatureSettings, FeatureSettingsArrays, room_features
+from occupair.room.inputs import Inputs
+from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
-from occupair.room.mass_balance import Balance, BaseLevel, Heard, together
+from occupair.room.mass_balance import Balance, BalanceEvaluator, BaseLevel, stack_base_levels
 from occupair.room.open_hours import OpenHours
-from occupair.room.prediction_intervals import Ranges
+from occupair.room.prediction_intervals import PredictionIntervals
 
 Array = NDArray[np.float64]
-
-LAGS = (0.0, 10.0, 20.0)
-"""How long after a reading its estimate is refined by what came since [min]."""
 
 FEW = 0.1
 """Share of the most people up to which an estimate is taken for nobody when nobody seems present."""
@@ -33,7 +31,7 @@ class Refinement:
     ----------
     balance : Balance
         The mass balance.
-    moment : Moment
+    moment : FeatureSettings
         Where the network looks.
     layer : LinkedLayer
         Its random layer.
@@ -43,17 +41,17 @@ class Refinement:
         Its read-out of whether anybody is in: about 1 then, about 0 else.
     threshold : float
         Presence from which on somebody is in.
-    ranges : Ranges
+    ranges : PredictionIntervals
         How far off its estimates are.
     """
 
     balance: Balance
-    moment: Moment
+    moment: FeatureSettings
     layer: LinkedLayer
     coef: Array
     presence: Array
     threshold: float
-    ranges: Ranges
+    ranges: PredictionIntervals
 
     @property
     def lag(self) -> int:
@@ -67,12 +65,12 @@ class Refinement:
 
 
 class _Together(NamedTuple):
-    """What the R refinements of a room need of a row, put together."""
+    """What the R refinements of a room need of a row, put stack_base_levels."""
 
-    heard: Heard  # the balances of LAGS
+    heard: BalanceEvaluator  # the balances of LAGS
     own: list[int]  # which of LAGS each refinement is for
     base: BaseLevel
-    moments: Moments
+    moments: FeatureSettingsArrays
     thresholds: Array  # of shape (R, 1)
 
 
@@ -103,7 +101,7 @@ class RoomModel:
     hours: OpenHours
     refinements: tuple[Refinement, ...]
 
-    def people(self, rows: Rows) -> tuple[Array, Array]:
+    def people(self, rows: Inputs) -> tuple[Array, Array]:
         """Estimate, at every row, the people in at the reading that each refinement is for [people].
 
         Returns
@@ -113,7 +111,7 @@ class RoomModel:
         """
         parts = self._together
         said = self._clamped(parts.heard.people(rows))
-        columns = room_columns(rows, parts.base, parts.moments, said)
+        columns = room_features(rows, parts.base, parts.moments, said)
         network, presence = self._read(columns)
         people = averaged(self._clamped(network), said[parts.own], self.network_share)
         present = is_present(people, presence, parts.thresholds, self.most_people)
@@ -121,12 +119,12 @@ class RoomModel:
         if_open = np.where(present, people, 0.0)
         return np.where(is_open, if_open, 0.0), if_open
 
-    def of_day(self, rows: Rows, wait: int, interval: float = 0.9) -> tuple[Array, Array, Array]:
+    def of_day(self, rows: Inputs, wait: int, interval: float = 0.9) -> tuple[Array, Array, Array]:
         """Estimate every reading of an episode by what is known ``wait`` readings after it.
 
         Parameters
         ----------
-        rows : Rows
+        rows : Inputs
             What was known at each reading of the episode. Its last readings wait until it ends.
         wait : int
             Readings that an estimate waits for.
@@ -158,12 +156,12 @@ class RoomModel:
 
     @cached_property
     def _together(self) -> _Together:
-        lags, balances = lags_at(self.interval), {one.lag: one.balance for one in self.refinements}
+        lags, balances = lags_in_readings(self.interval), {one.lag: one.balance for one in self.refinements}
         return _Together(
-            heard=Heard([balances[lag] for lag in lags]),
+            heard=BalanceEvaluator([balances[lag] for lag in lags]),
             own=[lags.index(one.lag) for one in self.refinements],
-            base=together([one.balance.base for one in self.refinements]),
-            moments=Moments.of([one.moment for one in self.refinements]),
+            base=stack_base_levels([one.balance.base for one in self.refinements]),
+            moments=FeatureSettingsArrays.of([one.moment for one in self.refinements]),
             thresholds=np.array([[one.threshold] for one in self.refinements]),
         )
 
@@ -178,14 +176,3 @@ def is_present(
 ) -> NDArray[np.bool_]:
     """Tell whether anybody is in: where few are estimated, presence has the last word."""
     return (presence >= threshold) | (people >= FEW * most)
-
-
-def lags_at(interval: float) -> tuple[int, ...]:
-    """``LAGS`` in readings, as many as have come after so many minutes.
-
-    Examples
-    --------
-    >>> lags_at(1.0), lags_at(15.0)
-    ((0, 10, 20), (0, 0, 1))
-    """
-    return tuple(int(lag / interval + 1e-6) for lag in LAGS)

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.features import GROUPS, Moment
-from occupair.room.inputs import width_at
+from occupair.room.features import GROUPS, FeatureSettings
+from occupair.room.inputs import window_length
+from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
-from occupair.room.mass_balance import Balance, BaseLevel, Choice
-from occupair.room.model import Refinement, RoomModel, lags_at
+from occupair.room.mass_balance import Balance, BalanceVariant, BaseLevel
+from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours
-from occupair.room.prediction_intervals import LEVELS, Ranges
+from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 
 Array = NDArray[np.float64]
 
@@ -46,8 +47,8 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
 def room_from_json(values: dict[str, Any]) -> RoomModel:
     """Turn plain values back into the room, or raise ValueError, TypeError or KeyError."""
     interval = _number(values["interval"], above=0.0)
-    refinements = tuple(_refinement_from_json(one, width_at(interval)) for one in values["refinements"])
-    if [one.lag for one in refinements] != sorted(set(lags_at(interval))):
+    refinements = tuple(_refinement_from_json(one, window_length(interval)) for one in values["refinements"])
+    if [one.lag for one in refinements] != sorted(set(lags_in_readings(interval))):
         raise ValueError("refinements do not fit the interval")
     return RoomModel(
         interval=interval,
@@ -85,7 +86,7 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
 def _refinement_from_json(values: dict[str, Any], width: int) -> Refinement:
     n_hidden = _count(values["n_hidden"], most=_MOST_NEURONS, least=1)
     lag, behind, share = values["moment"]
-    moment = Moment(_count(lag, most=width), _count(behind, most=lag), _number(share))
+    moment = FeatureSettings(_count(lag, most=width), _count(behind, most=lag), _number(share))
     base = BaseLevel(*_array(values["base"], (3,)).tolist())
     edges = _array(values["edges"], (len(values["edges"]),))
     if edges.size == 0 or edges[0] > 0 or (np.diff(edges) < 0).any():
@@ -106,7 +107,7 @@ def _refinement_from_json(values: dict[str, Any], width: int) -> Refinement:
         coef=_array(values["coef"], (n_hidden + _COLUMNS + 1,)),
         presence=_array(values["presence"], (n_hidden + _COLUMNS + 1,)),
         threshold=_number(values["threshold"]),
-        ranges=Ranges(edges, _array(values["errors"], (edges.size, LEVELS.size))),
+        ranges=PredictionIntervals(edges, _array(values["errors"], (edges.size, QUANTILES.size))),
     )
 
 
@@ -121,16 +122,16 @@ def check_layer(checksum: int, weights: Array, bias: Array) -> None:
         raise ValueError("its random layer does not come out the same on this machine")
 
 
-def _choices(values: list[Any], lag: int) -> tuple[Choice, ...]:
+def _choices(values: list[Any], lag: int) -> tuple[BalanceVariant, ...]:
     choices = tuple(_choice(choice, lag) for choice in values)
     if not np.isclose(sum(choice.weight for choice in choices), 1.0):
         raise ValueError("weights of the mass balances must sum to 1")
     return choices
 
 
-def _choice(values: list[Any], lag: int) -> Choice:
+def _choice(values: list[Any], lag: int) -> BalanceVariant:
     share, delay, behind, weight, *coef = values
-    return Choice(
+    return BalanceVariant(
         share=_number(share),
         delay=_number(delay, least=0.0),
         behind=_count(behind, most=lag),

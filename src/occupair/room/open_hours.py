@@ -88,7 +88,7 @@ class OpenHours:
         return np.asarray(self.is_open[clock.weekend.astype(int), minute])
 
 
-def learn_hours(
+def fit_open_hours(
     clocks: Sequence[Clock],
     people: Sequence[Array],
     weights: Sequence[Array] | None = None,
@@ -106,7 +106,7 @@ def learn_hours(
     weights : sequence of array, optional
         How far each count is to be trusted [0..1]; None: all fully.
     unasked : sequence of array, optional
-        Minutes of each day about which no count tells, see ``unasked_minutes``; None: there are none.
+        Minutes of each day about which no count tells, see ``unobserved_minutes``; None: there are none.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def learn_hours(
     return learned(days >= 0), left_out
 
 
-def unasked_minutes(minute: Array, known: NDArray[np.bool_], interval: float) -> Minutes:
+def unobserved_minutes(minute: Array, known: NDArray[np.bool_], interval: float) -> Minutes:
     """Tell at which minutes of a day the room was read but no count tells who was in.
 
     Parameters
@@ -146,9 +146,9 @@ def unasked_minutes(minute: Array, known: NDArray[np.bool_], interval: float) ->
     Examples
     --------
     >>> minute = np.arange(0.0, 600.0, 5.0)
-    >>> np.flatnonzero(unasked_minutes(minute, minute != 300, 5.0)).tolist()
+    >>> np.flatnonzero(unobserved_minutes(minute, minute != 300, 5.0)).tolist()
     []
-    >>> np.flatnonzero(unasked_minutes(minute, minute <= 300, 5.0))[[0, -1]].tolist()
+    >>> np.flatnonzero(unobserved_minutes(minute, minute <= 300, 5.0))[[0, -1]].tolist()
     [331, 625]
     """
     reach = min(max(REACH, round(interval)), 719)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LEVELS = np.concatenate([[0.0, 0.005, 0.01], np.arange(0.02, 0.981, 0.01), [0.99, 0.995, 1.0]])
+QUANTILES = np.concatenate([[0.0, 0.005, 0.01], np.arange(0.02, 0.981, 0.01), [0.99, 0.995, 1.0]])
 """Quantiles of the errors that are kept."""
 
 _BINS = 8
@@ -27,7 +27,7 @@ _FEWEST_APART = 20  # errors in a bin that are not much the same: for nine of te
 
 
 @dataclass(frozen=True)
-class Ranges:
+class PredictionIntervals:
     """Quantiles of the error of an estimate, by its level.
 
     Parameters
@@ -35,21 +35,21 @@ class Ranges:
     edges : array of shape (B,)
         Estimates from which on each bin holds [people]; the first is 0.
     errors : array of shape (B, Q)
-        Quantiles ``LEVELS`` of true minus estimated people in each bin [people].
+        Quantiles ``QUANTILES`` of true minus estimated people in each bin [people].
     """
 
     edges: Array
     errors: Array
 
     @classmethod
-    def unknown(cls, most: float) -> Ranges:
+    def unknown(cls, most: float) -> PredictionIntervals:
         """Give ranges from nobody to the most people seen [people]: no day was left out to learn from."""
-        return cls(np.zeros(1), np.where(LEVELS < 0.5, -most, most)[np.newaxis])
+        return cls(np.zeros(1), np.where(QUANTILES < 0.5, -most, most)[np.newaxis])
 
     @classmethod
     def learn(
         cls, estimated: Array, true: Array, weight: Array | None = None, most: float = np.inf
-    ) -> Ranges:
+    ) -> PredictionIntervals:
         """Keep the errors of estimates of days left out [people].
 
         Parameters
@@ -64,7 +64,7 @@ class Ranges:
 
         Examples
         --------
-        >>> ranges = Ranges.learn(np.full(200, 5.0), np.tile([4.0, 6.0], 100))
+        >>> ranges = PredictionIntervals.learn(np.full(200, 5.0), np.tile([4.0, 6.0], 100))
         >>> ranges.around(np.array([5.0]), 0.9)
         (array([4.]), array([6.]))
         """
@@ -80,7 +80,8 @@ class Ranges:
         if weight is not None:
             return cls(edges, np.array([_few(error, weight, which == k, most) for k in range(edges.size)]))
         quantiles = [
-            np.quantile(error[which == k] if (which == k).any() else error, LEVELS) for k in range(edges.size)
+            np.quantile(error[which == k] if (which == k).any() else error, QUANTILES)
+            for k in range(edges.size)
         ]
         return cls(edges, np.round(quantiles, 3))
 
@@ -96,7 +97,7 @@ class Ranges:
     def errors_at(self, interval: float) -> tuple[Array, Array]:
         """Give the errors between which the share ``interval`` lies, in each bin [people]."""
         low, high = (
-            np.array([np.interp(level, LEVELS, errors) for errors in self.errors])
+            np.array([np.interp(level, QUANTILES, errors) for errors in self.errors])
             for level in ((1 - interval) / 2, (1 + interval) / 2)
         )
         return low, high
@@ -109,8 +110,8 @@ def _few(error: Array, weight: Array, which: NDArray[np.bool_], most: float) -> 
     """
     if weight[which].sum() >= _FEWEST_APART:
         error, weight = error[which], weight[which]
-    low, high = -_beyond(-error, weight, 1 - LEVELS, most), _beyond(error, weight, LEVELS, most)
-    return np.asarray(np.round(np.where(LEVELS < 0.5, low, high), 3))
+    low, high = -_beyond(-error, weight, 1 - QUANTILES, most), _beyond(error, weight, QUANTILES, most)
+    return np.asarray(np.round(np.where(QUANTILES < 0.5, low, high), 3))
 
 
 def _beyond(error: Array, weight: Array, levels: Array, most: float) -> Array:

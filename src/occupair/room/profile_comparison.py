@@ -23,7 +23,7 @@ WORTHWHILE = 0.95
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ProfileComparison:
     """Errors on training days left out.
 
     Parameters
@@ -58,13 +58,13 @@ class Comparison:
         return f"{verdict}: on days left out {ours} people off with it, {clock} by the time of day alone"
 
 
-def compare(
+def compare_with_profile(
     clocks: Sequence[Clock],
     people: Sequence[Array],
     estimated: Sequence[Array],
     weights: Sequence[Array] | None = None,
     worth: float | None = None,
-) -> Comparison | None:
+) -> ProfileComparison | None:
     """Compare estimates of days left out with the profile of the other days.
 
     Parameters
@@ -81,20 +81,20 @@ def compare(
 
     Returns
     -------
-    Comparison or None
+    ProfileComparison or None
         None when no time of day has a count on two days.
     """
     days = range(len(clocks))
     if weights is None:
         profiles = [profile(clocks, people, left_out=k) for k in days]
-        return Comparison(_rmse(people, estimated), _rmse(people, profiles), len(clocks))
+        return ProfileComparison(_rmse(people, estimated), _rmse(people, profiles), len(clocks))
     profiles = [profile(clocks, people, left_out=k, weights=weights) for k in days]
     seen = [weight * ~np.isnan(told) for weight, told in zip(weights, profiles, strict=True)]
     if not any(weight.any() for weight in seen):
         return None
     profiles = [np.nan_to_num(told) for told in profiles]
     error, profile_error = _rmse(people, estimated, seen), _rmse(people, profiles, seen)
-    return Comparison(error, profile_error, days=len(clocks) if worth is None else int(worth))
+    return ProfileComparison(error, profile_error, days=len(clocks) if worth is None else int(worth))
 
 
 def profile(

@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import each_on_a_core
 from occupair.progress import track
-from occupair.room.features import GROUPS, moment_of, room_columns
-from occupair.room.inputs import Clock, Rows
-from occupair.room.linked_elm import LinkedLayer, make_layer, read_outs, ridge_pairs
-from occupair.room.mass_balance import Balance, BaseLevel, DayTerms, Heard, fit_balance, least_squares
-from occupair.room.model import LAGS, Refinement, RoomModel, averaged, is_present, lags_at
-from occupair.room.open_hours import OpenHours, learn_hours
-from occupair.room.prediction_intervals import Ranges
-from occupair.room.training_days import Episode, TrainingDays, prepare
-from occupair.room.transfer import OtherRooms
+from occupair.room.features import GROUPS, feature_settings, room_features
+from occupair.room.inputs import Clock, Inputs
+from occupair.room.lags import LAGS, lags_in_readings
+from occupair.room.linked_elm import LinkedLayer, fit_layer, fit_read_outs, ridge_pairs
+from occupair.room.mass_balance import Balance, BalanceEvaluator, BaseLevel, DayTerms, fit_balance, weak_ridge
+from occupair.room.model import Refinement, RoomModel, averaged, is_present
+from occupair.room.open_hours import OpenHours, fit_open_hours
+from occupair.room.prediction_intervals import PredictionIntervals
+from occupair.room.training_days import LabelledEpisode, TrainingDays, prepare_training_days
+from occupair.room.transfer import BalancePrior
 
 Array = NDArray[np.float64]
 
@@ -44,7 +45,7 @@ THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """What training is told.
 
     Parameters
@@ -75,7 +76,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class HeldOutEstimates:
     """What the estimator says of training days when it is trained on the others, at lag 0.
 
     Parameters
@@ -105,17 +106,17 @@ class LeftOut:
 
 
 def fit_room(
-    dates: Sequence[Sequence[Episode]], settings: Settings, others: OtherRooms | None = None
-) -> tuple[RoomModel, LeftOut]:
+    dates: Sequence[Sequence[LabelledEpisode]], settings: TrainingSettings, others: BalancePrior | None = None
+) -> tuple[RoomModel, HeldOutEstimates]:
     """Train a room.
 
     Parameters
     ----------
-    dates : sequence of sequence of Episode
+    dates : sequence of sequence of LabelledEpisode
         The episodes of each local day.
-    settings : Settings
+    settings : TrainingSettings
         What training is told.
-    others : OtherRooms, optional
+    others : BalancePrior, optional
         Rooms to start from.
 
     Returns
@@ -123,11 +124,11 @@ def fit_room(
     model, left_out
         The trained room, and its proof.
     """
-    training = prepare(dates, interval=settings.interval, smoothing=settings.smoothing)
+    training = prepare_training_days(dates, interval=settings.interval, smoothing=settings.smoothing)
     learned, folds = _learn(training, others), _folds(training, others)
     share = 0.5 * min(1.0, training.worth / ENOUGH_DAYS) * training.covered
     unasked = None if training.gaps is None else training.gaps.unasked
-    hours, hours_left_out = learn_hours(training.clocks, training.people[0], training.weights(0), unasked)
+    hours, hours_left_out = fit_open_hours(training.clocks, training.people[0], training.weights(0), unasked)
     proofs = {
         lag: _best_proof(folds, training, lag, settings)
         for lag in track(list(training.people), "training", show=settings.verbose)
@@ -140,7 +141,7 @@ def fit_room(
     refinements = tuple(refinement for refinement, _ in trained)
     model = RoomModel(settings.interval, settings.smoothing, training.most, share, hours, refinements)
     estimated = training.split(trained[0][1])
-    left_out = LeftOut(
+    left_out = HeldOutEstimates(
         training.clocks, training.people[0], estimated, training.weights(0), worth=training.worth
     )
     return model, left_out
@@ -150,7 +151,7 @@ def fit_room(
 class _Judged:
     """Some days, and what the mass balances say of each: arrays of shape (3, N), a row for each lag."""
 
-    days: Sequence[Rows]
+    days: Sequence[Inputs]
     said: Sequence[Array]
 
 
@@ -166,21 +167,21 @@ class _Learned:
         """The days they were learned from."""
         return self.judge(self.training.days)
 
-    def judge(self, days: Sequence[Rows]) -> _Judged:
+    def judge(self, days: Sequence[Inputs]) -> _Judged:
         """Give what they say of these or of other days."""
-        heard = Heard([self.balances[lag] for lag in lags_at(self.training.interval)])
+        heard = BalanceEvaluator([self.balances[lag] for lag in lags_in_readings(self.training.interval)])
         return _Judged(days, [self.training.clamped(heard.people(day)) for day in days])
 
     def columns(self, judged: _Judged, lag: int) -> Array:
         """Give the columns of days, all days in one."""
         balance = self.balances[lag]
-        moment = moment_of(balance, lag)
+        moment = feature_settings(balance, lag)
         days = zip(judged.days, judged.said, strict=True)
-        return np.concatenate([room_columns(day, balance.base, moment, said) for day, said in days])
+        return np.concatenate([room_features(day, balance.base, moment, said) for day, said in days])
 
     def people(self, judged: _Judged, lag: int) -> Array:
         """Give what the mass balance says, all days in one [people]."""
-        place = lags_at(self.training.interval).index(lag)
+        place = lags_in_readings(self.training.interval).index(lag)
         return np.concatenate([said[place] for said in judged.said])
 
 
@@ -193,17 +194,17 @@ class _Fold:
     place: NDArray[np.int64]
 
 
-def _learn(training: TrainingDays, others: OtherRooms | None) -> _Learned:
+def _learn(training: TrainingDays, others: BalancePrior | None) -> _Learned:
     days, balances = DayTerms(training.days, BaseLevel.learn(training.lows)), {}
-    for lag, minutes in zip(lags_at(training.interval), LAGS, strict=True):
-        penalty = least_squares if others is None else others.penalty(minutes, training.worth)
+    for lag, minutes in zip(lags_in_readings(training.interval), LAGS, strict=True):
+        penalty = weak_ridge if others is None else others.penalty(minutes, training.worth)
         balances[lag] = fit_balance(
             days, training.people[lag], lag=lag, penalty=penalty, weights=training.weights(lag)
         )
     return _Learned(training, balances)
 
 
-def _folds(training: TrainingDays, others: OtherRooms | None) -> list[_Fold]:
+def _folds(training: TrainingDays, others: BalancePrior | None) -> list[_Fold]:
     """Deal the days into parts, and learn without each; a single day has nobody to learn from."""
     parts = min(FOLDS, len(training))
     if parts < 2:
@@ -226,7 +227,7 @@ def _refine(
     proof: _Proof,
     share: float,
     hours: Sequence[OpenHours],
-    settings: Settings,
+    settings: TrainingSettings,
 ) -> tuple[Refinement, Array]:
     """Train what is said of a reading some time later; also what it says of days left out [people]."""
     training, target = learned.training, learned.training.target(lag)
@@ -240,11 +241,11 @@ def _refine(
     before = lag * settings.interval
     is_open = np.concatenate([hours[k].at(clock, before) for k, clock in enumerate(training.clocks)])
     estimated = np.where(present & is_open, estimated, 0.0)
-    ranges = _ranges(training, lag, estimated) if folds else Ranges.unknown(training.most)
+    ranges = _ranges(training, lag, estimated) if folds else PredictionIntervals.unknown(training.most)
     balance = learned.balances[lag]
     refinement = Refinement(
         balance=balance,
-        moment=moment_of(balance, lag),
+        moment=feature_settings(balance, lag),
         layer=layer,
         coef=coefs[0][:, 0],
         presence=coefs[1][:, 1],
@@ -255,28 +256,28 @@ def _refine(
 
 
 def _train(
-    learned: _Learned, lag: int, seed: int, pairs: Sequence[tuple[float, float]], settings: Settings
+    learned: _Learned, lag: int, seed: int, pairs: Sequence[tuple[float, float]], settings: TrainingSettings
 ) -> tuple[LinkedLayer, list[Array]]:
     """Train the network on all rows that teach: its layer, and read-outs for every pair of ridges."""
     training, taught = learned.training, learned.training.taught(lag)
     columns, weight = learned.columns(learned.own, lag)[taught], training.weight(lag)
-    layer = make_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
+    layer = fit_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
     targets, weight = _targets(training.target(lag)[taught]), None if weight is None else weight[taught]
-    return layer, read_outs(layer, columns, targets, pairs, weight)
+    return layer, fit_read_outs(layer, columns, targets, pairs, weight)
 
 
-def _ranges(training: TrainingDays, lag: int, estimated: Array) -> Ranges:
+def _ranges(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
     """Learn how far off estimates are; counts of one quarter of an hour together weigh as one."""
     target, weights = training.target(lag), training.weights(lag)
     if weights is None:
-        return Ranges.learn(estimated, target)
+        return PredictionIntervals.learn(estimated, target)
     apart = []
     for clock, weight in zip(training.clocks, weights, strict=True):
         slot = (clock.minute // APART).astype(int)
         rows = np.bincount(slot, weights=weight > 0, minlength=1440 // APART)[slot]
         apart.append(weight / np.maximum(rows, 1))
     weight, taught = np.concatenate(apart), training.taught(lag)
-    return Ranges.learn(estimated[taught], target[taught], weight[taught], training.most)
+    return PredictionIntervals.learn(estimated[taught], target[taught], weight[taught], training.most)
 
 
 @dataclass(frozen=True)
@@ -290,7 +291,9 @@ class _Proof:
     error: float
 
 
-def _best_proof(folds: Sequence[_Fold], training: TrainingDays, lag: int, settings: Settings) -> _Proof:
+def _best_proof(
+    folds: Sequence[_Fold], training: TrainingDays, lag: int, settings: TrainingSettings
+) -> _Proof:
     """Try every random layer, and keep the proof of the best."""
     target, weight = training.target(lag), training.weight(lag)
     proofs = [_prove(folds, lag, target, seed, settings, weight) for seed in settings.seeds]
@@ -302,7 +305,7 @@ def _prove(
     lag: int,
     target: Array,
     seed: int,
-    settings: Settings,
+    settings: TrainingSettings,
     weight: Array | None = None,
 ) -> _Proof:
     """Train on the other days of every fold with all ridges, and choose those that do best."""

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.room.inputs import Clock, Rows, rows_of, stacked
-from occupair.room.model import LAGS, lags_at
-from occupair.room.open_hours import Minutes, unasked_minutes
+from occupair.room.inputs import Clock, Inputs, concatenate_inputs, episode_inputs
+from occupair.room.lags import LAGS, lags_in_readings
+from occupair.room.open_hours import Minutes, unobserved_minutes
 
 Array = NDArray[np.float64]
 T = TypeVar("T", bound=np.generic)
@@ -31,7 +31,7 @@ HOUR = 60
 
 
 @dataclass(frozen=True)
-class Episode:
+class LabelledEpisode:
     """Readings without a gap, with head counts."""
 
     co2: Array  # [ppm]
@@ -47,7 +47,7 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Gaps:
+class SparseLabels:
     """What is to be known where head counts are not all there and fully trusted.
 
     Parameters
@@ -65,10 +65,10 @@ class Gaps:
     unasked: list[Minutes]
     trust: list[Array]
 
-    def only(self, which: Sequence[int]) -> Gaps:
+    def only(self, which: Sequence[int]) -> SparseLabels:
         """Give some of the days."""
         weights = {lag: [days[k] for k in which] for lag, days in self.weights.items()}
-        return Gaps(weights, [self.unasked[k] for k in which], [self.trust[k] for k in which])
+        return SparseLabels(weights, [self.unasked[k] for k in which], [self.trust[k] for k in which])
 
 
 @dataclass(frozen=True)
@@ -77,20 +77,20 @@ class TrainingDays:
 
     Parameters
     ----------
-    days : list of Rows
+    days : list of Inputs
         What was known on each.
     people : dict
         By lag [readings], how many were in so long before each row of each day [people]; 0 if not known.
     lows : list of float
         The lowest CO2 of each day [ppm].
-    gaps : Gaps, optional
+    gaps : SparseLabels, optional
         None if all head counts are there, and fully trusted.
     """
 
-    days: list[Rows]
+    days: list[Inputs]
     people: dict[int, list[Array]]
     lows: list[float]
-    gaps: Gaps | None = None
+    gaps: SparseLabels | None = None
 
     def __len__(self) -> int:
         return len(self.days)
@@ -157,19 +157,23 @@ class TrainingDays:
         return np.split(rows, np.cumsum([len(day) for day in self.days])[:-1])
 
 
-def prepare(dates: Sequence[Sequence[Episode]], *, interval: float, smoothing: float) -> TrainingDays:
+def prepare_training_days(
+    dates: Sequence[Sequence[LabelledEpisode]], *, interval: float, smoothing: float
+) -> TrainingDays:
     """Look at every day as the estimator will, and thin it out; days without a count are left out."""
-    every, lags = max(round(EVERY / interval), 1), lags_at(interval)
+    every, lags = max(round(EVERY / interval), 1), lags_in_readings(interval)
     has_gaps = any(episode.weight is not None for date in dates for episode in date)
     dates = [date for date in dates if any(episode.known.any() for episode in date)]
     days, lows, chosen = [], [], []
     for date in dates:
         whole = [_rows(episode, interval, smoothing) for episode in date]
         chosen.append([_looked_at(episode, lags, every) for episode in date])
-        days.append(stacked([rows.take(which) for rows, which in zip(whole, chosen[-1], strict=True)]))
+        days.append(
+            concatenate_inputs([rows.take(which) for rows, which in zip(whole, chosen[-1], strict=True)])
+        )
         lows.append(min(float(rows.low[-1]) for rows in whole))
 
-    def before(lag: int, of: Callable[[Episode], Array]) -> list[Array]:
+    def before(lag: int, of: Callable[[LabelledEpisode], Array]) -> list[Array]:
         return [
             np.concatenate([_before(of(one), lag)[which] for one, which in zip(date, rows, strict=True)])
             for date, rows in zip(dates, chosen, strict=True)
@@ -183,10 +187,10 @@ def prepare(dates: Sequence[Sequence[Episode]], *, interval: float, smoothing: f
         if not any(day.any() for day in weights[lag]):
             raise InputError(f"readings: no head count is followed by readings for {minutes:g} min")
     unasked = [_unasked(date, interval) for date in dates]
-    return TrainingDays(days, people, lows, Gaps(weights, unasked, [_trust(date) for date in dates]))
+    return TrainingDays(days, people, lows, SparseLabels(weights, unasked, [_trust(date) for date in dates]))
 
 
-def _looked_at(episode: Episode, lags: Sequence[int], every: int) -> slice | NDArray[np.int64]:
+def _looked_at(episode: LabelledEpisode, lags: Sequence[int], every: int) -> slice | NDArray[np.int64]:
     """Choose rows: every so many of each stretch in which there are counts of so long before."""
     if episode.weight is None:
         return slice(None, None, every)
@@ -199,23 +203,23 @@ def _looked_at(episode: Episode, lags: Sequence[int], every: int) -> slice | NDA
     return np.flatnonzero(chosen)
 
 
-def _known_people(episode: Episode) -> Array:
+def _known_people(episode: LabelledEpisode) -> Array:
     return episode.people if episode.weight is None else np.where(episode.known, episode.people, 0.0)
 
 
-def _weight(episode: Episode) -> Array:
+def _weight(episode: LabelledEpisode) -> Array:
     return np.ones(episode.people.size) if episode.weight is None else episode.weight
 
 
-def _unasked(date: Sequence[Episode], interval: float) -> Minutes:
+def _unasked(date: Sequence[LabelledEpisode], interval: float) -> Minutes:
     minute, known = (
         np.concatenate([episode.clock.minute for episode in date]),
         np.concatenate([episode.known for episode in date]),
     )
-    return unasked_minutes(minute, known, interval)
+    return unobserved_minutes(minute, known, interval)
 
 
-def _trust(date: Sequence[Episode]) -> Array:
+def _trust(date: Sequence[LabelledEpisode]) -> Array:
     """Give how far the best count of each hour of a day is to be trusted; NaN where it was not read."""
     best = np.full(1440 // HOUR, np.nan)
     for episode in date:
@@ -223,8 +227,10 @@ def _trust(date: Sequence[Episode]) -> Array:
     return best
 
 
-def _rows(episode: Episode, interval: float, smoothing: float) -> Rows:
-    return rows_of(episode.co2, episode.ventilation, episode.clock, interval=interval, smoothing=smoothing)
+def _rows(episode: LabelledEpisode, interval: float, smoothing: float) -> Inputs:
+    return episode_inputs(
+        episode.co2, episode.ventilation, episode.clock, interval=interval, smoothing=smoothing
+    )
 
 
 def _before(values: NDArray[T], lag: int) -> NDArray[T]:

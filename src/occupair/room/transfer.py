@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.room.mass_balance import Balance, Choice, Penalty
-from occupair.room.model import LAGS, RoomModel, lags_at
+from occupair.room.lags import LAGS, lags_in_readings
+from occupair.room.mass_balance import Balance, BalanceVariant, Penalty
+from occupair.room.model import RoomModel
 
 if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 WORTH = 300.0
-"""Rows of a new room, over its days, that one room's knowledge of it is worth."""
+"""Inputs of a new room, over its days, that one room's knowledge of it is worth."""
 
 _TOGETHER = 0.7  # how far coefficients that vary together over rooms are believed to do so here
 _OWN_SPREAD = 0.5  # of its mean, the least spread of a coefficient over rooms
 
 
 @dataclass(frozen=True)
-class OtherRooms:
+class BalancePrior:
     """Mass balances of other rooms.
 
     Parameters
@@ -77,7 +78,7 @@ class OtherRooms:
         return draw
 
 
-def other_rooms(models: Sequence[OccupancyEstimator]) -> OtherRooms:
+def balance_prior(models: Sequence[OccupancyEstimator]) -> BalancePrior:
     """Take from trained estimators what they know of other rooms."""
     if not models:
         raise InputError("rooms must name at least one trained model")
@@ -89,12 +90,12 @@ def other_rooms(models: Sequence[OccupancyEstimator]) -> OtherRooms:
     balances = {
         minutes: tuple(_balance(model.room_, lag) for model in models) for lag, minutes in enumerate(LAGS)
     }
-    return OtherRooms(balances, bool(models[0].uses_ventilation_))
+    return BalancePrior(balances, bool(models[0].uses_ventilation_))
 
 
 def _balance(room: RoomModel, place: int) -> Balance:
     """Give the mass balance for the ``place``-th of ``LAGS``; rooms that are read seldom have fewer."""
-    lag = lags_at(room.interval)[place]
+    lag = lags_in_readings(room.interval)[place]
     return next(one.balance for one in room.refinements if one.lag == lag)
 
 
@@ -103,7 +104,7 @@ def _noise(off: Array, weight: Array | None = None) -> float:
     return max(float(np.average(off**2, weights=weight)), 1e-3)
 
 
-def _nearest(choices: Sequence[Choice], share: float, delay: float) -> Choice:
+def _nearest(choices: Sequence[BalanceVariant], share: float, delay: float) -> BalanceVariant:
     """Give the balance that counts from the same base and takes CO2 to answer as late, or nearly."""
     return min(choices, key=lambda choice: (abs(choice.share - share), abs(choice.delay - delay)))
 

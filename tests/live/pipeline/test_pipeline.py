@@ -45,7 +45,7 @@ def test_goes_on_after_a_restart_as_if_nothing_had_happened(setup, store, office
     whole = kept(other)
     other.close()
     assert [one.time for one in broken] == [one.time for one in whole]
-    for name in ("people", "low", "high", "people_20", "co2_smoothed"):
+    for name in ("people", "low", "high", "people_refined", "co2_smoothed"):
         got, expected = ([getattr(one, name) for one in estimates] for estimates in (broken, whole))
         np.testing.assert_allclose(
             np.array(got, dtype=float), np.array(expected, dtype=float), rtol=0, atol=1e-9, err_msg=name

@@ -92,7 +92,7 @@ def assert_same(one, other):
     assert list(one) == list(other)
     for time, expected in other.items():
         got = one[time]
-        for name in ("people", "low", "high", "people_20", "co2_smoothed"):
+        for name in ("people", "low", "high", "people_refined", "co2_smoothed"):
             assert getattr(got, name) == pytest.approx(getattr(expected, name), abs=1e-6), (time, name)
         assert (got.co2, got.ventilation, got.quality) == (
             expected.co2,
@@ -110,7 +110,7 @@ def test_says_what_the_library_says_and_twenty_minutes_later_too(estimator, mode
     np.testing.assert_allclose([one.people for one in said], expected, rtol=0, atol=1e-6)
     later = estimator.estimate(two_days, lag=20)
     whole = [k for k in range(len(said)) if k % 288 < 284]  # the last minutes of a day wait for no more
-    np.testing.assert_allclose([said[k].people_20 for k in whole], later.iloc[whole], rtol=0, atol=1e-6)
+    np.testing.assert_allclose([said[k].people_refined for k in whole], later.iloc[whole], rtol=0, atol=1e-6)
     assert max(expected) > 2
 
 
@@ -256,7 +256,7 @@ def test_a_state_has_everything(model):
     assert state.co2 == 600.0
     assert 595 < state.co2_smoothed < 620
     assert state.ventilation == 0.5
-    assert state.people_20 is not None
+    assert state.people_refined is not None
 
 
 @pytest.mark.parametrize(
@@ -312,8 +312,8 @@ def test_a_restart_estimates_nothing_anew_that_was_said(model, office, monkeypat
     monkeypatch.setattr(Track, "_replay", lambda *given: replays.append(given) or [])
     after = kept.restart().track.state(NOW, math.inf)
     assert after.people_exact == before.people_exact
-    assert after.people_20 == pytest.approx(before.people_20, abs=1e-6)
-    assert replace(after, people_20=before.people_20) == before
+    assert after.people_refined == pytest.approx(before.people_refined, abs=1e-6)
+    assert replace(after, people_refined=before.people_refined) == before
     assert replays == []
 
 
@@ -374,7 +374,7 @@ def test_twenty_minutes_ago_is_not_mixed_up_when_ventilation_was_missing(office,
     readings = [replace(one, ventilation=None) if k < 120 else one for k, one in enumerate(readings_of(day))]
     kept = Kept(Track("lab", ZONE, model)).take(readings)
     later = estimator.estimate(day.iloc[120:], lag=20).to_numpy()
-    said = [one.people_20 for _, one in sorted(kept.estimates.items())]
+    said = [one.people_refined for _, one in sorted(kept.estimates.items())]
     assert said[:120] == [None] * 120
     known = [k for k in range(120, 146) if said[k] is not None]
     np.testing.assert_allclose([said[k] for k in known], [later[k - 120] for k in known], atol=1e-6)

@@ -140,7 +140,7 @@ def test_the_newest_readings_of_all_rooms(store):
 def test_estimates_come_back_and_new_ones_replace_old_ones(store):
     first = [
         thought(people=None, low=None, high=None, quality=Quality.STALE),
-        thought(minute=1, people=4.25, ventilation=0.5, people_20=4.0),
+        thought(minute=1, people=4.25, ventilation=0.5, people_refined=4.0),
     ]
     store.write([], first)
     assert store.estimates("lab", None, None, limit=10) == first

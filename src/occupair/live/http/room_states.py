@@ -10,10 +10,11 @@ from typing import Any
 
 from occupair.live.config import RoomConfig
 from occupair.live.http.times import write_time
-from occupair.live.messages import Estimated, Quality, RoomState
+from occupair.live.messages import INTERFACE_NAMES, Estimated, Quality, RoomState
 
-_STATE = tuple(field.name for field in fields(RoomState))
-_ESTIMATE = tuple(field.name for field in fields(Estimated) if field.name != "room")
+_STATE = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(RoomState)}
+_ESTIMATE = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(Estimated)}
+del _ESTIMATE["room"]
 
 
 class StateTexts:
@@ -26,7 +27,7 @@ class StateTexts:
         """Give a state as JSON."""
         known = self._newest.get(state.room)
         if known is None or known[0] is not state:
-            known = (state, to_json({name: plain(getattr(state, name)) for name in _STATE}))
+            known = (state, to_json({key: plain(getattr(state, name)) for name, key in _STATE.items()}))
             self._newest[state.room] = known
         return known[1]
 
@@ -48,7 +49,7 @@ class StateTexts:
 
 def estimates_json(estimates: Iterable[Estimated]) -> str:
     """Give estimates as a JSON list."""
-    return to_json([{name: plain(getattr(one, name)) for name in _ESTIMATE} for one in estimates])
+    return to_json([{key: plain(getattr(one, name)) for name, key in _ESTIMATE.items()} for one in estimates])
 
 
 def nothing_yet(room: str) -> RoomState:

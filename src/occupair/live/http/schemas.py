@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic_core import PydanticCustomError
 
 from occupair.live.messages import Fate, Quality
+from occupair.room.lags import PUBLISHED_FIELD
 
 MOST_PEOPLE = 10_000
 MOST_ESTIMATES = 10_000
@@ -45,7 +46,11 @@ class State(BaseModel):
     co2: float | None = Field(description="[ppm]")
     co2_smoothed: float | None = Field(description="[ppm]")
     ventilation: float | None = Field(description="[0..1]")
-    people_20: float | None = Field(description="What is now thought of twenty minutes ago [people].")
+    people_refined: float | None = Field(
+        validation_alias=PUBLISHED_FIELD,
+        serialization_alias=PUBLISHED_FIELD,
+        description="Refined estimate for 20 min ago [people].",
+    )
     quality: Quality = Field(description="What the count is worth.")
     reason: str = Field(description="Why the count is not known; empty when it is.")
     trend: Literal[-1, 0, 1] = Field(description="Rises, falls or neither, against ten minutes ago.")
@@ -75,7 +80,11 @@ class Estimate(BaseModel):
     people: float | None = Field(description="What was said then, unrounded [people].")
     low: float | None = Field(description="Low end of its range [people].")
     high: float | None = Field(description="High end of its range [people].")
-    people_20: float | None = Field(description="What was said of this time twenty minutes later [people].")
+    people_refined: float | None = Field(
+        validation_alias=PUBLISHED_FIELD,
+        serialization_alias=PUBLISHED_FIELD,
+        description="Refined estimate for this time, made 20 min later [people].",
+    )
     co2: float | None = Field(description="[ppm]")
     co2_smoothed: float | None = Field(description="Smoothed by what was known then [ppm].")
     ventilation: float | None = Field(description="[0..1]")

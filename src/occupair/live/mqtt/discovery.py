@@ -14,14 +14,14 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from occupair.live.messages import RoomState
+from occupair.live.messages import INTERFACE_NAMES, RoomState
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
 
 ONLINE, OFFLINE = "online", "offline"
 """What availability topics say, and Home Assistant's own status."""
-_KEYS = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_20")
+_KEYS = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
 _UNKNOWN = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
 _OCCUPIED = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
 _ATTRIBUTES = (
@@ -76,7 +76,7 @@ def state_payload(state: RoomState) -> str:
     >>> state_payload(RoomState("lab", None, *[None] * 9, Quality.UNTRAINED, "no model yet"))[:50]
     '{"people": null, "people_exact": null, "low": null'
     """
-    told: dict[str, object] = {key: _finite(getattr(state, key)) for key in _KEYS}
+    told: dict[str, object] = {INTERFACE_NAMES.get(key, key): _finite(getattr(state, key)) for key in _KEYS}
     time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
     told |= {"quality": str(state.quality), "reason": state.reason, "time": time}
     return json.dumps(told, allow_nan=False)

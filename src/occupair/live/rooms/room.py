@@ -27,7 +27,7 @@ from occupair.live.rooms.sensor_faults import LOOKS_BACK, Watch, is_plausible
 from occupair.live_room import Estimate, LiveRoom
 from occupair.live_rooms import Due
 from occupair.readings.grid import MINUTE
-from occupair.room.model import lags_at
+from occupair.room.lags import PUBLISHED_LAG, lag_in_readings
 
 AT_MIDNIGHT = 30.0
 """A day whose first reading comes this long after midnight still begins with an empty room [min]."""
@@ -80,7 +80,7 @@ class Track:
         self._slots = Slots(UNTRAINED_INTERVAL if model is None else model.room.interval)
         self._slots.co2, self._slots.ventilation = old.co2, old.ventilation
         self._watch = Watch(self._slots.co2)
-        self._wait = lags_at(self._slots.step / MINUTE)[-1]
+        self._wait = lag_in_readings(PUBLISHED_LAG, self._slots.step / MINUTE)
         self._forget_rows()
         if not len(self._slots.co2):
             return []
@@ -166,7 +166,7 @@ class Track:
             co2=newest.co2,
             co2_smoothed=newest.co2_smoothed,
             ventilation=newest.ventilation,
-            people_20=self._thought_of(self._wait) if known else None,
+            people_refined=self._thought_of(self._wait) if known else None,
             quality=quality,
             reason=reason,
             trend=0 if exact is None else self._trend(exact),
@@ -305,7 +305,7 @@ class Track:
         before = to_time(row.tick - self._wait * self._slots.step)
         if earlier.time != before or earlier.people is None:
             return [newest]
-        earlier = replace(earlier, people_20=self._live.thought_of(self._wait))
+        earlier = replace(earlier, people_refined=self._live.thought_of(self._wait))
         self._said[-1 - self._wait] = earlier
         return [earlier, newest]
 
@@ -334,7 +334,7 @@ class Track:
             people=found and found.people,
             low=found and found.low,
             high=found and found.high,
-            people_20=found.people if found and self._wait == 0 else None,
+            people_refined=found.people if found and self._wait == 0 else None,
             co2=row.co2,
             co2_smoothed=row.co2 if co2_smoothed is None else co2_smoothed,
             ventilation=row.ventilation,

@@ -12,6 +12,7 @@ from occupair.live.instants import to_microseconds, to_time
 from occupair.live.messages import Estimated, Quality, Reading
 from occupair.live.store import schema
 from occupair.live.store.values import check_texts, to_number
+from occupair.room.lags import PUBLISHED_FIELD
 
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert
@@ -54,7 +55,7 @@ def estimate_rows(estimates: Sequence[Estimated]) -> list[Values]:
             "people": to_number(estimate.people),
             "low": to_number(estimate.low),
             "high": to_number(estimate.high),
-            "people_20": to_number(estimate.people_20),
+            PUBLISHED_FIELD: to_number(estimate.people_refined),
             "co2": to_number(estimate.co2),
             "co2_smoothed": to_number(estimate.co2_smoothed),
             "ventilation": to_number(estimate.ventilation),
@@ -77,7 +78,7 @@ def to_estimated(row: Row[Any]) -> Estimated:
         people=row.people,
         low=row.low,
         high=row.high,
-        people_20=row.people_20,
+        people_refined=getattr(row, PUBLISHED_FIELD),
         co2=nan if row.co2 is None else row.co2,
         co2_smoothed=nan if row.co2_smoothed is None else row.co2_smoothed,
         ventilation=row.ventilation,

@@ -21,6 +21,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
+from occupair.room.lags import PUBLISHED_FIELD
+
 metadata = MetaData()
 
 
@@ -48,7 +50,7 @@ estimates = Table(
     Column("people", Double),
     Column("low", Double),
     Column("high", Double),
-    Column("people_20", Double),
+    Column(PUBLISHED_FIELD, Double),
     Column("co2", Double),
     Column("co2_smoothed", Double),
     Column("ventilation", Double),

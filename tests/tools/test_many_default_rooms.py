@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from occupair.room.many import ManyRooms
+from tools.speed.many_default_rooms import ManyDefaultRooms
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def alone(estimators, readings):
 
 def test_is_every_room_alone_over_two_days(offices, estimators):
     days = [office.iloc[-2 * 288 :] for office in offices]
-    rooms = ManyRooms([estimator.room_ for estimator in estimators])
+    rooms = ManyDefaultRooms([estimator.room_ for estimator in estimators])
     steps = [
         rooms.update(
             pd.DatetimeIndex([day.index[k] for day in days]),
@@ -57,7 +57,7 @@ def test_is_every_room_alone_over_two_days(offices, estimators):
 def test_rooms_may_be_read_at_different_times_and_have_gaps(offices, estimators):
     day = offices[0].iloc[-288:]
     rng = np.random.default_rng(0)
-    rooms = ManyRooms([estimator.room_ for estimator in estimators])
+    rooms = ManyDefaultRooms([estimator.room_ for estimator in estimators])
     said = [[] for _ in estimators]
     kept = [[] for _ in estimators]
     for k, (time, row) in enumerate(day.iterrows()):
@@ -74,13 +74,13 @@ def test_rooms_may_be_read_at_different_times_and_have_gaps(offices, estimators)
 
 
 def test_more_rooms_than_are_stepped_at_a_time(estimators, monkeypatch):
-    monkeypatch.setattr("occupair.room.many._AT_ONCE", 4)
-    rooms = ManyRooms([estimators[k % 3].room_ for k in range(10)])
+    monkeypatch.setattr("tools.speed.many_default_rooms._AT_ONCE", 4)
+    rooms = ManyDefaultRooms([estimators[k % 3].room_ for k in range(10)])
     co2 = np.linspace(400, 1500, 10)
     for minute in range(0, 60, 5):
         step = rooms.update(pd.Timestamp("2024-01-08 10:00") + pd.Timedelta(minutes=minute), co2 + minute)
     for k in range(10):
-        one = ManyRooms([estimators[k % 3].room_])
+        one = ManyDefaultRooms([estimators[k % 3].room_])
         for minute in range(0, 60, 5):
             time = pd.Timestamp("2024-01-08 10:00") + pd.Timedelta(minutes=minute)
             own = one.update(time, co2[k : k + 1] + minute)
@@ -91,7 +91,7 @@ def test_more_rooms_than_are_stepped_at_a_time(estimators, monkeypatch):
 def test_the_clock_may_change(offices, estimators):
     times = pd.date_range("2024-03-31", periods=23 * 12, freq="5min", tz="Europe/Copenhagen")
     co2 = offices[0]["co2"].to_numpy()[-23 * 12 :]
-    rooms = ManyRooms([estimators[0].room_])
+    rooms = ManyDefaultRooms([estimators[0].room_])
     people = [
         rooms.update(time, np.array([c]), np.ones(1)).people[0] for time, c in zip(times, co2, strict=True)
     ]
@@ -101,17 +101,17 @@ def test_the_clock_may_change(offices, estimators):
 
 def test_what_does_not_go_together(offices, estimators):
     with pytest.raises(oc.InputError, match="models must hold at least one trained room"):
-        ManyRooms([])
+        ManyDefaultRooms([])
     other = oc.OccupancyEstimator(random_state=1, n_hidden=20).fit(offices[0])
     with pytest.raises(oc.InputError, match="must share one random layer: train with one random_state"):
-        ManyRooms([estimators[0].room_, other.room_])
+        ManyDefaultRooms([estimators[0].room_, other.room_])
     rough = oc.OccupancyEstimator(random_state=0, n_hidden=20, smoothing=50).fit(offices[0])
     with pytest.raises(oc.InputError, match="models must have one interval and one smoothing"):
-        ManyRooms([estimators[0].room_, rough.room_])
+        ManyDefaultRooms([estimators[0].room_, rough.room_])
 
 
 def test_bad_readings_are_one_line_and_change_nothing(estimators):
-    rooms = ManyRooms([estimators[0].room_, estimators[1].room_])
+    rooms = ManyDefaultRooms([estimators[0].room_, estimators[1].room_])
     time, co2 = pd.Timestamp("2024-01-08 10:00"), np.array([500.0, 600.0])
     rooms.update(time, co2)
     for arguments, message in [
@@ -122,7 +122,7 @@ def test_bad_readings_are_one_line_and_change_nothing(estimators):
     ]:
         with pytest.raises(oc.InputError, match=message):
             rooms.update(*arguments)
-    fresh = ManyRooms([estimators[0].room_, estimators[1].room_])
+    fresh = ManyDefaultRooms([estimators[0].room_, estimators[1].room_])
     fresh.update(time, co2)
     later = time + pd.Timedelta("5min")
     np.testing.assert_array_equal(rooms.update(later, co2).people, fresh.update(later, co2).people)

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import each_on_a_core
-from occupair.room.batch import Estimates, StackedRooms, without_copy
-from occupair.room.inputs import Clock, Rows, width_at
+from occupair.room.batch import BatchEstimates, RoomBatch, without_copy
+from occupair.room.inputs import Clock, Inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room_clocks import Indices, RoomClocks, check_step
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 _AT_ONCE = 2048  # rooms: what they need at a time fits a cache
 
 
-class ManyRooms:
+class ManyDefaultRooms:
     """Rooms that are stepped together; each gives what ``LiveRoom`` would give for it alone.
 
     Parameters
@@ -34,15 +34,16 @@ class ManyRooms:
     --------
     >>> import occupair as oc
     >>> offices = [oc.simulate_office(days=3, seed=seed).iloc[::5] for seed in (1, 2)]
-    >>> rooms = ManyRooms([oc.OccupancyEstimator(random_state=0).fit(office).room_ for office in offices])
+    >>> models = [oc.OccupancyEstimator(random_state=0).fit(office).room_ for office in offices]
+    >>> rooms = ManyDefaultRooms(models)
     >>> time = pd.Timestamp("2024-01-08 10:00")
     >>> rooms.update(time, co2=np.array([600.0, 420.0]), ventilation=np.ones(2)).people.shape
     (2,)
     """
 
     def __init__(self, models: Sequence[RoomModel], *, interval: float = 0.9) -> None:
-        self._model = StackedRooms(models, interval)
-        n, width = len(models), width_at(models[0].interval)
+        self._model = RoomBatch(models, interval)
+        n, width = len(models), window_length(models[0].interval)
         self._swept, self._pivots = np.zeros((width, n)), np.ones((width, n))  # newest first
         self._ventilation = np.zeros((width, n))
         self._low = np.full(n, np.inf)
@@ -58,7 +59,7 @@ class ManyRooms:
         co2: Array,
         ventilation: Array | None = None,
         rooms: Indices | None = None,
-    ) -> Estimates:
+    ) -> BatchEstimates:
         """Take one reading of each room, or of some, and estimate the people in them now.
 
         Parameters
@@ -76,7 +77,7 @@ class ManyRooms:
         clock = Clock(*(np.broadcast_to(part, rooms.shape) for part in Clock.of(index)))
         self._append(rooms, co2, flow)
 
-        def step(part: slice) -> Estimates:
+        def step(part: slice) -> BatchEstimates:
             some = rooms[part]
             return self._model.people(self._rows(some, clock, part), some, self._seen[some])
 
@@ -84,7 +85,7 @@ class ManyRooms:
         now = [np.concatenate([getattr(part, name) for part in parts]) for name in ("people", "low", "high")]
         refined = {lag: np.concatenate([part.refined[lag] for part in parts]) for lag in parts[0].refined}
         started = np.concatenate([part.started for part in parts])
-        return Estimates(now[0], now[1], now[2], refined, started)
+        return BatchEstimates(now[0], now[1], now[2], refined, started)
 
     def _append(self, rooms: Indices, co2: Array, flow: Array) -> None:
         """Take a reading of each room: the forward elimination of Eq. (25), and the ventilation."""
@@ -101,7 +102,7 @@ class ManyRooms:
             history[:, rooms[first]] = newest[first]
         self._seen[rooms] += 1
 
-    def _rows(self, rooms: Indices, clock: Clock, part: slice) -> Rows:
+    def _rows(self, rooms: Indices, clock: Clock, part: slice) -> Inputs:
         """Give what is known in each room now: the back substitution of Eq. (25)."""
         own = without_copy(rooms)
         swept, pivots, seen = self._swept[:, own], self._pivots[:, own], self._seen[own]
@@ -112,7 +113,7 @@ class ManyRooms:
             co2[j] = np.where(seen > j, known, co2[j - 1])
         self._low[rooms] = np.minimum(self._low[rooms], co2[0])
         clock = Clock(clock.minute[part], clock.weekend[part])
-        return Rows(co2.T, self._ventilation[:, own].T, self._low[rooms], clock, self._model.interval)
+        return Inputs(co2.T, self._ventilation[:, own].T, self._low[rooms], clock, self._model.interval)
 
 
 def _parts(n: int) -> Iterator[slice]:
