@@ -162,7 +162,7 @@ def test_the_store_may_be_in_the_environment_and_the_zone_is_asked_for(tmp_path,
             ["--room", "hall", "--store", "URL"],
             "store sqlite:///PATH: room 'hall' has no labels: enter head counts on its page",
         ),
-        (["--room", "lab", "--store", "sqlite:///none.db"], "store sqlite:///none.db: there is no such file"),
+        (["--room", "lab", "--store", "sqlite:///none.db"], "store sqlite:///none.db: file not found"),
         (["--room", "lab", "--store", "mysql://u:secret@h/x"], "--store must be "),
         (["--room", "lab", "--store", "URL", "--timezone", "Mars"], "timezone must be one such as Europe"),
         (

@@ -14,7 +14,7 @@ import pytest
 from command import occupair
 
 from occupair.live.config import TokenConfig, read_config
-from occupair.live.tokens import check_token
+from occupair.web.tokens import find_token
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 ROOM = '[rooms.lab]\nname = "Laboratory"\nco2 = "lab/co2"\n'
@@ -140,8 +140,8 @@ def test_a_token_and_the_lines_to_paste(tmp_path, role):
     assert tomllib.loads(lines)["tokens"].keys() == {"grafana"}
     config = read_config(write(tmp_path, ROOM + lines + '[service]\nhost = "0.0.0.0"\n'), {})
     assert [(one.name, one.role) for one in config.tokens] == [("grafana", role)]
-    assert check_token(token, config.tokens) == role
-    assert check_token(occupair("token", "--role", role).stdout.split()[0], config.tokens) is None
+    assert find_token(token, config.tokens).role == role
+    assert find_token(occupair("token", "--role", role).stdout.split()[0], config.tokens) is None
 
 
 def test_a_token_is_named_by_its_role_if_by_nothing_else():

@@ -15,7 +15,7 @@ import httpx
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
 from occupair.live.messages import Estimated, Fate, Quality, RoomState
-from occupair.live.tokens import hash_token
+from occupair.web.tokens import hash_token
 
 START = dt.datetime(2026, 3, 2, 8, tzinfo=dt.UTC)  # a Monday
 MODEL = b'{"format":"occupair model","fake":true}'

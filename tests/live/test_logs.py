@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from occupair.live.config import MqttConfig, ServiceConfig
 from occupair.live.logs import HIDDEN, JsonLines, Redactor, TextLines, secrets_of, start_logging
-from occupair.live.tokens import make_token
+from occupair.web.tokens import make_token
 
 PASSWORD = 'pa"ss wörd\\1'
 

@@ -39,8 +39,8 @@ def serve(
         raise InputError("serve takes the settings of rooms, ROOMS.toml, or --demo alone")
     need_live("serve", *(["amqtt"] if demo else []))
     if demo:
-        from occupair.live.config import is_loopback
         from occupair.live.demo import serve_demo
+        from occupair.web.hosts import is_loopback
 
         if host is not None and not is_loopback(host):
             raise InputError(f"--host: the demo has no tokens: must be a loopback address, got {host!r}")
@@ -78,7 +78,7 @@ def token(
 
     Example: occupair token --role read --name grafana
     """
-    from occupair.live.tokens import hash_token, make_token
+    from occupair.web.tokens import hash_token, make_token
 
     if role not in ("read", "write", "admin"):
         raise InputError(f"--role must be read, write or admin, got {role!r}")

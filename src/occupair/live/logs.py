@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
-from occupair.live.tokens import START
+from occupair.web.tokens import PREFIX
 
 if TYPE_CHECKING:
     from occupair.live.config import ServiceConfig
@@ -26,7 +26,7 @@ _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskN
 _SECRET_NAMES = r"[\w-]*(?:password|passwd|secret|token|authorization|cookie|api[_-]?key)"
 _SECRET_NAME = re.compile(_SECRET_NAMES, re.IGNORECASE)
 _PATTERNS = (
-    (re.compile(rf"{START}[\w-]+"), HIDDEN),
+    (re.compile(rf"{PREFIX}[\w-]+"), HIDDEN),
     (re.compile(r"(\w://[^\s/:@]*:)[^\s/]*@"), rf"\1{HIDDEN}@"),  # scheme://user:password@host
     (re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE), rf"\1 {HIDDEN}"),
     (

@@ -1,1 +1,1 @@
-"""What every HTTP server of occupair shares: access control, headers, assets and error bodies."""
+"""Shared parts of the HTTP servers: access control, error responses, request bodies and static files."""

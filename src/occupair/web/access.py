@@ -1,6 +1,7 @@
-"""Who gets in: tokens and their roles, requests of other sites, and how often and how much one may ask.
+"""Access control: tokens and roles, cross-site requests, rate limits and body size limits.
 
-Every request passes the `Gate`, so that no route can forget it; a route says only which role it `needs`.
+Every request passes through the `AccessControl` middleware, so no route can omit it. A route only states the
+role it requires, with `require`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Security
@@ -19,175 +20,200 @@ from fastapi.responses import JSONResponse
 from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from occupair.live.config import Role, ServiceConfig, TokenConfig
-from occupair.live.tokens import check_token
-from occupair.web.errors import problem
-from occupair.web.json_text import in_json_words
-
-if TYPE_CHECKING:
-    from occupair.live.pipeline import Pipeline
+from occupair.web.errors import describe_value, error_response
+from occupair.web.hosts import LOOPBACK_HOSTS, is_own_host
+from occupair.web.tokens import Role, StoredToken, find_token
 
 COOKIE = "occupair"
-MODEL_BYTES = 20_000_000
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="occupair"'}
 _RANK: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
-_SAFE = ("GET", "HEAD", "OPTIONS")
-_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-_UPLOAD = re.compile(r"/api/rooms/[^/]+/models")
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:\d+)?")
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-_bearer = HTTPBearer(scheme_name="token", auto_error=False, description="A token of the settings.")
+_bearer = HTTPBearer(scheme_name="token", auto_error=False, description="An access token from the settings.")
 _cookie = APIKeyCookie(
-    scheme_name="cookie", name=COOKIE, auto_error=False, description="The same, as the page keeps it."
+    scheme_name="cookie", name=COOKIE, auto_error=False, description="The same token, in the page's cookie."
 )
 
 
 @dataclass(frozen=True)
-class Who:
-    """Who asks.
+class AccessRules:
+    """Current access settings of a server.
+
+    Parameters
+    ----------
+    host : str
+        Address that the server listens on.
+    tokens : sequence of StoredToken
+        Without tokens, every local user has the role admin, and only requests to loopback names or to
+        ``host`` are accepted.
+    body_bytes : int
+        Maximum size of a request body [bytes].
+    """
+
+    host: str = "127.0.0.1"
+    tokens: Sequence[StoredToken] = ()
+    body_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Identity and role behind a request.
 
     Parameters
     ----------
     name : str
-        Of the token; empty where none is needed.
+        Name of the token; empty if the server has no tokens.
     role : {"read", "write", "admin"}
-    by : {"bearer", "cookie", "open"}
-        How we know: a header, which no other site can send; a cookie, which the browser sends by itself;
-        or no tokens are set, and who is on this machine may do everything.
+    via : {"bearer", "cookie", "open"}
+        How the caller was identified: by a header, which another site cannot send; by a cookie, which the
+        browser sends on its own; or not at all, because the server has no tokens.
     """
 
     name: str
     role: Role
-    by: Literal["bearer", "cookie", "open"]
+    via: Literal["bearer", "cookie", "open"]
 
 
-class Buckets:
-    """A bucket of requests for each client, which fills at a steady rate.
+class RateLimiter:
+    """Token-bucket rate limit for each client.
 
     Parameters
     ----------
     per_minute : float
-        How many requests a bucket gains in a minute, and how many it holds; 0: no limit.
-    clients : int
-        How many clients are remembered; the one that has been away for longest is forgotten first.
+        Requests a client may send per minute, and at most at once; 0 means no limit.
+    max_clients : int
+        Number of clients that are tracked; the least recently seen is dropped first.
     """
 
-    def __init__(self, per_minute: float, *, clients: int = 10_000) -> None:
+    def __init__(self, per_minute: float, *, max_clients: int = 10_000) -> None:
         self.per_minute = per_minute
-        self.clients = clients
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self.max_clients = max_clients
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # requests left, at time [s]
 
     def take(self, client: str, now: float) -> float:
-        """Take one request out of a client's bucket; gives how long to wait [s], 0 if there was one.
+        """Count one request and return how long the client has to wait [s]; 0 if it is allowed.
 
         Examples
         --------
-        >>> buckets = Buckets(2)
-        >>> [buckets.take("a", now) for now in (0, 0, 0, 30)]
+        >>> limiter = RateLimiter(2)
+        >>> [limiter.take("a", now) for now in (0, 0, 0, 30)]
         [0.0, 0.0, 30.0, 0.0]
         """
         if self.per_minute <= 0:
             return 0.0
-        left, since = self._left.pop(client, (self.per_minute, now))
+        left, since = self._buckets.pop(client, (self.per_minute, now))
         left = min(self.per_minute, left + (now - since) * self.per_minute / 60)
         wait = 0.0 if left >= 1 else (1 - left) * 60 / self.per_minute
-        self._left[client] = (left if wait else left - 1, now)
-        if len(self._left) > self.clients:
-            self._left.popitem(last=False)
+        self._buckets[client] = (left if wait else left - 1, now)
+        if len(self._buckets) > self.max_clients:
+            self._buckets.popitem(last=False)
         return wait
 
 
-class Gate:
-    """ASGI: turns away who may not come in, and says to the rest who is asking.
+class AccessControl:
+    """ASGI middleware that rejects forbidden requests and identifies the caller of the others.
 
     Parameters
     ----------
     app : ASGI application
-    pipeline : Pipeline
-        For the settings as they are now.
-    buckets : Buckets
+    rules : callable
+        Returns the current `AccessRules`; called for every request, so changed settings take effect.
+    rate_limiter : RateLimiter
+    upload_limits : mapping, optional
+        Maximum body size [bytes] of paths that match a pattern, instead of ``AccessRules.body_bytes``.
     """
 
-    def __init__(self, app: ASGIApp, *, pipeline: Pipeline, buckets: Buckets) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        rules: Callable[[], AccessRules],
+        rate_limiter: RateLimiter,
+        upload_limits: Mapping[re.Pattern[str], int] | None = None,
+    ) -> None:
         self.app = app
-        self.pipeline = pipeline
-        self.buckets = buckets
+        self.rules = rules
+        self.rate_limiter = rate_limiter
+        self.upload_limits = upload_limits or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        config, request = self.pipeline.config, Request(scope)
-        who = identify(request, config.tokens)
-        limit = MODEL_BYTES if _UPLOAD.fullmatch(request.url.path) else config.limits.body_bytes
-        refusal = (
-            self._other_host(request, config)
-            or self._too_often(request, who)
-            or self._other_site(request, who)
-            or self._too_long(request, limit)
+        rules, request = self.rules(), Request(scope)
+        caller = identify(request, rules.tokens)
+        limits = (size for path, size in self.upload_limits.items() if path.fullmatch(request.url.path))
+        limit = next(limits, rules.body_bytes)
+        rejection = (
+            _reject_foreign_host(request, rules)
+            or self._reject_over_rate(request, caller)
+            or _reject_cross_site(request, caller)
+            or _reject_large_body(request, limit)
         )
-        if refusal is not None:
-            await refusal(scope, receive, send)
+        if rejection is not None:
+            await rejection(scope, receive, send)
             return
-        request.state.who = who
-        await self.app(scope, _at_most(receive, limit), send)
+        request.state.caller = caller
+        await self.app(scope, _limited(receive, limit), send)
 
-    def _other_host(self, request: Request, config: ServiceConfig) -> JSONResponse | None:
-        """Refuse names that lead to this machine only by a trick (DNS rebinding), where no token protects."""
-        if config.tokens:
-            return None
-        asked = request.headers.get("host", "").lower()
-        name = _HOST.fullmatch(asked)
-        known = {*_LOOPBACK, config.host.lower(), f"[{config.host.lower()}]"}
-        if name is not None and name[1] in known:
-            return None
-        return problem(403, f"Host must be {', '.join(_LOOPBACK)}, got {in_json_words(asked)}")
-
-    def _too_often(self, request: Request, who: Who | None) -> JSONResponse | None:
+    def _reject_over_rate(self, request: Request, caller: Caller | None) -> JSONResponse | None:
         address = request.client.host if request.client else ""
-        client = f"token {who.name}" if who is not None and who.name else f"address {address}"
-        wait = math.ceil(self.buckets.take(client, time.monotonic()))
+        client = f"token {caller.name}" if caller is not None and caller.name else f"address {address}"
+        wait = math.ceil(self.rate_limiter.take(client, time.monotonic()))
         if not wait:
             return None
-        often = f"at most {self.buckets.per_minute:g} requests a minute, try again in {wait} s"
-        return problem(429, often, {"Retry-After": str(wait)})
-
-    def _other_site(self, request: Request, who: Who | None) -> JSONResponse | None:
-        """Refuse what a page of another site has a browser do in a person's name."""
-        if request.method in _SAFE or (who is not None and who.by == "bearer"):
-            return None
-        same = is_same_site(request)
-        if same or (same is None and (who is None or who.by == "open")):
-            return None
-        return problem(403, "a request that changes something must come from this service's own page")
-
-    def _too_long(self, request: Request, limit: int) -> JSONResponse | None:
-        if request.method in _SAFE:
-            return None  # nobody reads it
-        length = request.headers.get("content-length", "0")
-        if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= limit:
-            return None
-        return problem(413, _too_much(limit))
+        limit = f"rate limit of {self.rate_limiter.per_minute:g} requests per minute exceeded"
+        return error_response(429, f"{limit}, retry in {wait} s", {"Retry-After": str(wait)})
 
 
-def identify(request: Request, tokens: Sequence[TokenConfig]) -> Who | None:
-    """Tell who asks; None: nobody that we know."""
+def _reject_foreign_host(request: Request, rules: AccessRules) -> JSONResponse | None:
+    """Reject names that reach this machine by DNS rebinding, where no token protects it."""
+    host = request.headers.get("host", "")
+    if rules.tokens or is_own_host(host, rules.host):
+        return None
+    return error_response(
+        403, f"Host must be {', '.join(LOOPBACK_HOSTS)}, got {describe_value(host.lower())}"
+    )
+
+
+def _reject_cross_site(request: Request, caller: Caller | None) -> JSONResponse | None:
+    """Reject writes that another site's page sends through the user's browser (CSRF)."""
+    if request.method in _SAFE_METHODS or (caller is not None and caller.via == "bearer"):
+        return None
+    same = is_same_site(request)
+    if same or (same is None and (caller is None or caller.via == "open")):
+        return None
+    return error_response(403, "cross-site request rejected: changes must come from this service's own page")
+
+
+def _reject_large_body(request: Request, limit: int) -> JSONResponse | None:
+    if request.method in _SAFE_METHODS:
+        return None  # the body is never read
+    length = request.headers.get("content-length", "0")
+    if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= limit:
+        return None
+    return error_response(413, _size_error(limit))
+
+
+def identify(request: Request, tokens: Sequence[StoredToken]) -> Caller | None:
+    """Return the caller of a request, or None if it has no valid token."""
     if not tokens:
-        return Who("", "admin", "open")
-    scheme, _, shown_token = request.headers.get("authorization", "").partition(" ")
+        return Caller("", "admin", "open")
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme:
-        return match_token(shown_token.strip(), tokens, "bearer") if scheme.lower() == "bearer" else None
+        return match_token(token.strip(), tokens, "bearer") if scheme.lower() == "bearer" else None
     return match_token(request.cookies.get(COOKIE, ""), tokens, "cookie")
 
 
-def match_token(token: str, tokens: Sequence[TokenConfig], by: Literal["bearer", "cookie"]) -> Who | None:
-    """Find whose token it is."""
-    found = [one for one in tokens if token and check_token(token, (one,)) is not None]
-    return Who(found[-1].name, found[-1].role, by) if found else None
+def match_token(token: str, tokens: Sequence[StoredToken], via: Literal["bearer", "cookie"]) -> Caller | None:
+    """Return the caller that a token belongs to, or None."""
+    found = find_token(token, tokens) if token else None
+    return None if found is None else Caller(found.name, found.role, via)
 
 
 def is_same_site(request: Request) -> bool | None:
-    """Tell whether a request comes from our own page; None: no browser says so, or it does not tell."""
+    """Whether a request comes from this server's own page; None if the headers do not tell."""
     fetched = request.headers.get("sec-fetch-site")
     if fetched is not None:
         return fetched in ("same-origin", "none")
@@ -204,45 +230,45 @@ def _netloc(origin: str) -> str | None:
         return None
 
 
-async def who_asks(
+async def current_caller(
     request: Request,
-    _header: Annotated[object, Security(_bearer)] = None,
-    _kept: Annotated[object, Security(_cookie)] = None,
-) -> Who:
-    """Give who asks, or answer 401; the unused parameters are for OpenAPI."""
-    who: Who | None = request.state.who
-    if who is None:
+    _bearer_token: Annotated[object, Security(_bearer)] = None,
+    _cookie_token: Annotated[object, Security(_cookie)] = None,
+) -> Caller:
+    """Return the caller, or respond 401. The unused parameters document the schemes in OpenAPI."""
+    caller: Caller | None = request.state.caller
+    if caller is None:
         given = "authorization" in request.headers or COOKIE in request.cookies
-        line = "this token is not known here" if given else "a token is needed: Authorization: Bearer ..."
-        raise HTTPException(401, line, headers={"WWW-Authenticate": 'Bearer realm="occupair"'})
-    return who
+        detail = "invalid token" if given else "token required: Authorization: Bearer ..."
+        raise HTTPException(401, detail, headers=CHALLENGE)
+    return caller
 
 
-def needs(role: Role) -> Callable[[Who], Awaitable[Who]]:
-    """Make the dependency of routes that need a role."""
+def require(role: Role) -> Callable[[Caller], Awaitable[Caller]]:
+    """Return a route dependency that requires a role."""
 
-    async def check(who: Annotated[Who, Security(who_asks)]) -> Who:
-        if _RANK[who.role] < _RANK[role]:
-            raise HTTPException(403, f"this needs the role {role}, the token {who.name!r} has {who.role}")
-        return who
+    async def check(caller: Annotated[Caller, Security(current_caller)]) -> Caller:
+        if _RANK[caller.role] < _RANK[role]:
+            raise HTTPException(403, f"role {role} required, token {caller.name!r} has role {caller.role}")
+        return caller
 
     return check
 
 
-def _at_most(receive: Receive, limit: int) -> Receive:
-    """Count what comes, for a body may be longer than its header says, or have none."""
-    came = 0
+def _limited(receive: Receive, limit: int) -> Receive:
+    """Count received bytes: a body can be longer than its Content-Length, or have none."""
+    received = 0
 
-    async def counted() -> Message:
-        nonlocal came
+    async def receive_limited() -> Message:
+        nonlocal received
         message = await receive()
-        came += len(message.get("body", b""))
-        if came > limit:
-            raise HTTPException(413, _too_much(limit))
+        received += len(message.get("body", b""))
+        if received > limit:
+            raise HTTPException(413, _size_error(limit))
         return message
 
-    return counted
+    return receive_limited
 
 
-def _too_much(limit: int) -> str:
-    return f"the body must be at most {limit} bytes"
+def _size_error(limit: int) -> str:
+    return f"the request body must be at most {limit} bytes"

@@ -1,4 +1,7 @@
-"""The page's files, from the package, and Plotly's JavaScript from its own wheel."""
+"""Static files of a page: the page's own folder, and the folder that all pages share.
+
+``index.html`` is served at ``/``, every other file under ``/assets/``.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from pathlib import Path
 from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from occupair.live.page import STATIC
+SHARED = Path(__file__).parent / "static"
+"""Folder of the scripts and styles that all pages share."""
 
 router = APIRouter(include_in_schema=False)
-_PLOTLY = "plotly.min.js"
-_KINDS = {
+_MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -24,79 +27,91 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
 }
-_LONG = "public, max-age=2592000"  # a month: Plotly changes with its version only
-_ASK = "no-cache"  # kept by the browser, but asked about each time
+_CACHE_A_MONTH = "public, max-age=2592000"
+_REVALIDATE = "no-cache"
 
 
 @dataclass(frozen=True)
 class Asset:
     """A file, ready to be sent."""
 
-    kind: str
+    media_type: str
     data: bytes
-    packed: bytes | None
-    tag: str
-    keep: str
+    compressed: bytes | None
+    etag: str
+    cache_control: str
 
 
 class Assets:
-    """The page's files by name, each read once. What is not in the folder cannot be asked for."""
+    """Files of a page by name, each read once. Files outside the folders cannot be requested.
 
-    def __init__(self, folder: Path = STATIC) -> None:
+    Parameters
+    ----------
+    folder : Path
+        The page's own files. `SHARED` files are added to them.
+    libraries : mapping, optional
+        Further files by name, from the package that installs them. Browsers may cache them for a month.
+    """
+
+    def __init__(self, folder: Path, *, libraries: Mapping[str, Path] | None = None) -> None:
         self.folder = folder
-        self._ready: dict[str, Asset] = {}
+        self.libraries = libraries or {}
+        self._loaded: dict[str, Asset] = {}
 
     def find(self, name: str) -> Asset | None:
-        """Give a file; None if there is none of that name."""
-        if name not in self._ready:
+        """Return a file by name, or None."""
+        if name not in self._loaded:
             path = self._paths().get(name)
             if path is None:
                 return None
-            self._ready[name] = _asset(path, _LONG if name == _PLOTLY else _ASK)
-        return self._ready[name]
+            self._loaded[name] = _load(path, _CACHE_A_MONTH if name in self.libraries else _REVALIDATE)
+        return self._loaded[name]
 
-    def _paths(self) -> Mapping[str, Path]:
-        files = (path for path in self.folder.rglob("*") if path.is_file())
-        return {path.relative_to(self.folder).as_posix(): path for path in files} | {_PLOTLY: _plotly()}
-
-
-def _plotly() -> Path:
-    import plotly
-
-    return Path(plotly.__file__).parent / "package_data" / _PLOTLY
+    def _paths(self) -> dict[str, Path]:
+        return {
+            path.relative_to(folder).as_posix(): path
+            for folder in (SHARED, self.folder)
+            for path in folder.rglob("*")
+            if path.is_file()
+        } | dict(self.libraries)
 
 
-def _asset(path: Path, keep: str) -> Asset:
+def _load(path: Path, cache_control: str) -> Asset:
     data = path.read_bytes()
-    kind = _KINDS.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    packed = gzip.compress(data, 6, mtime=0)
-    smaller = packed if len(packed) < 0.9 * len(data) else None
-    return Asset(kind, data, smaller, f'"{hashlib.sha256(data).hexdigest()[:20]}"', keep)
+    media_type = _MEDIA_TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
+    compressed = gzip.compress(data, 6, mtime=0)
+    return Asset(
+        media_type=media_type or "application/octet-stream",
+        data=data,
+        compressed=compressed if len(compressed) < 0.9 * len(data) else None,
+        etag=f'"{hashlib.sha256(data).hexdigest()[:20]}"',
+        cache_control=cache_control,
+    )
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
 async def page(request: Request) -> Response:
-    """Give the page."""
-    return await _give(request, "index.html")
+    """Return the page."""
+    return await _respond(request, "index.html")
 
 
 @router.api_route("/assets/{name:path}", methods=["GET", "HEAD"])
 async def asset(request: Request, name: str) -> Response:
-    """Give one of its files."""
-    return await _give(request, name)
+    """Return one of the page's files."""
+    return await _respond(request, name)
 
 
-async def _give(request: Request, name: str) -> Response:
+async def _respond(request: Request, name: str) -> Response:
     assets: Assets = request.app.state.assets
     found = await run_in_threadpool(assets.find, name)
     if found is None:
-        raise HTTPException(404, "there is no such file")
-    headers = {"ETag": found.tag, "Cache-Control": found.keep, "Vary": "Accept-Encoding"}
-    if found.tag in request.headers.get("if-none-match", ""):
+        raise HTTPException(404, "file not found")
+    headers = {"ETag": found.etag, "Cache-Control": found.cache_control, "Vary": "Accept-Encoding"}
+    if found.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    packs = found.packed is not None and "gzip" in request.headers.get("accept-encoding", "")
-    body = found.packed if packs and found.packed is not None else found.data
-    headers["Content-Length"] = str(len(body))
-    if packs:
+    body = found.data
+    if found.compressed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        body = found.compressed
         headers["Content-Encoding"] = "gzip"
-    return Response(b"" if request.method == "HEAD" else body, headers=headers, media_type=found.kind)
+    headers["Content-Length"] = str(len(body))
+    return Response(b"" if request.method == "HEAD" else body, headers=headers, media_type=found.media_type)

@@ -1,4 +1,4 @@
-"""Errors: one plain line each, and what OpenAPI says of them."""
+"""Error responses: one line of text each, and their OpenAPI documentation."""
 
 from __future__ import annotations
 
@@ -13,91 +13,113 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from occupair.errors import InputError
-from occupair.web.json_text import in_json_words
 
-_MEANING = {
-    401: "No token, or not a known one.",
-    403: "The token's role does not allow this, or the request comes from another site.",
-    404: "There is no such room, or no such thing in it.",
-    409: "Not as things are now.",
-    413: "Too much at once.",
-    415: "The body is of another kind than is read here.",
-    422: "Something that was sent breaks a rule.",
-    429: "Too many requests.",
-    503: "Not now; try again.",
+_DESCRIPTIONS = {
+    401: "Missing or invalid token.",
+    403: "Insufficient role, or cross-site request.",
+    404: "Not found.",
+    409: "Conflict.",
+    413: "Request too large.",
+    415: "Unsupported media type.",
+    422: "Invalid input.",
+    429: "Rate limit exceeded.",
+    503: "Temporarily unavailable.",
 }
-_RETRY = {
-    "Retry-After": {"description": "When to try again [s].", "schema": {"type": "integer", "minimum": 1}}
+_RETRY_AFTER = {
+    "Retry-After": {"description": "Time until a retry [s].", "schema": {"type": "integer", "minimum": 1}}
 }
 _RULES = {
-    "missing": "must be given",
-    "int_parsing": "must be a whole number",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "int_parsing_size": "must be a smaller number",
-    "whole": "must be a whole number",
-    "string_type": "must be a text",
-    "string_too_short": "must be a text that is not empty",
-    "string_too_long": "must be a text of at most {max_length} characters",
-    "string_pattern_mismatch": "must be a text of printable characters",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than_equal": "must be {le} or less",
+    "missing": "is required",
+    "int_parsing": "must be an integer",
+    "int_type": "must be an integer",
+    "int_from_float": "must be an integer",
+    "int_parsing_size": "must be a smaller integer",
+    "integer": "must be an integer",
+    "string_type": "must be a string",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must have printable characters only",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
 }
-_SECRET = ("token",)
+_SECRET_FIELDS = ("token",)
 
 
-def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Give an error as it is sent."""
-    return JSONResponse({"detail": one_line(detail)}, status, headers=dict(headers or {}))
+def error_response(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Return an error as JSON: ``{"detail": "..."}``."""
+    return JSONResponse({"detail": single_line(detail)}, status, headers=dict(headers or {}))
 
 
 @contextmanager
-def or_conflict() -> Iterator[None]:
-    """Answer 409 to what cannot be done as things are now."""
+def conflict_on_input_error() -> Iterator[None]:
+    """Respond 409 to an `InputError`: a valid request that the current state does not allow."""
     try:
         yield
     except InputError as error:
         raise HTTPException(409, str(error)) from None
 
 
-def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Say for OpenAPI which errors a route has."""
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Document the errors of a route that needs a token."""
     return {status: _documented(status) for status in sorted({*statuses, 401, 403, 429})}
 
 
-def open_may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Say the same of a route that needs no token."""
+def public_error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Document the errors of a route that needs no token."""
     return {status: _documented(status) for status in sorted({*statuses, 403, 429})}
 
 
 def _documented(status: int) -> dict[str, Any]:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    answer: dict[str, Any] = {"description": _MEANING[status], "content": content}
-    return answer | {"headers": _RETRY} if status in (429, 503) else answer
+    response: dict[str, Any] = {"description": _DESCRIPTIONS[status], "content": content}
+    return response | {"headers": _RETRY_AFTER} if status in (429, 503) else response
 
 
-def in_words(error: RequestValidationError | ValidationError) -> str:
-    """Put the first of what pydantic found in one plain line."""
+def describe_validation_error(error: RequestValidationError | ValidationError) -> str:
+    """Describe the first error that pydantic found, in one line."""
     first = error.errors()[0]
-    where = _place(first["loc"])
+    where = _path(first["loc"])
     rule = _RULES.get(first["type"])
     if rule is None:
-        said = re.sub(r"^(Input|Value|String) should ", "must ", first["msg"])
+        broken = re.sub(r"^(Input|Value|String) should ", "must ", first["msg"])
     else:
-        said = rule.format(**first.get("ctx", {}))
-    quiet = first["type"] == "missing" or where.endswith(_SECRET)
-    return one_line(f"{where} {said}" + ("" if quiet else f", got {in_json_words(first['input'])}"))
+        broken = rule.format(**first.get("ctx", {}))
+    without_value = first["type"] == "missing" or where.endswith(_SECRET_FIELDS)
+    got = "" if without_value else f", got {describe_value(first['input'])}"
+    return single_line(f"{where} {broken}{got}")
 
 
-def _place(loc: Sequence[int | str]) -> str:
-    """Write where something is: ``readings[3].co2``."""
+def _path(loc: Sequence[int | str]) -> str:
+    """Format the location of a value, such as ``readings[3].co2``."""
     steps = [step for step in loc if step not in ("body", "query", "path")]
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return text.lstrip(".") or "the body"
+    return text.lstrip(".") or "the request body"
 
 
-def one_line(text: str) -> str:
-    """Leave a single line of a text, without what a terminal would obey."""
-    return "".join(mark if mark.isprintable() else " " for mark in text).strip()[:500]
+def describe_value(value: object) -> str:
+    """Describe a JSON value in one short line.
+
+    Examples
+    --------
+    >>> describe_value("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    >>> describe_value(None), describe_value([1, 2])
+    ('null', 'a list')
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) > 10**40:
+        return "an integer of more than 40 digits"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = repr(value)
+    return text if len(text) <= 41 else text[:38] + "..."
+
+
+def single_line(text: str) -> str:
+    """Replace line breaks and control characters by spaces, and truncate to 500 characters."""
+    return "".join(character if character.isprintable() else " " for character in text).strip()[:500]

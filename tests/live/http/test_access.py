@@ -1,4 +1,4 @@
-"""Who gets in: tokens, roles, other sites, other hosts, how often and how much."""
+"""Caller gets in: tokens, roles, other sites, other hosts, how often and how much."""
 
 import asyncio
 import logging
@@ -10,8 +10,8 @@ from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, make_config,
 
 from occupair.live.config import Limits
 from occupair.live.http.app import make_app
-from occupair.web.access import Buckets
-from occupair.web.headers import SECURITY
+from occupair.web.access import RateLimiter
+from occupair.web.security_headers import SECURITY_HEADERS
 
 KEEN = ("nobody", "read", "write", "admin")
 # what each route needs: reading, then readings and labels, then models and training
@@ -59,10 +59,10 @@ def test_a_route_lets_in_whom_it_should(app, role, method, path, needed):
         assert answer.status_code not in (401, 403, 500)
     elif role == "nobody":
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="occupair"')
-        assert said(answer) == "a token is needed: Authorization: Bearer ..."
+        assert said(answer) == "token required: Authorization: Bearer ..."
     else:
         assert answer.status_code == 403
-        assert said(answer) == f"this needs the role {needed}, the token {role!r} has {role}"
+        assert said(answer) == f"role {needed} required, token {role!r} has role {role}"
 
 
 def test_no_route_is_forgotten_above(app):
@@ -89,7 +89,7 @@ def test_no_route_is_forgotten_above(app):
 )
 def test_what_is_no_token_opens_nothing(app, shown):
     answer = Client(app)("GET", "/api/rooms", headers={"Authorization": shown})
-    assert (answer.status_code, said(answer)) == (401, "this token is not known here")
+    assert (answer.status_code, said(answer)) == (401, "invalid token")
 
 
 def test_a_wrong_header_is_not_made_good_by_a_cookie(app):
@@ -186,12 +186,12 @@ def test_logout_drops_the_cookie(app):
 @pytest.mark.parametrize(
     ("body", "status", "line"),
     [
-        ({"token": "occupair_wrong-secret"}, 401, "this token is not known here"),
-        ({"token": ["occupair_wrong-secret"]}, 422, "token must be a text"),
-        ({"token": "occupair_wrong-secret" * 50}, 422, "token must be a text of at most 500 characters"),
-        ({"token": ""}, 422, "token must be a text that is not empty"),
-        ({}, 422, "token must be given"),
-        (["occupair_wrong-secret"], 422, "the body must be an object, got a list"),
+        ({"token": "occupair_wrong-secret"}, 401, "invalid token"),
+        ({"token": ["occupair_wrong-secret"]}, 422, "token must be a string"),
+        ({"token": "occupair_wrong-secret" * 50}, 422, "token must have at most 500 characters"),
+        ({"token": ""}, 422, "token must not be empty"),
+        ({}, 422, "token is required"),
+        (["occupair_wrong-secret"], 422, "the request body must be an object, got a list"),
     ],
 )
 def test_a_failed_login_repeats_nothing(app, caplog, body, status, line):
@@ -231,7 +231,7 @@ def test_another_site_changes_nothing_in_a_persons_name(app, headers, by_cookie,
     answer = Client(app)("POST", "/api/rooms/lab/forget", headers=headers | cookie)
     assert answer.status_code == by_cookie
     if by_cookie == 403:
-        assert said(answer) == "a request that changes something must come from this service's own page"
+        assert said(answer) == "cross-site request rejected: changes must come from this service's own page"
     open_app = make_app(FakePipeline(make_config()), make_config())
     assert Client(open_app)("POST", "/api/rooms/lab/forget", headers=headers).status_code == by_nothing
 
@@ -287,7 +287,7 @@ def test_with_tokens_any_name_will_do(app):
 
 
 def test_a_bucket_fills_at_a_steady_rate():
-    buckets = Buckets(60)  # one a second
+    buckets = RateLimiter(60)  # one a second
     assert [buckets.take("a", 0.0) for _ in range(61)] == [0.0] * 60 + [1.0]
     assert buckets.take("a", 0.75) == pytest.approx(0.25)
     assert [buckets.take("a", 2.0), buckets.take("a", 2.0), buckets.take("a", 2.0)] == [0.0, 0.0, 1.0]
@@ -296,14 +296,14 @@ def test_a_bucket_fills_at_a_steady_rate():
 
 
 def test_no_limit():
-    assert {Buckets(0).take("a", 0.0) for _ in range(1000)} == {0.0}
+    assert {RateLimiter(0).take("a", 0.0) for _ in range(1000)} == {0.0}
 
 
 def test_so_many_clients_are_remembered_and_no_more():
-    buckets = Buckets(1, clients=100)
+    buckets = RateLimiter(1, max_clients=100)
     for client in range(1000):
         assert buckets.take(str(client), 0.0) == 0.0
-    assert len(buckets._left) == 100
+    assert len(buckets._buckets) == 100
     assert buckets.take("999", 0.0) > 0
 
 
@@ -313,7 +313,7 @@ def test_too_often():
     ask = Client(app, "read", address="192.0.2.1")
     assert [ask("GET", "/api/rooms").status_code for _ in range(4)] == [200, 200, 200, 429]
     answer = ask("GET", "/api/rooms")
-    assert said(answer) == "at most 3 requests a minute, try again in 20 s"
+    assert said(answer) == "rate limit of 3 requests per minute exceeded, retry in 20 s"
     assert answer.headers["retry-after"] == "20"
     assert Client(app, "write", address="192.0.2.1")("GET", "/api/rooms").status_code == 200, "another token"
     assert Client(app, "read", address="192.0.2.2")("GET", "/api/rooms").status_code == 429, "the same token"
@@ -370,5 +370,5 @@ def test_every_answer_has_the_headers(pipeline, app):
     answers[500] = Client(app, "read")("GET", "/api/rooms/lab/labels")
     assert {status: answer.status_code for status, answer in answers.items()} == {one: one for one in answers}
     for answer in answers.values():
-        assert {name: answer.headers.get(name) for name in SECURITY} == SECURITY
+        assert {name: answer.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
         assert "server" not in answer.headers

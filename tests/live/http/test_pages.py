@@ -85,7 +85,7 @@ def test_head(ask):
 def test_what_is_not_in_the_folder_cannot_be_had(ask, name):
     answer = ask("GET", f"/assets/{name}")
     assert answer.status_code == 404
-    assert said(answer) in ("there is no such file", "there is nothing here")
+    assert said(answer) in ("file not found", "path not found")
 
 
 def test_files_in_folders_and_links(tmp_path, app):

@@ -9,8 +9,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal
 
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request
@@ -22,22 +21,18 @@ from starlette.middleware.gzip import GZipMiddleware
 from occupair.errors import InputError
 from occupair.groundtruth.counting.lock import alone
 from occupair.groundtruth.counting.walk import Outdated, Walk
-from occupair.live.config import ServiceConfig, is_loopback
 from occupair.web import assets as pages
-from occupair.web.access import Buckets, Gate
-from occupair.web.assets import Asset, Assets
-from occupair.web.bodies import read_model
-from occupair.web.errors import problem
-from occupair.web.headers import SECURITY, SecurityHeaders
-
-if TYPE_CHECKING:
-    from occupair.live.pipeline import Pipeline
+from occupair.web.access import AccessControl, AccessRules, RateLimiter
+from occupair.web.assets import Assets
+from occupair.web.errors import error_response
+from occupair.web.hosts import is_loopback
+from occupair.web.request_bodies import read_model
+from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
 
 log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
 PORT = 8097
-_SHARED = ("app.css", "api.js", "dom.js", "theme.js", "icon.svg")
 _ABOUT_A_MINUTE = ("change", "counted", "nobody", "unsure", "skipped", "delete", "go")
 _PICTURES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
 
@@ -123,18 +118,6 @@ def _do(walk: Walk, press: Press) -> list[int]:
             return walk.delete(press.number)
 
 
-class _Files(Assets):
-    """The page's own files, and what it shares with the live service's page."""
-
-    def __init__(self) -> None:
-        super().__init__(STATIC)
-        self._shared = Assets()
-
-    def find(self, name: str) -> Asset | None:
-        """Give a file; None if there is none of that name."""
-        return self._shared.find(name) if name in _SHARED else super().find(name)
-
-
 def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI:
     """Make the web application that counts a folder.
 
@@ -143,11 +126,10 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
     """
     table = Table(Walk(folder))
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.state.assets = _Files()
+    app.state.assets = Assets(STATIC)
     app.include_router(pages.router)
-    settings = SimpleNamespace(config=ServiceConfig(store="", host=host))  # all that the gate asks for
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=1)
-    app.add_middleware(Gate, pipeline=cast("Pipeline", settings), buckets=Buckets(0))
+    app.add_middleware(AccessControl, rules=lambda: AccessRules(host=host), rate_limiter=RateLimiter(0))
     app.add_middleware(SecurityHeaders)
     _handle_errors(app)
 
@@ -164,7 +146,7 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
     def picture(door: str = "", minute: str = "") -> Response:
         found = table.picture(door, minute)
         if found is None:
-            raise HTTPException(404, "there is no such picture")
+            raise HTTPException(404, "picture not found")
         return Response(found[0], media_type=found[1])
 
     return app
@@ -172,18 +154,20 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
 
 def _handle_errors(app: FastAPI) -> None:
     async def outdated(request: Request, error: Exception) -> JSONResponse:
-        return problem(409, "the counts were changed in another window: this one now shows them")
+        return error_response(409, "the counts were changed in another window; this window now shows them")
 
     async def breaks_a_rule(request: Request, error: Exception) -> JSONResponse:
-        return problem(422, str(error))
+        return error_response(422, str(error))
 
     async def not_written(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, OSError)
-        log.warning("a key was not kept: %s", error)
-        return problem(507, f"this was not kept, the counts cannot be written: {error.strerror or error}")
+        log.warning("counts were not saved: %s", error)
+        return error_response(507, f"not saved, counts.json cannot be written: {error.strerror or error}")
 
     async def broken(request: Request, error: Exception) -> JSONResponse:
-        return problem(500, "this is a fault of the counting page; the terminal says more", SECURITY)
+        return error_response(
+            500, "internal error of the counting page; see the terminal for details", SECURITY_HEADERS
+        )
 
     app.add_exception_handler(Outdated, outdated)
     app.add_exception_handler(InputError, breaks_a_rule)

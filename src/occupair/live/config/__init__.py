@@ -2,12 +2,10 @@
 
 from occupair.live.config.check import Outlook, check_files, look_at
 from occupair.live.config.keys import BY_VARIABLE
-from occupair.live.config.rules import is_loopback
 from occupair.live.config.settings import (
     Limits,
     MqttConfig,
     Origin,
-    Role,
     RoomConfig,
     ServiceConfig,
     TokenConfig,
@@ -22,13 +20,11 @@ __all__ = [
     "MqttConfig",
     "Origin",
     "Outlook",
-    "Role",
     "RoomConfig",
     "ServiceConfig",
     "TokenConfig",
     "Topic",
     "check_files",
-    "is_loopback",
     "look_at",
     "read_config",
     "reread",

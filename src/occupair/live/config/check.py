@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from occupair.errors import InputError
 from occupair.live.config.keys import BY_VARIABLE
 from occupair.live.config.mistakes import Faults
-from occupair.live.config.rules import is_loopback
 from occupair.live.config.settings import Origin, RoomConfig, ServiceConfig, Topic
 from occupair.live.logs import password_of
+from occupair.web.hosts import is_loopback
 
 if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator

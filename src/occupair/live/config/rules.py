@@ -153,11 +153,6 @@ def store(value: Any) -> str:
     return url
 
 
-def is_loopback(name: str) -> bool:
-    """Tell whether only this machine can reach an address."""
-    return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)
-
-
 def unknown_key(key: str, known: Iterable[str]) -> str:
     """Say that a key is not known, and which was meant."""
     known = list(known)

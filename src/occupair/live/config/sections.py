@@ -33,6 +33,7 @@ from occupair.live.config.settings import (
     Topic,
 )
 from occupair.live.config.toml_lines import Key
+from occupair.web.hosts import is_loopback
 
 Table = dict[str, Any]
 
@@ -71,7 +72,7 @@ def read_sections(values: Table, text: str, origin: Origin) -> ServiceConfig:
         origin=origin,
         **service,
     )
-    if not rules.is_loopback(config.host) and not values.get("tokens"):
+    if not is_loopback(config.host) and not values.get("tokens"):
         rule = "must be a loopback address, e.g. 127.0.0.1, as long as there are no tokens"
         faults.add(("service", "host"), rule, config.host)
     if faults:

@@ -16,8 +16,7 @@ from typing import Literal
 from pydantic import SecretStr
 
 from occupair.errors import InputError
-
-Role = Literal["read", "write", "admin"]
+from occupair.web.tokens import Role
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,15 @@ from occupair.live.http import models as models_routes
 from occupair.live.http.events import Streams
 from occupair.live.http.room_states import StateTexts
 from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
+from occupair.live.page import STATIC, plotly_script
 from occupair.live.pipeline import NotTaken, Pipeline
 from occupair.live.store import StoreError
 from occupair.web import assets as pages
-from occupair.web.access import Buckets, Gate
+from occupair.web.access import AccessControl, AccessRules, RateLimiter
 from occupair.web.assets import Assets
-from occupair.web.bodies import REFERENCE
-from occupair.web.errors import in_words, problem
-from occupair.web.headers import SECURITY, SecurityHeaders
+from occupair.web.errors import describe_validation_error, error_response
+from occupair.web.request_bodies import SCHEMA_REFERENCE
+from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
 
 log = logging.getLogger(__name__)
 _ROUTERS = (rooms, labels, models_routes, training, events, session, health, metrics, pages)
@@ -75,16 +76,25 @@ def make_app(
     app.state.durable_within = durable_within
     app.state.streams = streams or Streams()
     app.state.texts = StateTexts()
-    app.state.assets = Assets()
+    app.state.assets = Assets(STATIC, libraries={"plotly.min.js": plotly_script()})
     app.state.registry = metrics.make_registry(pipeline, app.state.streams)
     for part in _ROUTERS:
         app.include_router(part.router)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
-    app.add_middleware(Gate, pipeline=pipeline, buckets=Buckets(config.limits.requests_per_minute))
+    app.add_middleware(
+        AccessControl,
+        rules=lambda: _access_rules(pipeline.config),
+        rate_limiter=RateLimiter(config.limits.requests_per_minute),
+        upload_limits={models_routes.UPLOAD_PATH: models_routes.MAX_MODEL_BYTES},
+    )
     app.add_middleware(SecurityHeaders)
     _handle_errors(app)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+def _access_rules(config: ServiceConfig) -> AccessRules:
+    return AccessRules(host=config.host, tokens=config.tokens, body_bytes=config.limits.body_bytes)
 
 
 def _handle_errors(app: FastAPI) -> None:
@@ -93,23 +103,26 @@ def _handle_errors(app: FastAPI) -> None:
         headers = dict(error.headers or {})
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods(request))
-        detail = {404: "there is nothing here", 405: f"this takes {headers.get('Allow')} only"}
-        plain = error.detail in ("Not Found", "Method Not Allowed")
-        return problem(error.status_code, detail[error.status_code] if plain else str(error.detail), headers)
+        detail = str(error.detail)
+        if detail == "Not Found":
+            detail = "path not found"
+        elif detail == "Method Not Allowed":
+            detail = f"method not allowed, use {headers.get('Allow')}"
+        return error_response(error.status_code, detail, headers)
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return problem(422, in_words(error))
+        return error_response(422, describe_validation_error(error))
 
     async def breaks_a_rule(request: Request, error: Exception) -> JSONResponse:
-        return problem(422, str(error))
+        return error_response(422, str(error))
 
     async def store_fails(request: Request, error: Exception) -> JSONResponse:
-        log.warning("a request was not answered: %s", error)
-        return problem(503, "the store cannot be used now, try again", {"Retry-After": "10"})
+        log.warning("request failed: %s", error)
+        return error_response(503, "the database is not available, retry later", {"Retry-After": "10"})
 
     async def broken(request: Request, error: Exception) -> JSONResponse:
-        return problem(500, "this is a fault of the service; its log says more", SECURITY)
+        return error_response(500, "internal error; see the service log for details", SECURITY_HEADERS)
 
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(RequestValidationError, invalid)
@@ -135,7 +148,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
         schemas = described["components"]["schemas"]
-        named = models_json_schema([(model, "validation") for model in _BY_HAND], ref_template=REFERENCE)
+        named = models_json_schema(
+            [(model, "validation") for model in _BY_HAND], ref_template=SCHEMA_REFERENCE
+        )
         schemas |= named[1]["$defs"]
         for operation in (one for path in described["paths"].values() for one in path.values()):
             if "HTTPValidationError" in str(operation["responses"].get("422")):

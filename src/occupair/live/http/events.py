@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 from occupair.live.http.dependencies import pipeline_of, streams_of, texts_of
 from occupair.live.http.room_states import StateTexts
 from occupair.live.messages import RoomState
-from occupair.web.access import needs
-from occupair.web.errors import may_answer, problem
+from occupair.web.access import require
+from occupair.web.errors import error_response, error_responses
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
@@ -98,7 +98,7 @@ class EventStream(StreamingResponse):
         if self.streams.stopped or self.streams.open >= self.streams.most:
             most = f"at most {self.streams.most} event streams at a time"
             line = "the service stops" if self.streams.stopped else most
-            await problem(503, line, {"Retry-After": "30"})(scope, receive, send)
+            await error_response(503, line, {"Retry-After": "30"})(scope, receive, send)
             return
         with self.streams.one_more() as stop:
             pump = asyncio.create_task(self._pump(send))
@@ -145,8 +145,8 @@ class EventStream(StreamingResponse):
     summary="Changes as they come",
     status_code=200,
     response_class=EventStream,
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer(503)
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(503)
     | {200: {"content": {"text/event-stream": {"schema": _EVENT}}, "description": "Events `state`."}},
 )
 async def events(request: Request) -> EventStream:

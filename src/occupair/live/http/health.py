@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 
 from occupair.live.http.dependencies import pipeline_of
 from occupair.live.http.schemas import Health
-from occupair.web.access import Who
-from occupair.web.errors import open_may_answer
+from occupair.web.access import Caller
+from occupair.web.errors import public_error_responses
 
 router = APIRouter(tags=["operation"])
 _FINE = ("ok", "connected", "off")
@@ -22,7 +22,7 @@ _FINE = ("ok", "connected", "off")
     response_model=Health,
     response_model_exclude_none=True,
     summary="Does it work?",
-    responses=open_may_answer()
+    responses=public_error_responses()
     | {
         200: {"description": "It works; `degraded` while it has no link to the broker, which it looks for."},
         503: {"model": Health, "description": "It fails; `parts` says what does, to those who may read."},
@@ -32,7 +32,7 @@ async def healthz(request: Request) -> JSONResponse:
     """Say whether it works; needs no token, and then says no more."""
     parts = dict(pipeline_of(request).healthy)
     status = health_of(parts)
-    who: Who | None = request.state.who
+    who: Caller | None = request.state.caller
     said: dict[str, object] = {"status": status}
     if who is not None:
         said["parts"] = parts

@@ -14,16 +14,19 @@ from occupair.live.http.dependencies import now_of, pipeline_of, room_of
 from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
 from occupair.live.http.times import parse_query_time, write_time
 from occupair.live.messages import Label
-from occupair.web.access import needs
-from occupair.web.bodies import json_body, read_model
-from occupair.web.errors import may_answer
+from occupair.web.access import require
+from occupair.web.errors import error_responses
+from occupair.web.request_bodies import json_body, read_model
 
 router = APIRouter(prefix="/api/rooms/{room}/labels", tags=["labels"])
 _CLOCKS_DIFFER = dt.timedelta(minutes=5)
 
 
 @router.get(
-    "", summary="Labels of a room", dependencies=[Depends(needs("read"))], responses=may_answer(404, 503)
+    "",
+    summary="Labels of a room",
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(404, 503),
 )
 async def labels(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Labels:
     """List a room's labels by time."""
@@ -35,9 +38,9 @@ async def labels(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
     "",
     status_code=201,
     summary="How many are you?",
-    dependencies=[Depends(needs("write"))],
+    dependencies=[Depends(require("write"))],
     openapi_extra=json_body(LabelIn),
-    responses=may_answer(404, 409, 413, 415, 422, 503),
+    responses=error_responses(404, 409, 413, 415, 422, 503),
 )
 async def add_label(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> LabelOut:
     """Keep how many were in at a time; a label of the same time is replaced. The future has none (409)."""
@@ -47,7 +50,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(room_o
     time = now if given.time is None else _time(given.time, room, now)
     most = pipeline.config.limits.people_per_label
     if given.people > most:
-        raise HTTPException(422, f"people must be {most} or less, got {given.people}")
+        raise HTTPException(422, f"people must be at most {most}, got {given.people}")
     if time > now + _CLOCKS_DIFFER:
         raise HTTPException(409, f"time must not be in the future, got {write_time(time)}")
     label = Label(room.id, time, given.people, dt.datetime.now(dt.UTC))
@@ -59,8 +62,8 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(room_o
     "",
     status_code=204,
     summary="Remove a label",
-    dependencies=[Depends(needs("write"))],
-    responses=may_answer(404, 413, 422, 503),
+    dependencies=[Depends(require("write"))],
+    responses=error_responses(404, 413, 422, 503),
 )
 async def remove_label(
     request: Request,

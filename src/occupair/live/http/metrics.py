@@ -25,8 +25,8 @@ from starlette.concurrency import run_in_threadpool
 from occupair.live.http.events import Streams
 from occupair.live.http.health import health_of
 from occupair.live.messages import Quality, RoomState
-from occupair.web.access import needs
-from occupair.web.errors import may_answer
+from occupair.web.access import require
+from occupair.web.errors import error_responses
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
@@ -163,8 +163,8 @@ def make_registry(pipeline: Pipeline, streams: Streams) -> CollectorRegistry:
     "/metrics",
     summary="Figures for Prometheus",
     response_class=Response,
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer()
+    dependencies=[Depends(require("read"))],
+    responses=error_responses()
     | {
         200: {
             "content": {"text/plain": {"schema": {"type": "string"}}},

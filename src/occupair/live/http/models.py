@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
@@ -12,17 +13,18 @@ from occupair.live.config import RoomConfig
 from occupair.live.http.dependencies import pipeline_of, room_of
 from occupair.live.http.schemas import MOST_VERSION, ModelEntry, Models, Version
 from occupair.live.http.times import write_time
-from occupair.web.access import MODEL_BYTES, needs
-from occupair.web.bodies import kind_of
-from occupair.web.errors import may_answer, or_conflict
-from occupair.web.json_text import in_json_words
+from occupair.web.access import require
+from occupair.web.errors import conflict_on_input_error, describe_value, error_responses
+from occupair.web.request_bodies import media_type
 
 router = APIRouter(prefix="/api/rooms/{room}", tags=["models"])
+MAX_MODEL_BYTES = 20_000_000
+UPLOAD_PATH = re.compile(r"/api/rooms/[^/]+/models")
 _KINDS = ("application/octet-stream", "application/json")
 _FILE: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": f"A file of `occupair fit`, at most {MODEL_BYTES // 1_000_000} MB.",
+        "description": f"A file of `occupair fit`, at most {MAX_MODEL_BYTES // 1_000_000} MB.",
         "content": {_KINDS[0]: {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -33,8 +35,8 @@ Number = Annotated[int, Path(ge=1, le=MOST_VERSION, description="A model's numbe
 @router.get(
     "/models",
     summary="Models of a room",
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer(404, 503),
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(404, 503),
 )
 async def models(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Models:
     """List a room's models."""
@@ -59,9 +61,9 @@ async def models(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
     "/models",
     status_code=201,
     summary="Upload a model",
-    dependencies=[Depends(needs("admin"))],
+    dependencies=[Depends(require("admin"))],
     openapi_extra=_FILE,
-    responses=may_answer(404, 409, 413, 415, 422, 503),
+    responses=error_responses(404, 409, 413, 415, 422, 503),
 )
 async def upload(
     request: Request,
@@ -71,9 +73,9 @@ async def upload(
     ] = "",
 ) -> Version:
     """Keep a model file and count by it from now on."""
-    kind = kind_of(request)
+    kind = media_type(request)
     if kind not in _KINDS:
-        raise HTTPException(415, f"Content-Type must be {' or '.join(_KINDS)}, got {in_json_words(kind)}")
+        raise HTTPException(415, f"Content-Type must be {' or '.join(_KINDS)}, got {describe_value(kind)}")
     data = await request.body()
     try:
         version = await pipeline_of(request).use_model(room.id, data, origin="upload", note=note)
@@ -86,8 +88,8 @@ async def upload(
     "/models/{version}",
     summary="Download a model",
     response_class=Response,
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer(404, 422, 503)
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(404, 422, 503)
     | {200: {"content": {_KINDS[0]: {"schema": {"type": "string", "format": "binary"}}}}},
 )
 async def download(
@@ -104,8 +106,8 @@ async def download(
 @router.post(
     "/models/{version}/activate",
     summary="Count by another model",
-    dependencies=[Depends(needs("admin"))],
-    responses=may_answer(404, 409, 413, 422, 503),
+    dependencies=[Depends(require("admin"))],
+    responses=error_responses(404, 409, 413, 422, 503),
 )
 async def activate(
     request: Request, room: Annotated[RoomConfig, Depends(room_of)], version: Number
@@ -115,7 +117,7 @@ async def activate(
     found = await run_in_threadpool(pipeline.store.models, room.id)
     if version not in {one.id for one in found}:
         raise HTTPException(404, _none_such(room, version))
-    with or_conflict():
+    with conflict_on_input_error():
         await pipeline.activate(room.id, version)
     return Version(version=version)
 
@@ -124,12 +126,12 @@ async def activate(
     "/forget",
     status_code=204,
     summary="Forget what was learned",
-    dependencies=[Depends(needs("admin"))],
-    responses=may_answer(404, 409, 413, 503),
+    dependencies=[Depends(require("admin"))],
+    responses=error_responses(404, 409, 413, 503),
 )
 async def forget(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> None:
     """Drop a room's labels and what was uploaded or trained; it counts by the model of its settings again."""
-    with or_conflict():
+    with conflict_on_input_error():
         await pipeline_of(request).forget(room.id)
 
 

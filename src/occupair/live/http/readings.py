@@ -14,8 +14,8 @@ from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.times import parse_rfc3339
 from occupair.live.messages import Reading
-from occupair.web.bodies import parse_json
-from occupair.web.json_text import in_json_words
+from occupair.web.errors import describe_value
+from occupair.web.request_bodies import parse_json
 
 _ONE = {"$ref": "#/components/schemas/ReadingIn"}
 _ANY = {"description": "Anything else has the outcome `nonsense`, and its neighbours do not suffer."}
@@ -65,7 +65,7 @@ def parse_readings(data: bytes, room: RoomConfig, now: dt.datetime, *, most: int
         if isinstance(many, list):
             posted = many
         elif "readings" in posted and not {"co2", "ventilation"} & posted.keys():
-            raise HTTPException(422, f"readings must be a list, got {in_json_words(many)}")
+            raise HTTPException(422, f"readings must be a list, got {describe_value(many)}")
     if isinstance(posted, dict):
         one = _parse_one(posted, "", room, now)
         if isinstance(one, Refused):
@@ -73,7 +73,7 @@ def parse_readings(data: bytes, room: RoomConfig, now: dt.datetime, *, most: int
         return [one]
     if not isinstance(posted, list):
         raise HTTPException(
-            422, f"the body must be a reading or a list of readings, got {in_json_words(posted)}"
+            422, f"the request body must be a reading or a list of readings, got {describe_value(posted)}"
         )
     if len(posted) > most:
         raise HTTPException(413, f"a post must have at most {most} readings, got {len(posted)}")
@@ -90,7 +90,7 @@ def _parse_one(given: Any, name: str, room: RoomConfig, now: dt.datetime) -> Rea
     dot = f"{name}." if name else ""
     try:
         if not isinstance(given, dict):
-            raise InputError(f"{name} must be an object, got {in_json_words(given)}")
+            raise InputError(f"{name} must be an object, got {describe_value(given)}")
         time = _time(given.get("time"), f"{dot}time", room, now)
         co2, ventilation = (_number(given.get(key), f"{dot}{key}") for key in ("co2", "ventilation"))
         if co2 is None and ventilation is None:
@@ -113,7 +113,7 @@ def _number(value: Any, name: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name} must be a number, got {in_json_words(value)}")
+        raise InputError(f"{name} must be a number, got {describe_value(value)}")
     try:
         return float(value)
     except OverflowError:

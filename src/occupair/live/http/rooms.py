@@ -18,9 +18,9 @@ from occupair.live.http.room_states import estimates_json, to_json
 from occupair.live.http.schemas import MOST_ESTIMATES, History, Outcomes, Room, Rooms, Time
 from occupair.live.http.times import parse_query_time, write_time
 from occupair.live.messages import REFUSED, Fate, Reading
-from occupair.web.access import needs
-from occupair.web.bodies import json_body, read_json
-from occupair.web.errors import may_answer
+from occupair.web.access import require
+from occupair.web.errors import error_responses
+from occupair.web.request_bodies import json_body, read_json
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
@@ -36,8 +36,8 @@ Moment = Time | SkipJsonSchema[None]
     "",
     response_model=Rooms,
     summary="All rooms",
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer(),
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(),
 )
 async def all_rooms(request: Request) -> Response:
     """List all rooms with what they say now."""
@@ -51,8 +51,8 @@ async def all_rooms(request: Request) -> Response:
     "/{room}",
     response_model=Room,
     summary="One room",
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer(404),
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(404),
 )
 async def one_room(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Response:
     """Tell what a room says now."""
@@ -63,8 +63,8 @@ async def one_room(request: Request, room: Annotated[RoomConfig, Depends(room_of
     "/{room}/history",
     response_model=History,
     summary="Estimates of a room",
-    dependencies=[Depends(needs("read"))],
-    responses=may_answer(404, 422, 503),
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(404, 422, 503),
 )
 async def history(
     request: Request,
@@ -88,9 +88,9 @@ async def history(
     response_model=Outcomes,
     response_model_exclude_none=False,
     summary="Readings for a room",
-    dependencies=[Depends(needs("write"))],
+    dependencies=[Depends(require("write"))],
     openapi_extra=json_body(SCHEMA),
-    responses=may_answer(404, 413, 415, 422, 503),
+    responses=error_responses(404, 413, 415, 422, 503),
 )
 async def post_readings(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Response:
     """Take one reading or many, and say what became of each.

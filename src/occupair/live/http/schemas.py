@@ -23,7 +23,7 @@ def _whole(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise PydanticCustomError("whole", "must be a whole number")
+        raise PydanticCustomError("integer", "must be an integer")
     return value
 
 
@@ -207,7 +207,7 @@ class Login(BaseModel):
 
 
 class Me(BaseModel):
-    """Who asks, and what they may do."""
+    """Caller asks, and what they may do."""
 
     name: str = Field(description="Name of the token; empty where none is needed.")
     role: Literal["read", "write", "admin"]

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 
 from occupair.errors import InputError
-from occupair.web.json_text import in_json_words
+from occupair.web.errors import describe_value
 
 _SHAPE = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>\d\d:\d\d)(:(?P<second>\d\d)(?P<part>\.\d+)?)?"
@@ -84,4 +84,4 @@ def _in_utc(when: dt.datetime, leap: dt.timedelta) -> dt.datetime:
 
 
 def _no_time(got: object) -> InputError:
-    return InputError(f"must be a time such as 2026-03-02T09:00:00Z, got {in_json_words(got)}")
+    return InputError(f"must be a time such as 2026-03-02T09:00:00Z, got {describe_value(got)}")

@@ -11,8 +11,8 @@ from occupair.live.config import RoomConfig
 from occupair.live.http.dependencies import pipeline_of, room_of
 from occupair.live.http.room_states import plain
 from occupair.live.http.schemas import Training
-from occupair.web.access import needs
-from occupair.web.errors import may_answer, or_conflict
+from occupair.web.access import require
+from occupair.web.errors import conflict_on_input_error, error_responses
 
 if TYPE_CHECKING:
     from occupair.live.retraining import Trainer
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/api/rooms/{room}/training", tags=["training"])
 
 
 @router.get(
-    "", summary="How far is it?", dependencies=[Depends(needs("read"))], responses=may_answer(404, 503)
+    "", summary="How far is it?", dependencies=[Depends(require("read"))], responses=error_responses(404, 503)
 )
 async def status(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
     """Tell how far a room's training is, and how the new model does on labels kept aside."""
@@ -32,13 +32,13 @@ async def status(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
     "",
     status_code=202,
     summary="Train a room again",
-    dependencies=[Depends(needs("admin"))],
-    responses=may_answer(404, 409, 413, 503),
+    dependencies=[Depends(require("admin"))],
+    responses=error_responses(404, 409, 413, 503),
 )
 async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
     """Begin to train a room from its labels, in another process; 409 if it runs or there are too few."""
     trainer = _trainer(request)
-    with or_conflict():
+    with conflict_on_input_error():
         await trainer.start(room.id)
     return await _status(trainer, room)
 
@@ -46,13 +46,13 @@ async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)])
 @router.post(
     "/accept",
     summary="Take the new model",
-    dependencies=[Depends(needs("admin"))],
-    responses=may_answer(404, 409, 413, 503),
+    dependencies=[Depends(require("admin"))],
+    responses=error_responses(404, 409, 413, 503),
 )
 async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
     """Count by the new model from now on."""
     trainer = _trainer(request)
-    with or_conflict():
+    with conflict_on_input_error():
         await trainer.accept(room.id)
     return await _status(trainer, room)
 
@@ -61,12 +61,12 @@ async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
     "",
     status_code=204,
     summary="Leave the new model",
-    dependencies=[Depends(needs("admin"))],
-    responses=may_answer(404, 409, 413, 503),
+    dependencies=[Depends(require("admin"))],
+    responses=error_responses(404, 409, 413, 503),
 )
 async def discard(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> None:
     """Drop the new model, or stop training it."""
-    with or_conflict():
+    with conflict_on_input_error():
         await _trainer(request).discard(room.id)
 
 

@@ -10,4 +10,11 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 
-__all__ = ["STATIC"]
+__all__ = ["STATIC", "plotly_script"]
+
+
+def plotly_script() -> Path:
+    """Return the path of Plotly's JavaScript in its own package."""
+    import plotly
+
+    return Path(plotly.__file__).parent / "package_data" / "plotly.min.js"

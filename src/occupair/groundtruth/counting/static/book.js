@@ -1,6 +1,6 @@
 // What the counting program knows, and the keys on their way to it, one after the other.
 
-import { ask } from "./api.js";
+import { ask } from "./http.js";
 
 /** All of it: `minutes`, where the person is (`at`; null: at the end), `order`, `deletes`, `pace` ... */
 export let book = null;

@@ -1,6 +1,7 @@
 // The page's start: which view, the header, the theme, the keys, and the connection.
 
-import { ask, follow, login, whenLoginNeeded } from "./api.js";
+import { follow, login } from "./api.js";
+import { ask, whenLoginNeeded } from "./http.js";
 import { byId, icon, reicon, say, toast } from "./dom.js";
 import * as list from "./list.js";
 import * as room from "./room.js";

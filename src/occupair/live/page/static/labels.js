@@ -1,6 +1,7 @@
 // "How many are you?": a person's count, kept as a label to learn from.
 
-import { ask, roomPath } from "./api.js";
+import { roomPath } from "./api.js";
+import { ask } from "./http.js";
 import { el, icon, say, toast } from "./dom.js";
 import * as rooms from "./rooms.js";
 import { people } from "./words.js";

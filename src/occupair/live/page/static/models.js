@@ -1,6 +1,7 @@
 // The room's model: which is in use, download, upload, and forgetting all of it.
 
-import { ask, roomPath } from "./api.js";
+import { roomPath } from "./api.js";
+import { ask } from "./http.js";
 import { confirmed, el, icon, toast } from "./dom.js";
 import { size } from "./words.js";
 import { clockText, dayText, localDay } from "./zones.js";

@@ -1,6 +1,7 @@
 // "Train from labels": start, progress, and the old and the new score side by side. The person decides.
 
-import { ask, roomPath } from "./api.js";
+import { roomPath } from "./api.js";
+import { ask } from "./http.js";
 import { el, say, toast } from "./dom.js";
 
 const POLL = 700; // [ms]

@@ -1,11 +1,11 @@
-"""Headers of every answer: what a browser may do with it."""
+"""Security headers of every response."""
 
 from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CONTENT_SECURITY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -17,8 +17,8 @@ CONTENT_SECURITY = "; ".join(
         "form-action 'self'",
     )
 )
-SECURITY = {
-    "Content-Security-Policy": CONTENT_SECURITY,
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
@@ -30,7 +30,7 @@ SECURITY = {
 
 
 class SecurityHeaders:
-    """ASGI: puts the headers on every answer that does not have them."""
+    """ASGI middleware that adds the security headers to every response that does not set them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -38,11 +38,11 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
 
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in SECURITY.items():
+                for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        await self.app(scope, receive, send_with_headers)
