@@ -1,28 +1,33 @@
-# `make demo` and `make test` do all the set-up themselves; see CONTRIBUTING.md for the rest.
+# `make demo` and `make test` set everything up themselves; see CONTRIBUTING.md for the rest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo serve test servers lint rooms prove bench peers load soak reproduce seeds picture screenshots clean help
+# Public data sets: ../shared/data beside a checkout if it exists, else see `occupair datasets`.
+ifneq ($(wildcard ../shared/data),)
+export OCCUPAIR_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo serve test servers lint rooms validate prove bench peers load soak reproduce seeds picture screenshots clean help
 .DEFAULT_GOAL := help
 
-help:                    ## what there is to make
+help:                    ## list the targets
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-demo: $(INSTALLED)       ## the paper's experiment in about a minute: table, and a report to open
+demo: $(INSTALLED)       ## the paper's experiment in about a minute, with a report
 	@$(BIN)/occupair reproduce --draws 1 --out occupair-report.html
 
-reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the README's table
+reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the table in the README
 	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html
 
-serve: $(INSTALLED)      ## the live service on five simulated rooms: open http://127.0.0.1:8099
+serve: $(INSTALLED)      ## the live service with five simulated rooms: http://127.0.0.1:8099
 	@$(BIN)/occupair serve --demo
 
-test: lint servers       ## everything that has to hold
+test: lint servers       ## all tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-# Debian's packages, where one may install them; else the tests say at their end what they left out.
+# Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:
 	@missing=; for pair in mosquitto:mosquitto initdb:postgresql chromium:chromium openssl:openssl; do \
 	  PATH="$$PATH:/usr/sbin:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tr '\n' ':')" \
@@ -30,12 +35,12 @@ servers:
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "installing for the tests:$$missing"; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
-	elif [ -n "$$missing" ]; then echo "not installed, so that some tests are left out:$$missing"; fi
+	elif [ -n "$$missing" ]; then echo "not installed, some tests will be skipped:$$missing"; fi
 
-soak: $(INSTALLED) servers  ## the service killed twenty times on each database (some five minutes)
+soak: $(INSTALLED) servers  ## kill the service twenty times on each database (5 min)
 	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_survives.py
 
-load: $(INSTALLED) servers  ## 2,000 rooms for ten minutes, then more until it breaks: docs/load.md
+load: $(INSTALLED) servers  ## load test: 2,000 rooms for 10 min, then increasing to failure: docs/load.md
 	@$(BIN)/python -m tools.load --until-it-breaks
 
 lint: $(INSTALLED)       ## ruff and mypy
@@ -46,40 +51,42 @@ lint: $(INSTALLED)       ## ruff and mypy
 ROOMS := sdu2018-1 sdu2018-2 sdu2018-3 sdu2018-4 sdu2019-1 robod-1 robod-3
 METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge,gradient-boosting,random-forest,svr,mlp,paper,occupair
 
-rooms: $(INSTALLED)      ## every method in every public room: docs/benchmark.md (some twenty minutes, then kept)
+rooms: $(INSTALLED)      ## all methods on all public rooms: docs/benchmark.md (20 min, then cached)
 	@$(BIN)/occupair benchmark $(ROOMS) --methods $(METHODS) --jobs 2 --out occupair-benchmark.html
 
-prove: $(INSTALLED)      ## how often ranges hold, how few labelled days do: docs/proofs.md (two to three minutes)
-	@$(BIN)/occupair prove $(ROOMS)
+validate: $(INSTALLED)   ## interval coverage, accuracy with few labelled days: docs/validation.md (3 min)
+	@$(BIN)/occupair validate $(ROOMS)
 
-bench: $(INSTALLED)      ## how fast it is, beside BLAS, the equations and other packages: docs/speed.md (some six minutes)
+prove: validate
+
+bench: $(INSTALLED)      ## speed, compared with BLAS, naive equations and other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed
 
-# What is installed stays as it is. scikit-elm does not say that it needs Dask; pyrcn brings torch.
-peers: $(INSTALLED)      ## the other packages that make bench compares with, those that install (gigabytes)
+# Installed versions stay unchanged. scikit-elm does not declare its dependency on Dask; pyrcn pulls in torch.
+peers: $(INSTALLED)      ## install the packages that make bench compares with (gigabytes)
 	@$(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable > $(VENV)/kept.txt
 	@for peer in hpelm 'scikit-elm dask[array] distributed pyarrow' pyoselm pyrcn; do \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/kept.txt $$peer || \
-	  echo "$$peer: cannot be installed beside what is here"; done
+	  echo "$$peer: conflicts with the installed packages, skipped"; done
 
-seeds: $(INSTALLED)      ## the experiment in ten other offices, one draw each (some six minutes)
+seeds: $(INSTALLED)      ## the paper's experiment with ten other seeds, one draw each (6 min)
 	@$(BIN)/python tools/seeds.py 10
 
-screenshots: $(INSTALLED) servers  ## the README's pictures of the live page
+screenshots: $(INSTALLED) servers  ## the screenshots of the live page in the README
 	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/page/test_page.py
 
-picture: $(INSTALLED)    ## the README's picture, from the report (needs Debian's chromium)
+picture: $(INSTALLED)    ## the figure in the README, from the report (needs chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
 
-clean:                   ## forget the virtual environment and what was made
+clean:                   ## remove the virtual environment and generated files
 	rm -rf $(VENV) occupair-report.html .mypy_cache .ruff_cache .pytest_cache
 
-# A venv without ensurepip works on every Python, also where the distribution keeps ensurepip back;
-# the pip that is already there then fills it.
+# A venv without ensurepip works with every Python, also where the distribution does not ship ensurepip;
+# the system's pip then fills it.
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "occupair needs Python 3.11 or newer, $(PYTHON) is older: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
-	@echo "setting up $(VENV) (once; a minute or two)"
+	  { echo "occupair requires Python 3.11 or newer, $(PYTHON) is older: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@echo "setting up $(VENV) (first run only, takes 1 to 2 min)"
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv --without-pip $(VENV)
 	@$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check pip

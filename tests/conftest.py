@@ -1,4 +1,7 @@
-"""A small office that every test may look at."""
+"""Fixtures shared by all tests: a small simulated office, and the folder of public data sets."""
+
+import os
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -7,29 +10,33 @@ import occupair as oc
 
 pytest_plugins = ["browser", "missing_servers"]
 
+SHARED_DATA = Path(__file__).parents[2] / "shared/data"
+if SHARED_DATA.is_dir():  # beside a checkout
+    os.environ.setdefault("OCCUPAIR_DATA", str(SHARED_DATA))
+
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():
-    """Tests solve small systems, where a second thread costs more than it gives."""
+    """Limit BLAS to one thread: the systems in tests are too small for more."""
     with threadpool_limits(limits=1):
         yield
 
 
 @pytest.fixture(scope="session")
 def office():
-    """Four days of the simulated test-bed, one reading a minute."""
+    """Four days of the simulated office, one reading per minute."""
     return oc.simulate_office(days=4, seed=7)
 
 
 @pytest.fixture(scope="session")
 def slow_office(office):
-    """The same, one reading every five minutes."""
+    """The same office, one reading every five minutes."""
     return office.iloc[::5]
 
 
 @pytest.fixture(scope="session")
 def estimator(slow_office):
-    """A small estimator of the slow office, trained on three days."""
+    """A small paper estimator, trained on three days of the slow office."""
     model = oc.OccupancyEstimator.paper(n_hidden=40, n_draws=1, random_state=0)
     return model.fit(slow_office.iloc[: 3 * 288])
 
@@ -41,5 +48,5 @@ def last_day(slow_office):
 
 @pytest.fixture(scope="session")
 def trained_room(slow_office):
-    """The default estimator of the slow office, small, trained on three days."""
+    """A small default estimator, trained on three days of the slow office."""
     return oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(slow_office.iloc[: 3 * 288])

@@ -15,7 +15,9 @@ EQUATIONS = (ROOT / "docs/equations.md").read_text()
 REFERENCE = (ROOT / "docs/reference.md").read_text()
 README = (ROOT / "README.md").read_text()
 ROWS = re.findall(r"^\| \((\d+)\) \| .* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", EQUATIONS, re.MULTILINE)
-COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
+COMMANDS = {
+    command.callback.__name__: command.callback for command in app.registered_commands if not command.hidden
+}
 for group in app.registered_groups:
     COMMANDS[f"{group.name}`"] = group.typer_instance.registered_callback.callback
     COMMANDS |= {
@@ -109,7 +111,7 @@ def test_the_numbers_of_the_readme_are_those_of_the_experiment():
 
 
 def test_the_numbers_of_real_rooms_are_those_of_the_benchmark_and_the_proofs():
-    printed = "".join((ROOT / "docs" / name).read_text() for name in ("benchmark.md", "proofs.md"))
+    printed = "".join((ROOT / "docs" / name).read_text() for name in ("benchmark.md", "validation.md"))
     section = README[README.index("## Real rooms") : README.index("MIT licence")]
     numbers = re.findall(r"\b0\.\d{3}\b|\d\d\.\d(?= %)", section)
     assert len(numbers) > 25

@@ -17,7 +17,7 @@ from plan_gain import joined, thinned
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
-from occupair.datasets.rooms import ROOMS, read_room
+from occupair.datasets.benchmark_rooms import ROOMS, read_room
 from occupair.groundtruth.planning.learning_curve import learning_curve
 from occupair.groundtruth.planning.ranges import SURE
 from occupair.readings.schema import date_slices

@@ -16,7 +16,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
-from occupair.datasets.rooms import ROOMS, read_room
+from occupair.datasets.benchmark_rooms import ROOMS, read_room
 from occupair.groundtruth.planning import plan as planning
 from occupair.readings.schema import date_slices
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from occupair.baselines import HMMBaseline
-from occupair.baselines.emissions import Emissions
 from occupair.baselines.folds import day_folds
-from occupair.baselines.forward import fixed_lag, forward
+from occupair.baselines.hmm_filter import Emissions, fixed_lag, forward
 
 
 @pytest.fixture(scope="module")

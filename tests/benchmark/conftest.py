@@ -5,7 +5,7 @@ import pytest
 
 from occupair.baselines import MassBalanceBaseline, MeanBaseline, ProfileBaseline
 from occupair.benchmark.methods import Method
-from occupair.benchmark.run import run_benchmark
+from occupair.benchmark.run_benchmark import run_benchmark
 
 
 class Peeking(MassBalanceBaseline):

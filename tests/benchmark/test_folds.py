@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import occupair as oc
+from occupair.benchmark.fold_run import run_fold
 from occupair.benchmark.folds import day_folds
-from occupair.benchmark.runs import run_fold
 
 
 def days_of(readings):

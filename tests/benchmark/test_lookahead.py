@@ -5,7 +5,7 @@ import pytest
 import occupair as oc
 from occupair.benchmark.lookahead import check_look_ahead, find_look_ahead, office_for
 from occupair.benchmark.methods import METHODS
-from occupair.benchmark.run import run_benchmark
+from occupair.benchmark.run_benchmark import run_benchmark
 
 
 @pytest.mark.parametrize("lag", [0, 20])

@@ -8,14 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 import occupair as oc
-from occupair.benchmark import command
-from occupair.benchmark import validation as proofs
+from occupair.benchmark import validation
 from occupair.benchmark.coverage import coverage
-from occupair.benchmark.few_days import few_days
-from occupair.benchmark.validation import ROOMS, prove
-from occupair.benchmark.validation_tables import Proofs, as_markdown
+from occupair.benchmark.few_labelled_days import few_days
+from occupair.benchmark.validation import ROOMS, validate
+from occupair.benchmark.validation_tables import Validation, as_markdown
 from occupair.cli import app
 from occupair.datasets import ROOMS as KNOWN
+from occupair.datasets import benchmark_rooms
 from occupair.progress import progress_to
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ def office():
 def made_up(monkeypatch, office):
     """Every room is the office; the one of uci864 has no ventilation, as in truth."""
     without = office.drop(columns="ventilation")
-    monkeypatch.setattr(command, "read_room", lambda name: without if name == "uci864" else office)
+    monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: without if name == "uci864" else office)
 
 
 def tables_of(text):
@@ -42,26 +42,28 @@ def tables_of(text):
 
 
 def test_markdown_of_two_rooms(made_up):
-    text = prove(["robod-1", "robod-3"])
+    text = validate(["robod-1", "robod-3"])
     assert "Rooms: robod-1 (4 days) and robod-3 (4 days)." in text
-    assert "the single number 0, which makes ranges at low levels hold more often than asked" in text
-    assert "Skipped runs, because nobody was ever in on their days: " in text
+    assert "They raise the coverage at low confidence levels above nominal." in text
+    assert "Blocks skipped because the room was empty on all of their days: " in text
     mean, rooms, mean_few, rooms_few = tables_of(text)
-    assert [row["lag min"] for row in mean] == ["0", "10", "20"]
-    assert [(row["room"], row["lag min"]) for row in rooms[:4]] == [
+    assert [row["lag [min]"] for row in mean] == ["0", "10", "20"]
+    assert [(row["room"], row["lag [min]"]) for row in rooms[:4]] == [
         *(("robod-1", lag) for lag in ("0", "10", "20")),
         ("robod-3", "0"),
     ]
-    assert {f"{what} {share} %" for what in ("held", "with people") for share in (50, 80, 90, 95)} < set(
+    assert {f"{what} {share} %" for what in ("coverage", "occupied") for share in (50, 80, 90, 95)} < set(
         mean[0]
     )
-    assert mean[0]["held 90 %"] == rooms[0]["held 90 %"] == rooms[3]["held 90 %"]  # the same room twice
+    assert (
+        mean[0]["coverage 90 %"] == rooms[0]["coverage 90 %"] == rooms[3]["coverage 90 %"]
+    )  # the same room twice
     assert [row["days"] for row in mean_few] == ["3", "all"]  # the folds have two or three training days
     assert {row["room"] for row in rooms_few} == {"robod-1", "robod-3"}
 
 
 def test_json_has_the_same_numbers(made_up):
-    document = json.loads(prove(["robod-1", "uci864"], as_json=True))
+    document = json.loads(validate(["robod-1", "uci864"], as_json=True))
     assert document["rooms"] == {"robod-1": {"days": 4}, "uci864": {"days": 4}}
     assert len(document["ranges"]["rooms"]) == 2 * 3 * 4
     assert document["few_days"]["not_mixed"] == {"robod-1": ["uci864"], "uci864": ["robod-1"]}
@@ -70,8 +72,8 @@ def test_json_has_the_same_numbers(made_up):
 
 
 def test_rooms_that_cannot_be_mixed_are_named(made_up):
-    text = prove(["robod-1", "uci864"])
-    assert "uci864 did not start from robod-1: models with and without ventilation cannot be mixed." in text
+    text = validate(["robod-1", "uci864"])
+    assert "uci864 was not started from robod-1: models with and without ventilation do not combine." in text
     assert len(tables_of(text)) == 3  # no mean of few days: no room has all three
 
 
@@ -91,17 +93,19 @@ class Wide:
 
 def test_says_plainly_whether_the_aim_is_met(office):
     few = few_days({"office": office}, make=lambda others: Wide())
-    text = as_markdown(Proofs({"office": 4}, coverage({"office": office}, make=Wide), few))
-    assert "averaged over the rooms: missed, with 100.0, 100.0 and 100.0 % at lag 0, 10 and 20 min." in text
-    assert "It is from 100.0 % (office, lag 0 min) to 100.0 % (office, lag 0 min); with people in, " in text
-    assert "number 0, and" not in text  # no range was the single number 0
+    text = as_markdown(Validation({"office": 4}, coverage({"office": office}, make=Wide), few))
+    assert "of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10 and 20 min." in text
+    assert "Rooms range from 100.0 % (office, lag 0 min) to 100.0 % (office, lag 0 min); " in text
+    assert "are exactly 0" not in text  # no range was the single number 0
     nine_of_ten = office.assign(occupancy=[9999.0 if k % 10 == 0 else 0.0 for k in range(len(office))])
-    met = as_markdown(Proofs({"office": 4}, coverage({"office": nine_of_ten}, make=lambda: Wide(0.0)), few))
-    assert re.search(r"averaged over the rooms: met, with (90\.\d|89\.\d), ", met)
-    assert re.search(
-        r"100\.0 % of the ranges are the single number 0, and (90|89)\.\d % of these hold\.", met
+    met = as_markdown(
+        Validation({"office": 4}, coverage({"office": nine_of_ten}, make=lambda: Wide(0.0)), few)
     )
-    assert "with people in, 0.0, 0.0 and 0.0 % on average." in met
+    assert re.search(r"of nominal\. Met: (90\.\d|89\.\d), ", met)
+    assert re.search(
+        r"100\.0 % of the intervals are exactly 0, and (90|89)\.\d % of these are correct\.", met
+    )
+    assert "the mean over occupied readings is 0.0, 0.0 and 0.0 %." in met
 
 
 def test_the_default_rooms_are_those_of_the_makefile_and_have_data_sets():
@@ -114,18 +118,18 @@ def test_all_default_rooms_when_none_is_named(monkeypatch):
     def stop(names):
         raise oc.InputError(" ".join(names))
 
-    monkeypatch.setattr(proofs, "rooms_called", stop)
+    monkeypatch.setattr(validation, "read_rooms", stop)
     with pytest.raises(oc.InputError, match=" ".join(ROOMS)):
-        prove()
+        validate()
 
 
 def test_progress_goes_from_nothing_to_all(made_up):
     told = []
     with progress_to(lambda what, done, total: told.append((what, done / total))):
-        prove(["robod-1"])
+        validate(["robod-1"])
     assert list(dict.fromkeys(what for what, _ in told)) == [
-        "how often ranges hold",
-        "how few days are enough",
+        "interval coverage",
+        "few labelled days",
     ]
     shares = [share for _, share in told]
     assert shares == pytest.approx(sorted(shares))
@@ -133,23 +137,23 @@ def test_progress_goes_from_nothing_to_all(made_up):
 
 
 def test_the_command(made_up):
-    done = CliRunner().invoke(app, ["prove", "robod-1", "--json"])
+    done = CliRunner().invoke(app, ["validate", "robod-1", "--json"])
     assert done.exit_code == 0, done.output
     assert list(json.loads(done.stdout)) == ["rooms", "ranges", "few_days"]
 
 
 def test_a_room_there_is_not():
-    with pytest.raises(oc.InputError, match="there is no room 'attic', only sdu2018-1, "):
-        prove(["attic"])
+    with pytest.raises(oc.InputError, match="unknown room 'attic', choose from sdu2018-1, "):
+        validate(["attic"])
 
 
 def test_the_page_is_what_the_command_printed():
     """Of the default rooms, with tables of the same shape; the numbers need the rooms themselves."""
-    text = (ROOT / "docs/proofs.md").read_text()
+    text = (ROOT / "docs/validation.md").read_text()
     mean, rooms, mean_few, rooms_few = tables_of(text)
     assert list(dict.fromkeys(row["room"] for row in rooms)) == list(ROOMS)
     assert [row["days"] for row in mean_few] == ["3", "5", "10", "all"]
-    for table, average, columns in ((rooms, mean, ("lag min",)), (rooms_few, mean_few, ("days",))):
+    for table, average, columns in ((rooms, mean, ("lag [min]",)), (rooms_few, mean_few, ("days",))):
         for row in average:
             alike = [other for other in table if all(other[name] == row[name] for name in columns)]
             for head in set(row) & set(alike[0]) - {*columns, "rooms"}:

@@ -26,7 +26,7 @@ def published():
     def folder_of(name):
         folder = find_folder(name)
         if folder is None:
-            pytest.skip(f"{name} is neither in $OCCUPAIR_DATA nor in ../shared/data")
+            pytest.skip(f"{name} data set not found, see occupair datasets")
         return folder
 
     return folder_of

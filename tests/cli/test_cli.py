@@ -61,7 +61,7 @@ def test_version():
 def test_simulate_writes_what_the_library_makes(tmp_path, suffix):
     done = occupair("simulate", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")
     assert done.returncode == 0, done.stderr
-    assert "2880 readings, 2 weekdays" in done.stdout
+    assert "2880 simulated readings, 2 weekdays" in done.stdout
     written = oc.read_readings(tmp_path / f"office.{suffix}")
     np.testing.assert_array_equal(written.to_numpy(), oc.simulate_office(2, seed=3).to_numpy())
     assert os.listdir(tmp_path) == [f"office.{suffix}"]
@@ -89,7 +89,7 @@ def test_fit_starts_from_the_models_of_other_rooms(desk, slow_office):
     options = ["--like", "other.occupair", "--like", "other.occupair"]
     done = occupair("fit", "test.csv", "--out", "new.occupair", *options, cwd=desk)
     assert done.returncode == 0, done.stderr
-    assert "a single day does not tell" in done.stdout
+    assert "Accuracy not assessed: only one labelled day" in done.stdout
     other = oc.OccupancyEstimator.load(desk / "other.occupair")
     new = oc.OccupancyEstimator.transfer([other, other], random_state=0).fit(slow_office.iloc[3 * 288 :])
     written = oc.OccupancyEstimator.load(desk / "new.occupair")
@@ -181,7 +181,7 @@ def test_times_of_another_kind_than_in_training_are_told(desk, percent_model, la
     aware = last_day.tz_localize("Europe/Copenhagen")
     oc.write_readings(aware.tz_convert("UTC"), desk / "utc.csv")
     done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", cwd=desk)
-    words = "utc.csv: has times in UTC, and the model was trained on local times: give the room's time zone"
+    words = "utc.csv: times are in UTC, but the model was trained on local times: set the room's time zone"
     assert words in done.stderr
     given = ["--timezone", "Europe/Copenhagen"]
     done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", *given, cwd=desk)
@@ -194,7 +194,7 @@ def test_times_of_another_kind_than_in_training_are_told(desk, percent_model, la
     assert occupair("evaluate", "zone.occupair", "utc.csv", cwd=desk).stderr == ""  # is converted
     assert occupair("fit", "utc.csv", "--out", "utc.occupair", "--hidden", 8, cwd=desk).returncode == 0
     done = occupair("evaluate", "utc.occupair", "utc.csv", *given, cwd=desk)
-    assert "utc.csv: times are taken at UTC, as in training: give the room's time zone" in done.stderr
+    assert "utc.csv: times are converted to UTC, as in training: set the room's time zone" in done.stderr
 
 
 def test_check_notes_times_in_utc(tmp_path):
@@ -294,7 +294,7 @@ def test_check_of_readings_whose_clocks_disagree_exits_with_1(tmp_path):
 
 
 def test_benchmark_prints_a_table_and_refuses_what_it_does_not_know(tmp_path, monkeypatch, slow_office):
-    monkeypatch.setattr("occupair.benchmark.command.read_room", lambda name: slow_office)
+    monkeypatch.setattr("occupair.datasets.benchmark_rooms.read_room", lambda name: slow_office)
     arguments = [
         "benchmark",
         "robod-3",
@@ -311,7 +311,7 @@ def test_benchmark_prints_a_table_and_refuses_what_it_does_not_know(tmp_path, mo
     assert json.loads(occupair(*arguments, "--json").stdout)
     assert (tmp_path / "page.html").exists()
     for wrong, message in (
-        (["benchmark", "attic"], "there is no room 'attic', only sdu2018-1"),
+        (["benchmark", "attic"], "unknown room 'attic', choose from sdu2018-1"),
         (["benchmark", "--methods", "oracle"], "'oracle'"),
         (["benchmark", "--lags", "soon"], "lags must be minutes separated by commas, got 'soon'"),
     ):
@@ -327,13 +327,13 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
     listed = occupair("datasets").stdout
     assert "sdu2018: Room-level Occupant Counts" in listed
     assert "CC-BY-4.0; https://github.com/ideas-lab-nus/robod" in listed
-    assert f"here: {tmp_path / 'robod'}" in listed
+    assert f"in {tmp_path / 'robod'}" in listed
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["datasets", "fetch", "moon"], "occupair: there is no data set 'moon', only sdu2018"),
+        (["datasets", "fetch", "moon"], "occupair: unknown data set 'moon', choose from sdu2018"),
         (["fit", "nowhere.csv"], "occupair: nowhere.csv: No such file or directory"),
         (["fit", "."], "occupair: .: Is a directory"),
         (
@@ -347,15 +347,15 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
         ),
         (
             ["fit", "train.csv", "--horizon", "30"],
-            "occupair: --horizon and --stride belong to the paper's layers: add --paper or --layer fs-elm",
+            "occupair: --horizon and --stride apply to the paper's layers only: add --paper or",
         ),
         (
             ["fit", "train.csv", "--paper", "--like", "room.occupair", "--out", "new.occupair"],
-            "occupair: --like starts our estimator from other rooms: leave out --paper and --layer",
+            "occupair: --like applies to the default estimator only: drop --paper and --layer",
         ),
         (
             ["fit", "train.csv", "--like", "room.occupair", "--out", "room.occupair"],
-            "occupair: --out room.occupair would overwrite room.occupair, which is read: give another name",
+            "occupair: --out room.occupair would overwrite the input file room.occupair: choose another name",
         ),
         (
             ["fit", "train.csv", "--like", "room.occupair", "--out", "fresh.occupair"],
@@ -391,13 +391,28 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
             ["estimate", "room.occupair", "airless.csv"],
             "; if there is none, train a model without ventilation",
         ),
-        (["fit", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
-        (["fit", "train.csv", "--out", "./train.csv"], "which is read: give another name"),
-        (["tune", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
-        (["check", "train.csv", "--out", "train.csv"], "--out train.csv would overwrite train.csv"),
-        (["estimate", "room.occupair", "test.csv", "--out", "test.csv"], "would overwrite test.csv"),
-        (["estimate", "room.occupair", "test.csv", "--out", "room.occupair"], "overwrite room.occupair"),
-        (["tune", "nobody.csv"], "occupair: nobody.csv: nobody was ever in: there is nothing to tune on"),
+        (
+            ["fit", "train.csv", "--out", "train.csv"],
+            "--out train.csv would overwrite the input file train.csv",
+        ),
+        (["fit", "train.csv", "--out", "./train.csv"], "train.csv: choose another name"),
+        (
+            ["tune", "train.csv", "--out", "train.csv"],
+            "--out train.csv would overwrite the input file train.csv",
+        ),
+        (
+            ["check", "train.csv", "--out", "train.csv"],
+            "--out train.csv would overwrite the input file train.csv",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--out", "test.csv"],
+            "would overwrite the input file test.csv",
+        ),
+        (
+            ["estimate", "room.occupair", "test.csv", "--out", "room.occupair"],
+            "overwrite the input file room.occupair",
+        ),
+        (["tune", "nobody.csv"], "occupair: nobody.csv: all head counts are 0: there is nothing to tune on"),
         (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
         (
             ["estimate", "room.occupair", "minutes.csv"],
@@ -438,7 +453,10 @@ def test_a_mistake_is_one_line_and_exit_status_2(desk, slow_office, office, argu
 def test_units_and_odd_names_are_printed_as_they_are(desk, tmp_path):
     assert "error [people]" in occupair("evaluate", "room.occupair", "test.csv", cwd=desk).stdout
     (tmp_path / "d[").mkdir()
-    assert "d[/b].csv: 1440 readings" in occupair("simulate", "d[/b].csv", "--days", 1, cwd=tmp_path).stdout
+    assert (
+        "d[/b].csv: 1440 simulated readings"
+        in occupair("simulate", "d[/b].csv", "--days", 1, cwd=tmp_path).stdout
+    )
 
 
 def test_estimating_needs_no_head_counts_and_ignores_half_of_them(desk, last_day):
@@ -487,7 +505,10 @@ def test_reproduce_prints_both_tables_and_writes_the_report(tmp_path):
             assert printed["simulated"] is True
             assert printed["draws"] == 2
         else:
-            assert "The paper's data are not public: these are of its office, simulated." in done.stdout
+            assert (
+                "The paper's data are not public. These results are for a simulation of its office."
+                in done.stdout
+            )
             rows = [
                 line.split()[0] for line in done.stdout.splitlines() if " paper " in line and line[0] == "("
             ]

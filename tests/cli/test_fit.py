@@ -109,8 +109,8 @@ def test_so_few_counts_that_nothing_can_be_said(tmp_path, slow_office):
     oc.write_readings(slow_office.assign(occupancy=slow_office["occupancy"].where(known)), tmp_path / "a.csv")
     done = occupair("fit", "a.csv", "--hidden", 5, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "trained on 3 days (1152 readings, one every 5 min, 3 of them with a head count)" in done.stdout
-    assert "How good it is, so few head counts do not tell: count at the same time" in done.stdout
+    assert "trained on 3 days (1152 readings, one every 5 min, 3 of them labelled)" in done.stdout
+    assert "Accuracy not assessed: too few head counts. Count at the same time" in done.stdout
 
 
 def test_fit_from_a_store_is_the_fit_of_what_it_holds(tmp_path, store, counted):
@@ -118,7 +118,7 @@ def test_fit_from_a_store_is_the_fit_of_what_it_holds(tmp_path, store, counted):
     done = occupair("fit", *options, "--out", "lab.occupair", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     # Labels at a quarter past every other hour, each for the readings five minutes before and after.
-    words = "lab.occupair: trained on 4 days (1152 readings, one every 5 min, 144 of them with a head count)"
+    words = "lab.occupair: trained on 4 days (1152 readings, one every 5 min, 144 of them labelled)"
     assert words in done.stdout
     assert "on days left out" in done.stdout
     near = counted.index.minute.isin([10, 15, 20])
@@ -137,7 +137,7 @@ def test_the_store_may_be_in_the_environment_and_the_zone_is_asked_for(tmp_path,
     monkeypatch.setenv("OCCUPAIR_STORE", url_of(store))
     done = occupair("fit", "--room", "lab", "--hidden", 5, cwd=tmp_path)
     assert done.returncode == 0
-    words = "occupair: room lab: midnight and the time of day are taken in UTC: give the room's time zone"
+    words = "occupair: room lab: times of day are in UTC: set the room's time zone"
     assert done.stderr.startswith(words)
     assert oc.OccupancyEstimator.load(tmp_path / "room.occupair").timezone_ == "UTC"
 
@@ -145,18 +145,18 @@ def test_the_store_may_be_in_the_environment_and_the_zone_is_asked_for(tmp_path,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.csv", "--room", "lab"], "fit takes READINGS, or --room and --store, not both"),
-        (["a.csv", "--store", "URL"], "fit takes READINGS, or --room and --store, not both"),
-        ([], "fit takes READINGS, or a --room of the live service and its --store"),
-        (["--room", "lab"], "fit takes READINGS, or a --room of the live service and its --store"),
-        (["--store", "URL"], "fit takes READINGS, or a --room of the live service and its --store"),
+        (["a.csv", "--room", "lab"], "give either READINGS or --room and --store, not both"),
+        (["a.csv", "--store", "URL"], "give either READINGS or --room and --store, not both"),
+        ([], "give either READINGS or a --room of the live service and its --store"),
+        (["--room", "lab"], "give either READINGS or a --room of the live service and its --store"),
+        (["--store", "URL"], "give either READINGS or a --room of the live service and its --store"),
         (
             ["--room", "lab", "--store", "URL", "--dayfirst"],
-            "--column and --dayfirst are about files: leave them out with --store",
+            "--column and --dayfirst apply to files only: drop them with --store",
         ),
         (
             ["--room", "attic", "--store", "URL"],
-            "store sqlite:///PATH: has no readings of room 'attic', only 'hall', 'lab'",
+            "store sqlite:///PATH: has no readings of room 'attic', only of 'hall', 'lab'",
         ),
         (
             ["--room", "hall", "--store", "URL"],

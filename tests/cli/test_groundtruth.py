@@ -79,7 +79,7 @@ def test_no_command_shows_them_all():
         (["occupancy", "none.csv", "--out", "b.csv"], "none.csv: "),
         (
             ["occupancy", "door.csv", "--out", "door.csv"],
-            "--out door.csv would overwrite door.csv, which is read",
+            "--out door.csv would overwrite the input file door.csv",
         ),
         (
             ["occupancy", "door.csv", "--out", "b.csv", "--reset", "25:00"],

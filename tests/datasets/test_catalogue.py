@@ -33,34 +33,39 @@ def test_checksums_are_those_of_the_files_here(published, name):
         assert hashlib.sha256(content).hexdigest() == file.sha256, file.name
 
 
-def test_no_such_data_set():
-    with pytest.raises(InputError, match=r"there is no data set 'sdu', only sdu2018, sdu2019, robod, uci864"):
+def test_unknown_data_set_is_refused():
+    with pytest.raises(
+        InputError, match=r"unknown data set 'sdu', choose from sdu2018, sdu2019, robod, uci864"
+    ):
         data_set_called("sdu")
-    with pytest.raises(InputError, match=r"there is no data set 'sdu'"):
+    with pytest.raises(InputError, match=r"unknown data set 'sdu'"):
         find_folder("sdu")
 
 
-def test_the_folder_that_is_given_comes_first(tmp_path, monkeypatch):
-    (tmp_path / "robod").mkdir()
-    monkeypatch.setenv("OCCUPAIR_DATA", str(tmp_path))
-    assert find_folder("robod") == tmp_path / "robod"
-    assert find_folder("uci357") != tmp_path / "uci357"
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """A machine without any data set; the folder that contains its empty cache."""
+    for name in ("OCCUPAIR_DATA", "OCCUPAIR_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
 
 
-def test_no_folder_outside_a_checkout(tmp_path, monkeypatch):
-    monkeypatch.delenv("OCCUPAIR_DATA", raising=False)
-    installed = tmp_path / "site-packages/occupair/datasets/catalogue.py"
-    monkeypatch.setattr("occupair.datasets.catalogue.__file__", str(installed))
+def test_missing_data_set_has_no_folder(no_data):
     assert find_folder("robod") is None
 
 
-def test_beside_a_checkout(tmp_path, monkeypatch):
-    monkeypatch.delenv("OCCUPAIR_DATA", raising=False)
-    checkout = tmp_path / "main"
-    monkeypatch.setattr(
-        "occupair.datasets.catalogue.__file__", str(checkout / "src/occupair/datasets/catalogue.py")
-    )
-    (tmp_path / "shared/data/robod").mkdir(parents=True)
-    checkout.mkdir()
-    (checkout / "pyproject.toml").touch()
-    assert find_folder("robod") == tmp_path / "shared/data/robod"
+def test_data_set_is_found_in_the_user_cache(no_data, monkeypatch):
+    folder = no_data / "cache/occupair/data/robod"
+    folder.mkdir(parents=True)
+    assert find_folder("robod") == folder
+    monkeypatch.setenv("OCCUPAIR_CACHE", str(no_data / "elsewhere"))
+    assert find_folder("robod") is None
+
+
+def test_occupair_data_precedes_the_user_cache(no_data, monkeypatch):
+    for folder in ("given/robod", "cache/occupair/data/robod", "cache/occupair/data/uci357"):
+        (no_data / folder).mkdir(parents=True)
+    monkeypatch.setenv("OCCUPAIR_DATA", str(no_data / "given"))
+    assert find_folder("robod") == no_data / "given/robod"
+    assert find_folder("uci357") == no_data / "cache/occupair/data/uci357"

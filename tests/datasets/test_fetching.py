@@ -207,7 +207,7 @@ def test_a_collection_that_answers_something_else(server, tmp_path, answer):
 
 
 def test_no_such_data_set(tmp_path):
-    with pytest.raises(InputError, match=r"there is no data set 'attic', only sdu2018"):
+    with pytest.raises(InputError, match=r"unknown data set 'attic', choose from sdu2018"):
         fetch("attic", tmp_path)
 
 

@@ -549,7 +549,7 @@ def test_parquet_of_all_kinds_of_types(tmp_path):
 def test_published_files_are_read_as_they_are(name, file, options, interval, days, most):
     folder = find_folder(name)
     if folder is None:
-        pytest.skip(f"{name} is neither in $OCCUPAIR_DATA nor in ../shared/data")
+        pytest.skip(f"{name} data set not found, see occupair datasets")
     readings = oc.read_readings(folder / file, **options)
     assert interval_of(readings) == interval
     assert len(date_slices(readings)) == days
@@ -560,7 +560,7 @@ def test_published_files_are_read_as_they_are(name, file, options, interval, day
 def test_a_published_file_with_three_signs_of_ventilation_asks_which():
     folder = find_folder("robod")
     if folder is None:
-        pytest.skip("robod is neither in $OCCUPAIR_DATA nor in ../shared/data")
+        pytest.skip("robod data set not found, see occupair datasets")
     with pytest.raises(
         oc.InputError, match="3 columns that may be ventilation, 'supply_air_flow', 'damper_posi"
     ):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from occupair.report.html import write_report
+from occupair.report.paper_report import write_report
 
 TOOL = Path(__file__).parents[2] / "tools" / "readme_picture.py"
 

@@ -5,8 +5,8 @@ import pytest
 from occupair import feature_layer
 from occupair.errors import InputError
 from occupair.simulation import simulate_history, simulate_office
+from occupair.simulation.multizone_air import co2_volume
 from occupair.simulation.paper_room import SENSOR, paper_room
-from occupair.simulation.room_air import co2_volume
 
 SEEDS = [0, 1, 2, 3, 4]
 

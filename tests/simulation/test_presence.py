@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from occupair.simulation.breathing import SITTING_BUSY, SITTING_QUIETLY, WALKING_SLOWLY
-from occupair.simulation.habits import DeskHabit, Meeting, Person, VisitHabit, draw_meetings, draw_people
+from occupair.simulation.co2_generation import SITTING_BUSY, SITTING_QUIETLY, WALKING_SLOWLY
+from occupair.simulation.occupants import DeskHabit, Meeting, Person, VisitHabit, draw_meetings, draw_people
 from occupair.simulation.presence import day_activity, day_presence, person_day
 
 CLOCKWORK = DeskHabit(

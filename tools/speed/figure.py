@@ -9,7 +9,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from occupair.report.look import BLUE, GREY, ORANGE, SKY, styled
+from occupair.report.figure_style import BLUE, GREY, ORANGE, SKY, styled
 from tools.readme_picture import WIDTH, photograph
 from tools.speed.contenders import BLAS, OURS, WRITTEN
 from tools.speed.live import LiveDay

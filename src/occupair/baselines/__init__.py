@@ -5,16 +5,16 @@ Each is a scikit-learn estimator with ``fit(readings)`` and ``estimate(readings)
 
 from collections.abc import Callable
 
+from occupair.baselines.baseline import Baseline
 from occupair.baselines.deconvolution import DeconvolutionBaseline
-from occupair.baselines.episodes import Baseline
 from occupair.baselines.hmm import HMMBaseline
 from occupair.baselines.kalman import KalmanBaseline
-from occupair.baselines.linear_and_kernel import RidgeBaseline, SVRBaseline
 from occupair.baselines.markov_chain import MarkovChainBaseline
 from occupair.baselines.mass_balance import MassBalanceBaseline
 from occupair.baselines.mean import MeanBaseline
 from occupair.baselines.mlp import MLPBaseline
 from occupair.baselines.profile import ProfileBaseline
+from occupair.baselines.ridge_and_svr import RidgeBaseline, SVRBaseline
 from occupair.baselines.trees import GradientBoostingBaseline, RandomForestBaseline
 
 BASELINES: dict[str, Callable[..., Baseline]] = {

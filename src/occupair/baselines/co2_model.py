@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occupair.baselines.base_level import BaseLevel
-from occupair.baselines.episodes import Array, Day
-from occupair.baselines.windows import running_mean, shifted
+from occupair.baselines.background_co2 import BackgroundCO2
+from occupair.baselines.baseline import Array, Day
+from occupair.baselines.rolling import running_mean, shifted
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class CO2Model:
         k0, k1 and k2, what ventilation takes away [1/min].
     drift : float
         h, what the base level misses [ppm/min].
-    base : BaseLevel
+    base : BackgroundCO2
         The base level.
     """
 
     gain: float
     decay: tuple[float, float, float]
     drift: float
-    base: BaseLevel
+    base: BackgroundCO2
 
     def decay_at(self, day: Day) -> Array:
         """Share of the CO2 above base that leaves per minute [1/min], never less than nothing."""
@@ -49,7 +49,7 @@ class CO2Model:
 
 
 def identify(
-    days: list[Day], people: list[Array], base: BaseLevel, *, delay: float = 0, span: float = 30
+    days: list[Day], people: list[Array], base: BackgroundCO2, *, delay: float = 0, span: float = 30
 ) -> CO2Model:
     """Identify the model by least squares on the balance averaged over ``span`` minutes.
 
@@ -62,7 +62,7 @@ def identify(
     ----------
     days, people : list
         Training days and the people in them.
-    base : BaseLevel
+    base : BackgroundCO2
         The base level.
     delay : float
         How late CO2 answers [min].
@@ -76,7 +76,7 @@ def identify(
     return CO2Model(float(1 / a), (float(b / a), float(c / a), float(d / a)), -float(e / a), base)
 
 
-def _summed(day: Day, people: Array, base: BaseLevel, delay: float, span: float) -> Array:
+def _summed(day: Day, people: Array, base: BackgroundCO2, delay: float, span: float) -> Array:
     """Mean people, mean rise [ppm/min] and the mean of the other terms over the span before each reading."""
     length = day.readings_in(span)
     above, v = day.co2 - base.at(day), day.ventilation

@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 
-from occupair.baselines.base_level import BaseLevel
+from occupair.baselines.background_co2 import BackgroundCO2
+from occupair.baselines.baseline import Array, Baseline, Day
 from occupair.baselines.co2_model import CO2Model, identify
-from occupair.baselines.episodes import Array, Baseline, Day
 from occupair.baselines.mass_balance import delays_within
-from occupair.baselines.windows import shifted
+from occupair.baselines.rolling import shifted
 
 SMOOTHNESS = (16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0)
 
@@ -62,7 +62,7 @@ class DeconvolutionBaseline(Baseline):
         self.smoothness = smoothness
 
     def _learn(self, days: list[Day], people: list[Array]) -> None:
-        base, truth = BaseLevel.learn(days), np.concatenate(people)
+        base, truth = BackgroundCO2.learn(days), np.concatenate(people)
         best: tuple[float, CO2Model, float, float] | None = None
         for span, delay in product(self.spans, delays_within(self.lag)):
             model = identify(days, people, base, delay=delay, span=span)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from occupair.baselines.calendar import is_weekend, slot_of_day
-from occupair.baselines.chain import Counts, transition_matrices
-from occupair.baselines.emissions import Emissions
-from occupair.baselines.episodes import Array, Baseline, Day
+from occupair.baselines.baseline import Array, Baseline, Day
 from occupair.baselines.folds import day_folds, picked
-from occupair.baselines.forward import fixed_lag, forward
+from occupair.baselines.hmm_filter import Emissions, fixed_lag, forward
+from occupair.baselines.markov_transitions import Counts, transition_matrices
 from occupair.baselines.mass_balance import MassBalanceBaseline
+from occupair.baselines.time_of_day import is_weekend, slot_of_day
 
 
 class HMMBaseline(Baseline):

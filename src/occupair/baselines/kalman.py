@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from occupair.baselines.base_level import BaseLevel
+from occupair.baselines.background_co2 import BackgroundCO2
+from occupair.baselines.baseline import Array, Baseline, Day
 from occupair.baselines.co2_model import CO2Model, identify
-from occupair.baselines.episodes import Array, Baseline, Day
 from occupair.baselines.kalman_filter import Noise, Series, fixed_lag, kalman_filter
 from occupair.baselines.mass_balance import delays_within
-from occupair.baselines.windows import shifted
+from occupair.baselines.rolling import shifted
 
 
 class KalmanBaseline(Baseline):
@@ -60,7 +60,7 @@ class KalmanBaseline(Baseline):
         self.sensor_noise = sensor_noise
 
     def _learn(self, days: list[Day], people: list[Array]) -> None:
-        base, walk = BaseLevel.learn(days), _random_walk(days, people)
+        base, walk = BackgroundCO2.learn(days), _random_walk(days, people)
         levels = [replace(walk, air=q, sensor=r) for q, r in product(self.air_noise, self.sensor_noise)]
         best: tuple[float, CO2Model, Noise, float] | None = None
         for span, delay in product(self.spans, delays_within(self.lag)):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.baselines.baseline import Array, Day
 from occupair.baselines.co2_model import CO2Model
-from occupair.baselines.episodes import Array, Day
 
 
 @dataclass(frozen=True)

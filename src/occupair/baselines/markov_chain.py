@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from occupair.baselines.calendar import MINUTES_PER_DAY, is_weekend, minute_of_day, slots_per_day
-from occupair.baselines.chain import Counts, transition_matrices
-from occupair.baselines.episodes import Array, Baseline, Day
+from occupair.baselines.baseline import Array, Baseline, Day
+from occupair.baselines.markov_transitions import Counts, transition_matrices
+from occupair.baselines.time_of_day import MINUTES_PER_DAY, is_weekend, minute_of_day, slots_per_day
 
 
 class MarkovChainBaseline(Baseline):

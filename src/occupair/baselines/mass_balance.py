@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from occupair.baselines.base_level import BaseLevel
-from occupair.baselines.episodes import Array, Baseline, Day
-from occupair.baselines.windows import running_mean, running_slope, shifted
+from occupair.baselines.background_co2 import BackgroundCO2
+from occupair.baselines.baseline import Array, Baseline, Day
+from occupair.baselines.rolling import running_mean, running_slope, shifted
 from occupair.errors import InputError
 
 DELAYS = (0, 5, 10, 15, 20, 25, 30)  # [min]
@@ -20,8 +20,8 @@ class MassBalanceBaseline(Baseline):
     .. math:: n = a\,\dot C + (b + c v + d v^2)(C - C_{base}) + e
 
     The rise and the level of CO2 are those of a straight line through the last minutes, the ventilation
-    is its mean over them, and the base level is a running one (``BaseLevel``). The constant ``e`` takes up
-    what the base level misses.
+    is its mean over them, and the background level is a running one (``BackgroundCO2``). The constant
+    ``e`` absorbs the error of the background level.
 
     Mixing and the sensor make CO2 answer late. With ``lag`` at hand, the balance of some minutes later
     tells more about now: how many, and how long the line, is what fits the training days best.
@@ -41,7 +41,7 @@ class MassBalanceBaseline(Baseline):
         a [people min/ppm]; b, c and d [people/ppm]; e [people].
     window_, delay_ : float
         Length of the line, and how late CO2 answers as far as ``lag`` allows to wait for it [min].
-    base_ : BaseLevel
+    base_ : BackgroundCO2
         The base level.
 
     Examples
@@ -61,7 +61,7 @@ class MassBalanceBaseline(Baseline):
         self.intercept = intercept
 
     def _learn(self, days: list[Day], people: list[Array]) -> None:
-        base, truth = BaseLevel.learn(days), np.concatenate(people)
+        base, truth = BackgroundCO2.learn(days), np.concatenate(people)
         best: tuple[float, Array, float, float] | None = None
         for window, delay in product(self.windows, delays_within(self.lag)):
             rows = np.vstack([self._terms(day, base, window, delay) for day in days])
@@ -74,7 +74,7 @@ class MassBalanceBaseline(Baseline):
         self.base_ = base
         _, self.coef_, self.window_, self.delay_ = best
 
-    def _terms(self, day: Day, base: BaseLevel, window: float, delay: float) -> Array:
+    def _terms(self, day: Day, base: BackgroundCO2, window: float, delay: float) -> Array:
         terms = balance_terms(day, base, window=window, delay=delay)
         terms[:, -1] *= self.intercept
         return terms
@@ -87,7 +87,7 @@ class MassBalanceBaseline(Baseline):
         return self._terms(day, self.base_, self.window_, self.delay_) * self.coef_
 
 
-def balance_terms(day: Day, base: BaseLevel, *, window: float, delay: float = 0) -> Array:
+def balance_terms(day: Day, base: BackgroundCO2, *, window: float, delay: float = 0) -> Array:
     """Terms of the mass balance ``delay`` minutes after each reading, from the ``window`` before that.
 
     Returns

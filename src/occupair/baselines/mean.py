@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from occupair.baselines.episodes import Array, Baseline, Day
+from occupair.baselines.baseline import Array, Baseline, Day
 
 
 class MeanBaseline(Baseline):

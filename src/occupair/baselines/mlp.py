@@ -11,7 +11,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
-from occupair.baselines.episodes import Array
+from occupair.baselines.baseline import Array
 from occupair.baselines.window_regressor import WindowRegressor
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from occupair.baselines.calendar import alike, is_weekend, slot_of_day, slots_per_day
-from occupair.baselines.episodes import Array, Baseline, Day
+from occupair.baselines.baseline import Array, Baseline, Day
+from occupair.baselines.time_of_day import alike, is_weekend, slot_of_day, slots_per_day
 
 
 class ProfileBaseline(Baseline):

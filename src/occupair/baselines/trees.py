@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 
-from occupair.baselines.episodes import Array
+from occupair.baselines.baseline import Array
 from occupair.baselines.window_regressor import WindowRegressor
 
 

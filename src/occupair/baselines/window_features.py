@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from occupair.baselines.base_level import BaseLevel
-from occupair.baselines.calendar import MINUTES_PER_DAY, is_weekend, minute_of_day
-from occupair.baselines.episodes import Array, Day
-from occupair.baselines.windows import running_mean, running_slope, shifted
+from occupair.baselines.background_co2 import BackgroundCO2
+from occupair.baselines.baseline import Array, Day
+from occupair.baselines.rolling import running_mean, running_slope, shifted
+from occupair.baselines.time_of_day import MINUTES_PER_DAY, is_weekend, minute_of_day
 
 LAGS = (0, 5, 10, 15, 20, 30, 40, 60)  # [min]
 RISES = (5, 10, 20, 40)  # [min]
@@ -15,14 +15,14 @@ SMOOTHING = 5.0  # [min]: some sensors report in stairs of that length
 VENTILATION_MEANS = (10, 60)  # [min]
 
 
-def window_features(day: Day, base: BaseLevel, *, ahead: int = 0, time_of_day: bool = True) -> Array:
+def window_features(day: Day, base: BackgroundCO2, *, ahead: int = 0, time_of_day: bool = True) -> Array:
     """Features of the window that ends ``ahead`` readings after each reading of a day.
 
     Parameters
     ----------
     day : Day
         The readings; those later than ``ahead`` after a reading are not looked at.
-    base : BaseLevel
+    base : BackgroundCO2
         The base level of CO2.
     ahead : int
         Readings after the one to estimate that are there already. The last of a day make do with less.
@@ -42,7 +42,7 @@ def window_features(day: Day, base: BaseLevel, *, ahead: int = 0, time_of_day: b
     return np.column_stack([features, *_clock(day)]) if time_of_day else features
 
 
-def _air(day: Day, base: BaseLevel) -> list[Array]:
+def _air(day: Day, base: BackgroundCO2) -> list[Array]:
     smooth = running_mean(day.co2, day.readings_in(SMOOTHING))
     low = base.at(day)
     levels = [day.co2 - low, *(shifted(smooth, round(lag / day.interval)) - low for lag in LAGS)]
@@ -50,7 +50,7 @@ def _air(day: Day, base: BaseLevel) -> list[Array]:
     return [*levels, *rises]
 
 
-def _ventilation(day: Day, base: BaseLevel) -> list[Array]:
+def _ventilation(day: Day, base: BackgroundCO2) -> list[Array]:
     now = day.ventilation
     means = [running_mean(now, day.readings_in(span)) for span in VENTILATION_MEANS]
     above = day.co2 - base.at(day)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV
 
-from occupair.baselines.base_level import BaseLevel
-from occupair.baselines.episodes import Array, Baseline, Day
+from occupair.baselines.background_co2 import BackgroundCO2
+from occupair.baselines.baseline import Array, Baseline, Day
 from occupair.baselines.folds import day_folds
 from occupair.baselines.window_features import window_features
 
@@ -23,7 +23,7 @@ class WindowRegressor(Baseline):
 
     Attributes
     ----------
-    base_ : BaseLevel
+    base_ : BackgroundCO2
         The base level of CO2.
     regressor_ : object
         The trained regressor of scikit-learn.
@@ -33,7 +33,7 @@ class WindowRegressor(Baseline):
     thinning: float
 
     def _learn(self, days: list[Day], people: list[Array]) -> None:
-        base = BaseLevel.learn(days)
+        base = BackgroundCO2.learn(days)
         step = days[0].readings_in(self.thinning)
         rows = np.vstack([self._features(day, base)[::step] for day in days])
         truth = np.concatenate([inside[::step] for inside in people])
@@ -44,7 +44,7 @@ class WindowRegressor(Baseline):
     def _people(self, day: Day) -> Array:
         return np.asarray(self.regressor_.predict(self._features(day, self.base_)), dtype=float)
 
-    def _features(self, day: Day, base: BaseLevel) -> Array:
+    def _features(self, day: Day, base: BackgroundCO2) -> Array:
         return window_features(day, base, ahead=self._ahead(day), time_of_day=self.time_of_day)
 
     @abstractmethod

@@ -86,5 +86,5 @@ def methods_called(names: list[str]) -> dict[str, Method]:
     """
     for name in names:
         if name not in METHODS:
-            raise InputError(f"there is no method {name!r}, only {', '.join(METHODS)}")
+            raise InputError(f"unknown method {name!r}, choose from {', '.join(METHODS)}")
     return {name: METHODS[name] for name in names or METHODS}

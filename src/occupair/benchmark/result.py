@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from occupair.benchmark.bootstrap import Array, DayErrors, difference_interval
-from occupair.benchmark.runs import Run
+from occupair.benchmark.fold_run import Run
 from occupair.benchmark.scores import average, day_squares, score
 
 Fold = tuple[pd.DataFrame, pd.DataFrame]

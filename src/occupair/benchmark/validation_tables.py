@@ -1,4 +1,4 @@
-"""The proofs as text: Markdown tables, and JSON."""
+"""Validation results as text: Markdown tables, and JSON."""
 
 from __future__ import annotations
 
@@ -11,172 +11,188 @@ from typing import Any
 import pandas as pd
 
 from occupair.benchmark.coverage import INTERVALS, average_coverage
-from occupair.benchmark.few_days import ALONE, BASELINE, N_STARTS, TRANSFER, FewDays, average_nrmse
+from occupair.benchmark.few_labelled_days import (
+    ALONE,
+    BASELINE,
+    N_STARTS,
+    TRANSFER,
+    FewDays,
+    average_nrmse,
+)
 from occupair.benchmark.folds import N_FOLDS
-from occupair.benchmark.tables import Table, markdown
-from occupair.report.words import DASH, listed
+from occupair.benchmark.score_tables import Table, markdown
+from occupair.report.number_format import DASH, listed
 
-AIM, CLOSE = 0.9, 0.03
-"""Ranges that should hold 90 % are to do so within 3 points, averaged over the rooms."""
+NOMINAL, TOLERANCE = 0.9, 0.03
+"""The mean coverage of the 90 % interval should be within 3 percentage points of nominal."""
 
-COLUMNS = (BASELINE, ALONE, TRANSFER)
+COLUMNS = {BASELINE: "mass balance", ALONE: "default", TRANSFER: "transfer"}
 
 
 @dataclass(frozen=True)
-class Proofs:
-    """What was measured.
+class Validation:
+    """Results of the validation.
 
     Parameters
     ----------
     days : dict
-        How many days each room has.
-    ranges : DataFrame
-        See ``coverage``.
+        Number of days of each room.
+    intervals : DataFrame
+        Coverage of the prediction intervals, from ``coverage``.
     few : FewDays
-        See ``few_days``.
+        Accuracy with few labelled days, from ``few_days``.
     """
 
     days: dict[str, int]
-    ranges: pd.DataFrame
+    intervals: pd.DataFrame
     few: FewDays
 
 
-def as_markdown(proofs: Proofs) -> str:
-    """Write both studies: what the numbers are, the means over the rooms, every room."""
-    several = len(proofs.days) > 1
-    parts = ["# Proofs", about(proofs), "## How often the ranges hold", about_ranges(proofs.ranges)]
+def as_markdown(validation: Validation) -> str:
+    """Write both studies as Markdown: definitions, means over the rooms, each room."""
+    several = len(validation.days) > 1
+    parts = [
+        "# Validation",
+        about(validation),
+        "## Coverage of the prediction intervals",
+        about_coverage(validation.intervals),
+    ]
     if several:
-        parts += ["### Mean over the rooms", markdown(ranges_table(average_coverage(proofs.ranges)))]
-    parts += ["### Every room", markdown(ranges_table(proofs.ranges))]
-    parts += ["## How few labelled days are enough", about_few_days(proofs.few)]
-    averages = average_few_days_table(proofs.few)
+        parts += ["### Mean over rooms", markdown(coverage_table(average_coverage(validation.intervals)))]
+    parts += ["### Each room", markdown(coverage_table(validation.intervals))]
+    parts += ["## Accuracy with few labelled days", about_few_days(validation.few)]
+    averages = average_few_days_table(validation.few)
     if several and averages.rows:
-        parts += ["### Mean over the rooms", markdown(averages)]
-    parts += ["### Every room", markdown(few_days_table(proofs.few))]
+        parts += ["### Mean over rooms", markdown(averages)]
+    parts += ["### Each room", markdown(few_days_table(validation.few))]
     return "\n\n".join(parts) + "\n"
 
 
-def about(proofs: Proofs) -> str:
-    """Say which rooms and days these are."""
-    rooms = [f"{room} ({days} days)" for room, days in proofs.days.items()]
+def about(validation: Validation) -> str:
+    """Describe the rooms and the cross-validation folds."""
+    rooms = [f"{room} ({days} days)" for room, days in validation.days.items()]
     return "\n".join(
         [
             f"Rooms: {listed(rooms)}.",
-            f"The day with number i is estimated in fold i modulo {N_FOLDS}, by an estimator trained on days "
-            "of the other folds: the folds of the benchmark.",
+            f"Cross-validation over days, with the folds of the benchmark: day i is held out in fold i mod "
+            f"{N_FOLDS} and estimated by a model trained on days of the other folds.",
         ]
     )
 
 
-def about_ranges(ranges: pd.DataFrame) -> str:
-    """Say what the columns of the table of ranges mean, and whether the aim is met."""
-    aim = f"{100 * AIM:g} %"
+def about_coverage(intervals: pd.DataFrame) -> str:
+    """Define the columns of the coverage table and compare the mean coverage with its target."""
+    nominal = _level(NOMINAL)
     sentences = [
-        f'"held {aim}" is the share of all unseen readings, in percent, whose true count lies from low to '
-        f"high of the range that was asked to hold {aim} of them, both ends included.",
-        f'"with people {aim}" is the same share of only the readings with people in. The ranges are made to '
-        "hold over all readings, those of an empty room included, and promise nothing about these alone.",
-        f'"width {aim}" is the mean width of that range when people are in [people]; "people in" is the '
-        "share of readings with people in, in percent.",
-        "An empty room's range is often the single number 0, which makes ranges at low levels hold more "
-        'often than asked; "only 0" is the share of all readings with that range, in percent.',
+        f'"coverage {nominal}" is the percentage of held-out readings whose true count lies within the '
+        f"{nominal} prediction interval, bounds included.",
+        f'"occupied {nominal}" is the same percentage over the readings with people present. The intervals '
+        "are calibrated on all readings, including those of the empty room, so the coverage of occupied "
+        "readings alone is not guaranteed.",
+        f'"width {nominal}" is the mean width of that interval over occupied readings [people]; "occupied" '
+        "is the percentage of readings with people present.",
+        'The interval of an empty room is often exactly 0; "zero" is the percentage of readings with such an '
+        "interval. They raise the coverage at low confidence levels above nominal.",
     ]
-    return "\n".join([*sentences, *_only_0_words(ranges), *_aim_words(ranges)])
+    return "\n".join([*sentences, *_zero_interval_sentence(intervals), *_target_sentences(intervals)])
 
 
-def _only_0_words(ranges: pd.DataFrame) -> list[str]:
-    """Say how often ranges at the lowest level are the single number 0, and how often these hold."""
-    level, lag = INTERVALS[0], ranges.index.get_level_values("lag")[0]
-    found = average_coverage(ranges).loc[(lag, level)]
+def _zero_interval_sentence(intervals: pd.DataFrame) -> list[str]:
+    """State how often the narrowest interval is exactly 0, and how often that is correct."""
+    level, lag = INTERVALS[0], intervals.index.get_level_values("lag")[0]
+    found = average_coverage(intervals).loc[(lag, level)]
     if not found["only_0"] > 0:
         return []
     return [
-        f"At {_asked(level)} and lag {lag:g} min {_percent(found['only_0'])} % of the ranges are the single "
-        f"number 0, and {_percent(found['held_only_0'])} % of these hold."
+        f"At {_level(level)} confidence and lag {lag:g} min, {_percent(found['only_0'])} % of the intervals "
+        f"are exactly 0, and {_percent(found['held_only_0'])} % of these are correct."
     ]
 
 
-def _aim_words(ranges: pd.DataFrame) -> list[str]:
-    """Say whether ranges that should hold ``AIM`` of the readings do: on average, by room, with people in."""
-    averages = average_coverage(ranges)
-    found = averages[averages.index.get_level_values("interval") == AIM]
-    missed = (found["held"] - AIM).abs() > CLOSE
+def _target_sentences(intervals: pd.DataFrame) -> list[str]:
+    """Compare the mean coverage with the target, and give its range over rooms and for occupied readings."""
+    averages = average_coverage(intervals)
+    found = averages[averages.index.get_level_values("interval") == NOMINAL]
+    missed = (found["held"] - NOMINAL).abs() > TOLERANCE
     lags = listed([f"{lag:g}" for lag in found.index.get_level_values("lag")])
-    held, with_people = (listed([_percent(x) for x in found[n]]) for n in ("held", "held_with_people"))
-    lowest, highest = _ends(ranges.loc[ranges.index.get_level_values("interval") == AIM, "held"])
+    held, occupied = (listed([_percent(x) for x in found[n]]) for n in ("held", "held_with_people"))
+    lowest, highest = _extremes(
+        intervals.loc[intervals.index.get_level_values("interval") == NOMINAL, "held"]
+    )
     return [
-        f"The aim is {_asked(AIM)} within {100 * CLOSE:g} points, averaged over the rooms: "
-        f"{'missed' if missed.any() else 'met'}, with {held} % at lag {lags} min.",
-        f"It is from {lowest} to {highest}; with people in, {with_people} % on average.",
+        f"Target: mean coverage of the {_level(NOMINAL)} interval within {100 * TOLERANCE:g} percentage "
+        f"points of nominal. {'Missed' if missed.any() else 'Met'}: {held} % at lag {lags} min.",
+        f"Rooms range from {lowest} to {highest}; the mean over occupied readings is {occupied} %.",
     ]
 
 
-def _ends(held: pd.Series[float]) -> tuple[str, str]:
-    """Name the room and lag where ranges hold least often, and where most often."""
+def _extremes(held: pd.Series[float]) -> tuple[str, str]:
+    """Describe the room and lag with the lowest coverage, and those with the highest."""
     ends: tuple[Any, Any] = held.idxmin(), held.idxmax()
     low, high = (f"{_percent(_at(held, end))} % ({end[0]}, lag {end[1]:g} min)" for end in ends)
     return low, high
 
 
-def ranges_table(ranges: pd.DataFrame) -> Table:
-    """Shares that ranges hold; a row for each lag, of each room if there are rooms."""
+def coverage_table(intervals: pd.DataFrame) -> Table:
+    """Tabulate the coverage; one row for each lag, of each room if there are rooms."""
     columns = [
-        *((f"held {_asked(share)}", "held", share, _percent) for share in INTERVALS),
-        *((f"with people {_asked(share)}", "held_with_people", share, _percent) for share in INTERVALS),
-        (f"width {_asked(AIM)}", "width", AIM, _one_decimal),
-        ("people in", "with_people", AIM, _percent),
-        *((f"only 0 {_asked(share)}", "only_0", share, _percent) for share in (INTERVALS[0], AIM)),
+        *((f"coverage {_level(share)}", "held", share, _percent) for share in INTERVALS),
+        *((f"occupied {_level(share)}", "held_with_people", share, _percent) for share in INTERVALS),
+        (f"width {_level(NOMINAL)}", "width", NOMINAL, _one_decimal),
+        ("occupied", "with_people", NOMINAL, _percent),
+        *((f"zero {_level(share)}", "only_0", share, _percent) for share in (INTERVALS[0], NOMINAL)),
     ]
-    levels = [str(name) for name in ranges.index.names if name != "interval"]
+    levels = [str(name) for name in intervals.index.names if name != "interval"]
     rows = [
-        [*_named(key), *(write(_at(ranges[name], (*key, share))) for _, name, share, write in columns)]
-        for key in dict.fromkeys(row[:-1] for row in ranges.index)
+        [*_formatted(key), *(write(_at(intervals[name], (*key, share))) for _, name, share, write in columns)]
+        for key in dict.fromkeys(row[:-1] for row in intervals.index)
     ]
     return Table([*_heads(levels), *(head for head, *_ in columns)], rows)
 
 
 def about_few_days(few: FewDays) -> str:
-    """Say what the columns of the table of few days mean, what was skipped and what was left out."""
+    """Define the columns of the table, and state which runs were skipped and which rooms excluded."""
     run, skipped = int(few.runs["run"].sum()), int(few.runs["skipped"].sum())
+    baseline, default, transfer = COLUMNS.values()
     sentences = [
-        f"Trained on so many training days of a fold that follow one another, {N_STARTS} runs with starts "
-        "spread over them (fewer where there are not so many starts), or on all of them; tested on all test "
-        "days of the fold.",
-        "nRMSE is the RMSE over all those runs, over that of the mean of all training days of the fold: 1 is "
-        "no better than that mean.",
-        f'"{ALONE}" is the default estimator, "{TRANSFER}" the same started from models of the other rooms '
-        f'here, each trained on all its days, never the room itself; "{BASELINE}" is that baseline on the '
-        "same days.",
-        f"Skipped runs, because nobody was ever in on their days: {skipped} of {run + skipped}.",
-        "The mean is over the rooms in which all three have a value.",
-        *_not_mixed_words(few.not_mixed),
+        f"Each model is trained on a block of consecutive training days of a fold, or on all of them, and "
+        f"tested on all held-out days of the fold. There are {N_STARTS} blocks of each length with evenly "
+        "spaced starts, or fewer if the fold is too short.",
+        "nRMSE is the RMSE over all blocks divided by that of the mean head count of the fold's training "
+        "days: 1 is no better than that mean.",
+        f'"{default}" is the default estimator; "{transfer}" is the same, started from models of the other '
+        "rooms listed here, each trained on all of its days and never on the room itself; "
+        f'"{baseline}" is the mass balance baseline trained on the same days.',
+        f"Blocks skipped because the room was empty on all of their days: {skipped} of {run + skipped}.",
+        "Means are over the rooms in which all three have a value.",
+        *_incompatible_sentences(few.not_mixed),
     ]
     sets = {room.rpartition("-")[0] for room in few.sources}
     if {"sdu2018", "sdu2019"} <= sets:
-        sentences.append("The rooms of sdu2018 and sdu2019 are in one building, so they are alike.")
+        sentences.append("The rooms of sdu2018 and sdu2019 are in the same building and similar.")
     return "\n".join(sentences)
 
 
-def _not_mixed_words(not_mixed: dict[str, list[str]]) -> list[str]:
-    """Say which rooms could not start from which."""
+def _incompatible_sentences(not_mixed: dict[str, list[str]]) -> list[str]:
+    """State which rooms could not be started from which."""
     return [
-        f"{room} did not start from {listed(others)}: models with and without ventilation cannot be mixed."
+        f"{room} was not started from {listed(others)}: models with and without ventilation do not combine."
         for room, others in not_mixed.items()
         if others
     ]
 
 
 def few_days_table(few: FewDays) -> Table:
-    """Errors of every room; a row for each room and number of days."""
+    """Tabulate the nRMSE; one row for each room and number of days."""
     rows = [
         [room, days, str(counted["run"]), str(counted["skipped"]), *_errors(few.nrmse, (room, days))]
         for (room, days), counted in zip(few.runs.index, few.runs.to_dict("records"), strict=True)
     ]
-    return Table(["room", "days", "runs", "skipped", *_error_heads(few.nrmse)], rows)
+    return Table(["room", "days", "blocks", "skipped", *_error_heads(few.nrmse)], rows)
 
 
 def average_few_days_table(few: FewDays) -> Table:
-    """Errors averaged over the rooms in which all three have one; a row for each number of days."""
+    """Tabulate the mean nRMSE over the rooms with all three values; one row for each number of days."""
     averages = average_nrmse(few.nrmse)
     counted = averages["rooms"].groupby(level="days", sort=False).first()
     rows = [[str(days), str(rooms), *_errors(averages, (days,))] for days, rooms in counted.items()]
@@ -184,7 +200,7 @@ def average_few_days_table(few: FewDays) -> Table:
 
 
 def _error_heads(nrmse: pd.DataFrame) -> list[str]:
-    return [f"{name}, lag {lag:g}" for lag in _lags(nrmse) for name in COLUMNS]
+    return [f"{name}, lag {lag:g}" for lag in _lags(nrmse) for name in COLUMNS.values()]
 
 
 def _errors(nrmse: pd.DataFrame, where: tuple[Any, ...]) -> list[str]:
@@ -195,12 +211,12 @@ def _lags(nrmse: pd.DataFrame) -> list[float]:
     return list(dict.fromkeys(nrmse.index.get_level_values("lag")))
 
 
-def as_json(proofs: Proofs) -> str:
-    """Write everything that was measured as JSON; what has no value is null."""
-    few = proofs.few
+def as_json(validation: Validation) -> str:
+    """Write all results as JSON; missing values are null."""
+    few, intervals = validation.few, validation.intervals
     document = {
-        "rooms": {room: {"days": days} for room, days in proofs.days.items()},
-        "ranges": {"averages": _records(average_coverage(proofs.ranges)), "rooms": _records(proofs.ranges)},
+        "rooms": {room: {"days": days} for room, days in validation.days.items()},
+        "ranges": {"averages": _records(average_coverage(intervals)), "rooms": _records(intervals)},
         "few_days": {
             "averages": _records(average_nrmse(few.nrmse)),
             "rooms": _records(few.nrmse),
@@ -226,14 +242,14 @@ def _at(column: pd.Series[float], row: tuple[Any, ...]) -> float:
 
 
 def _heads(levels: Sequence[str]) -> list[str]:
-    return ["lag min" if level == "lag" else level for level in levels]
+    return ["lag [min]" if level == "lag" else level for level in levels]
 
 
-def _named(key: Sequence[Any]) -> list[str]:
+def _formatted(key: Sequence[Any]) -> list[str]:
     return [part if isinstance(part, str) else f"{part:g}" for part in key]
 
 
-def _asked(share: float) -> str:
+def _level(share: float) -> str:
     return f"{100 * share:g} %"
 
 

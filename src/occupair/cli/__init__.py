@@ -1,13 +1,13 @@
-"""The command line: a thin skin over the library.
+"""The command line, a thin layer over the library.
 
-- `rooms`: what a building engineer runs on readings of a room
-- `tuning`: settings of its own for a room
+- `simulate_and_check`: simulated readings, data quality
+- `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
 - `service`: the live service
-- `groundtruth`: head counts to train on
-- `studies`: the paper's experiment, public data sets, the benchmark
-- `shared`: what the commands share
+- `groundtruth`: head counts from video and door counters
+- `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
+- `shared`: console output, common options and helpers
 
-Commands import what they use inside their function, so that --help answers at once.
+Commands import what they need inside their function, which keeps --help fast.
 """
 
 from __future__ import annotations
@@ -19,7 +19,17 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli import groundtruth, rooms, service, studies, tuning
+from occupair.cli import (
+    benchmark_and_validate,
+    datasets,
+    estimate_and_evaluate,
+    fit,
+    groundtruth,
+    reproduce,
+    service,
+    simulate_and_check,
+    tune,
+)
 from occupair.cli.shared import out
 from occupair.errors import InputError
 
@@ -32,29 +42,30 @@ app = typer.Typer(
     help="How many people are in the room? Ask the CO2 sensor it already has.",
 )
 for command in (
-    rooms.simulate,
-    rooms.check,
-    rooms.fit,
-    tuning.tune,
-    rooms.estimate,
-    rooms.evaluate,
+    simulate_and_check.simulate,
+    simulate_and_check.check,
+    fit.fit,
+    tune.tune,
+    estimate_and_evaluate.estimate,
+    estimate_and_evaluate.evaluate,
     service.serve,
     service.token,
     service.backup,
     service.restore,
-    studies.reproduce,
-    studies.benchmark,
-    studies.prove,
+    reproduce.reproduce,
+    benchmark_and_validate.benchmark,
+    benchmark_and_validate.validate,
 ):
     app.command()(command)
+app.command(hidden=True)(benchmark_and_validate.prove)
 app.add_typer(groundtruth.groundtruth_app, name="groundtruth")
-app.add_typer(studies.datasets_app, name="datasets")
+app.add_typer(datasets.datasets_app, name="datasets")
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user is one line and exit status 2."""
+    """Run the command line; a user error prints one line and exits with status 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without "≤" shows "?", and the table stays
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot encode "±" prints "?"
     try:
         app()
     except InputError as error:
@@ -62,7 +73,7 @@ def main() -> None:
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except MemoryError:
-        _fail("not enough memory: take fewer hidden neurons or fewer readings")
+        _fail("out of memory: use fewer hidden neurons or fewer readings")
 
 
 def _fail(message: str) -> None:

@@ -1,4 +1,4 @@
-"""What all commands share: consoles, common options, the progress bar, numbers and JSON."""
+"""Console output, common options and helpers shared by the commands."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 out, err = Console(highlight=False, markup=False), Console(stderr=True, highlight=False)
 
 Timezone = Annotated[
-    str | None, typer.Option(help="The room's time zone, e.g. Europe/Copenhagen, where the clock changes.")
+    str | None, typer.Option(help="Time zone of the room, e.g. Europe/Copenhagen; handles clock changes.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Whole number that all chance comes from.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Mode = Annotated[str, typer.Option(help="live (26), hindsight (22) or drifting (24).")]
-Lag = Annotated[float, typer.Option(min=0, help="Minutes an estimate may wait for later readings.")]
+Lag = Annotated[float, typer.Option(min=0, help="Use readings up to this long after each estimate [min].")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", help="A column whose name is not guessed, e.g. co2='Raum 7'; may be repeated."),
+    typer.Option("--column", help="Map a column that is not recognised, e.g. co2='Raum 7'; repeatable."),
 ]
 Dayfirst = Annotated[
-    bool | None, typer.Option("--dayfirst/--monthfirst", help="Whether 01/02/2024 is in February.")
+    bool | None,
+    typer.Option("--dayfirst/--monthfirst", help="Whether 01/02/2024 is 1 February or 2 January."),
 ]
 Readings = Annotated[
     Path, typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy.")
@@ -39,13 +40,13 @@ Readings = Annotated[
 Model = Annotated[Path, typer.Argument(help="Model file written by 'occupair fit'.")]
 
 
-ROUNDING = "RMSE is on unrounded estimates, all others on estimates rounded to whole people."
+ROUNDING = "RMSE uses unrounded estimates; all other scores use estimates rounded to whole people."
 
 
 def read(
     path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
 ) -> pd.DataFrame:
-    """Read readings with the options that all commands have for it."""
+    """Read a file of readings with the options common to all commands."""
     from occupair.readings.files import read_readings
 
     return read_readings(path, timezone=timezone, columns=column_names(columns), dayfirst=dayfirst, **options)
@@ -54,7 +55,7 @@ def read(
 def read_labelled(
     path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
 ) -> pd.DataFrame:
-    """Read readings whose head counts may be known here and there, with the same options."""
+    """Read a file of readings with sparse or complete head counts, with the same options."""
     from occupair.readings import files
 
     names = column_names(columns)
@@ -62,7 +63,7 @@ def read_labelled(
 
 
 def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") -> dict[str, str]:
-    """Read what --column says: ours to theirs."""
+    """Parse the --column options into a mapping from our column names to those of the file."""
     pairs = [pair.partition("=") for pair in columns or []]
     if not all(theirs for _, _, theirs in pairs):
         raise InputError(f"--column must be ours=theirs, e.g. {example}, got {', '.join(columns or [])}")
@@ -70,31 +71,31 @@ def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") ->
 
 
 def keep_inputs(written: Path | None, *read_from: Path) -> None:
-    """Refuse to write over a file that is read."""
+    """Refuse to overwrite an input file."""
     for path in read_from:
         if written is not None and written.is_file() and path.exists() and written.samefile(path):
-            raise InputError(f"--out {written} would overwrite {path}, which is read: give another name")
+            raise InputError(f"--out {written} would overwrite the input file {path}: choose another name")
 
 
 def note(words: str) -> None:
-    """Say one line on standard error that is no error."""
+    """Print a one-line note to standard error."""
     err.print(f"occupair: {words}", markup=False, soft_wrap=True)
 
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the name of the file before errors about its readings that do not know it."""
+    """Prefix errors about readings with the name of their file."""
     try:
         yield
     except InputError as error:
         if not str(error).startswith("readings"):
-            raise  # about a setting, or it names its file
+            raise  # about a setting, or already prefixed
         raise InputError(f"{path}: {error}") from None
 
 
 @contextmanager
 def bar() -> Iterator[None]:
-    """Show the progress of long work on standard error, with the time left."""
+    """Show a progress bar with the remaining time on standard error."""
     from occupair.progress import progress_to
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -107,19 +108,19 @@ def bar() -> Iterator[None]:
 
 
 def number(value: float | None) -> str:
-    """Write a score with four decimals, a dash where there is none."""
-    from occupair.report.words import four_decimals
+    """Format a score with four decimals, or a dash if it is missing."""
+    from occupair.report.number_format import four_decimals
 
     return four_decimals(value)
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """Print JSON for programs; what is not a finite number is null."""
+    """Print a document as JSON; non-finite numbers become null."""
     print(json.dumps(_finite(document), indent=2))  # noqa: T201
 
 
 def _finite(value: Any) -> Any:
-    """Replace what JSON has no word for by null."""
+    """Replace non-finite numbers, which JSON cannot represent, by None."""
     if isinstance(value, dict):
         return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, list):

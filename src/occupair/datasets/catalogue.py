@@ -1,4 +1,4 @@
-"""Every data set we can read, and where its folder is on this machine."""
+"""The known data sets, and where to find their files on this machine."""
 
 from __future__ import annotations
 
@@ -15,21 +15,35 @@ DATASETS: dict[str, DataSet] = {
 
 
 def data_set_called(name: str) -> DataSet:
-    """Give the data set of that name, or say which there are."""
+    """Return the data set with the given name.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set; the message lists the known ones.
+    """
     if name not in DATASETS:
-        raise InputError(f"there is no data set {name!r}, only {', '.join(DATASETS)}")
+        raise InputError(f"unknown data set {name!r}, choose from {', '.join(DATASETS)}")
     return DATASETS[name]
 
 
-def find_folder(name: str) -> Path | None:
-    """Find the folder of a data set on this machine.
+def cache_folder() -> Path:
+    """Return the user's cache folder: ``$OCCUPAIR_CACHE``, else ``$XDG_CACHE_HOME/occupair``.
 
-    It is ``$OCCUPAIR_DATA/NAME`` or, when we run from a checkout of the project, ``../shared/data/NAME``
-    beside that checkout. None when neither is there.
+    The default of ``XDG_CACHE_HOME`` is ``~/.cache``.
     """
+    if given := os.environ.get("OCCUPAIR_CACHE"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "occupair"
+
+
+def data_folders() -> list[Path]:
+    """Return the folders searched for data sets, in order: ``$OCCUPAIR_DATA``, then the user's cache."""
+    given = os.environ.get("OCCUPAIR_DATA")
+    return [*([Path(given)] if given else []), cache_folder() / "data"]
+
+
+def find_folder(name: str) -> Path | None:
+    """Return the folder of a data set, or None if it is not on this machine; see ``data_folders``."""
     data_set_called(name)
-    parents = [Path(given)] if (given := os.environ.get("OCCUPAIR_DATA")) else []
-    checkout = Path(__file__).resolve().parents[3]
-    if (checkout / "pyproject.toml").is_file():
-        parents.append(checkout.parent / "shared" / "data")
-    return next((parent / name for parent in parents if (parent / name).is_dir()), None)
+    return next((parent / name for parent in data_folders() if (parent / name).is_dir()), None)

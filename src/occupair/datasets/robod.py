@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.datasets.data_set import DataSet, RemoteFile
-from occupair.datasets.repairs import bridge, longest_parts
-from occupair.datasets.repairs import whole_days as only_whole_days
-from occupair.datasets.tables import Table, check_room, open_table
+from occupair.datasets.published_tables import Table, check_room, open_table
+from occupair.datasets.regular_grid import bridge, longest_parts
+from occupair.datasets.regular_grid import whole_days as only_whole_days
 from occupair.readings.schema import check_readings
 
 EARLY = pd.Timedelta(hours=8)

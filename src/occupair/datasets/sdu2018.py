@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.datasets.data_set import DataSet, RemoteFile
-from occupair.datasets.repairs import made_up_dates
-from occupair.datasets.tables import Table, check_room, open_table
+from occupair.datasets.published_tables import Table, check_room, open_table
+from occupair.datasets.regular_grid import made_up_dates
 from occupair.readings.schema import check_readings
 
 ROOM_NUMBERS = (1, 2, 3, 4)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.datasets.data_set import DataSet, RemoteFile
-from occupair.datasets.repairs import made_up_dates
+from occupair.datasets.published_tables import Table, check_room, open_table
+from occupair.datasets.regular_grid import made_up_dates
 from occupair.datasets.sdu2018 import same_rows
-from occupair.datasets.tables import Table, check_room, open_table
 from occupair.readings.schema import check_readings
 
 ROOM_NUMBERS = (1, 2, 3)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.datasets.data_set import DataSet, RemoteFile
-from occupair.datasets.repairs import longest_parts
-from occupair.datasets.tables import open_table
+from occupair.datasets.published_tables import open_table
+from occupair.datasets.regular_grid import longest_parts
 from occupair.readings.schema import check_readings
 
 INTERVAL = pd.Timedelta(minutes=1)

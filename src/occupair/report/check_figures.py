@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from occupair.checks import Fault, Severity
-from occupair.report import look
+from occupair.report import figure_style
 
 MOST_BINS = 1500  # drawn over all days: more than a screen has pixels, and a year of minutes stays small
-COLOURS: dict[Severity, str] = {"wrong": look.VERMILLION, "doubtful": look.ORANGE, "note": look.SKY}
+COLOURS: dict[Severity, str] = {
+    "wrong": figure_style.VERMILLION,
+    "doubtful": figure_style.ORANGE,
+    "note": figure_style.SKY,
+}
 SHADES: dict[Severity, str] = {
     "wrong": "rgba(213,94,0,0.16)",
     "doubtful": "rgba(230,159,0,0.14)",
@@ -96,7 +100,7 @@ def readings_and_faults(readings: pd.DataFrame, faults: Sequence[Fault]) -> go.F
             _draw_readings(figure, axis, readings[row], row=number)
     _shade(figure, axis, marked)
     figure.update_xaxes(range=[0, len(axis.days)], showgrid=False, **axis.ticks())
-    styled = look.styled(figure, height=int(sum(heights)) + 110)
+    styled = figure_style.styled(figure, height=int(sum(heights)) + 110)
     return styled.update_layout(hovermode="closest")
 
 
@@ -109,15 +113,15 @@ def clock_example(readings: pd.DataFrame, fault: Fault) -> go.Figure:
     counts = _thin_day(readings["occupancy"], day, "max")
     figure.add_trace(_area(counts, "people counted"), secondary_y=True)
     for co2, name, line in (
-        (readings["co2"], "CO2 as stamped", {"color": look.VERMILLION, "width": 2.5, "dash": "dot"}),
-        (moved, "CO2 moved", {"color": look.BLUE, "width": 2.5}),
+        (readings["co2"], "CO2 as stamped", {"color": figure_style.VERMILLION, "width": 2.5, "dash": "dot"}),
+        (moved, "CO2 moved", {"color": figure_style.BLUE, "width": 2.5}),
     ):
         figure.add_trace(_day_line(_thin_day(co2, day, "mean"), name, line), secondary_y=False)
-    look.clock_axis(figure)
+    figure_style.clock_axis(figure)
     figure.update_xaxes(title=f"hour of {day:%d %B %Y}")
     figure.update_yaxes(title="CO2 [ppm]", secondary_y=False)
     figure.update_yaxes(title="people", secondary_y=True, rangemode="tozero", showgrid=False, tickmode="auto")
-    return look.styled(figure, height=340).update_layout(margin={"r": 52})
+    return figure_style.styled(figure, height=340).update_layout(margin={"r": 52})
 
 
 def clock_curve(fault: Fault) -> go.Figure:
@@ -131,15 +135,15 @@ def clock_curve(fault: Fault) -> go.Figure:
             y=percent.tolist(),
             name="explained by CO2",
             mode="lines",
-            meta=look.INK,
-            line={"color": look.GREY, "width": 2},
+            meta=figure_style.INK,
+            line={"color": figure_style.GREY, "width": 2},
             hovertemplate="%{x:.2f} h late: %{y:.0f} %<extra></extra>",
         )
     )
     top = 1.25 * float(percent.max())
     for place, name, colour in (
-        (0.0, "as stamped", look.VERMILLION),
-        (fault.details["offset"] / 60, "best", look.BLUE),
+        (0.0, "as stamped", figure_style.VERMILLION),
+        (fault.details["offset"] / 60, "best", figure_style.BLUE),
     ):
         figure.add_vline(x=place, line={"color": colour, "width": 2, "dash": "dash"})
         figure.add_annotation(
@@ -147,7 +151,7 @@ def clock_curve(fault: Fault) -> go.Figure:
         )
     figure.update_xaxes(title="CO2 is stamped early (−) or late (+) by [h]", dtick=4, range=[-12, 12])
     figure.update_yaxes(title="of the counts explained [%]", range=[0, top])
-    return look.styled(figure, height=300).update_layout(hovermode="closest")
+    return figure_style.styled(figure, height=300).update_layout(hovermode="closest")
 
 
 def _beside(place: float, fault: Fault) -> dict[str, object]:
@@ -170,8 +174,12 @@ def _draw_readings(figure: go.Figure, axis: DayAxis, column: pd.Series[float], *
             connectgaps=False,
             fill=None if is_co2 else "tozeroy",
             fillcolor="rgba(128,128,128,0.22)",
-            meta=None if is_co2 else look.INK,
-            line={"color": look.BLUE if is_co2 else look.GREY, "width": 1.2, "simplify": False},
+            meta=None if is_co2 else figure_style.INK,
+            line={
+                "color": figure_style.BLUE if is_co2 else figure_style.GREY,
+                "width": 1.2,
+                "simplify": False,
+            },
             hovertemplate=f"%{{text}}<br>%{{y:.0f}} {'ppm' if is_co2 else 'people'}<extra></extra>",
         ),
         row=row,
@@ -264,7 +272,7 @@ def _thin_day(column: pd.Series[float], day: pd.Timestamp, how: str) -> pd.Serie
 
 def _day_line(co2: pd.Series[float], name: str, line: dict[str, object]) -> go.Scatter:
     return go.Scatter(
-        x=[look.clock(f"{time:%H:%M}") for time in pd.DatetimeIndex(co2.index)],
+        x=[figure_style.clock(f"{time:%H:%M}") for time in pd.DatetimeIndex(co2.index)],
         y=np.round(co2.to_numpy(), 1).tolist(),
         name=name,
         legendgroup=name,
@@ -276,14 +284,14 @@ def _day_line(co2: pd.Series[float], name: str, line: dict[str, object]) -> go.S
 
 def _area(counts: pd.Series[float], name: str) -> go.Scatter:
     return go.Scatter(
-        x=[look.clock(f"{time:%H:%M}") for time in pd.DatetimeIndex(counts.index)],
+        x=[figure_style.clock(f"{time:%H:%M}") for time in pd.DatetimeIndex(counts.index)],
         y=np.round(counts.to_numpy(), 1).tolist(),
         name=name,
         legendgroup=name,
         mode="lines",
         fill="tozeroy",
         fillcolor="rgba(128,128,128,0.22)",
-        meta=look.INK,
-        line={"color": look.GREY, "width": 1.2, "shape": "hv"},
+        meta=figure_style.INK,
+        line={"color": figure_style.GREY, "width": 1.2, "shape": "hv"},
         hovertemplate="%{y:.0f} people",
     )

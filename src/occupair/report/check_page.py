@@ -12,8 +12,8 @@ from occupair.atomic_files import write_atomically
 from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
 from occupair.checks.cleaning import clean_readings
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
-from occupair.report.page import figure_block, page_file, prose, section, whole_page
-from occupair.report.words import listed
+from occupair.report.html_page import figure_block, page_file, prose, section, whole_page
+from occupair.report.number_format import listed
 
 MOST_CLOCKS = 3  # clock faults shown up close
 MARKS: dict[Severity, str] = {"wrong": "#d55e00", "doubtful": "#e69f00", "note": "#56b4e9"}

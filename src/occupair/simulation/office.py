@@ -7,9 +7,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.simulation.breathing import co2_generation
-from occupair.simulation.habits import Person, draw_meetings, draw_people
-from occupair.simulation.outdoors import outdoor_co2
+from occupair.simulation.co2_generation import co2_generation
+from occupair.simulation.multizone_air import AirHistory, simulate_air
+from occupair.simulation.occupants import Person, draw_meetings, draw_people
+from occupair.simulation.outdoor_air import outdoor_co2
 from occupair.simulation.paper_room import (
     PASSING,
     SENSOR,
@@ -20,8 +21,7 @@ from occupair.simulation.paper_room import (
     paper_room,
 )
 from occupair.simulation.presence import DAY, day_activity, day_presence
-from occupair.simulation.room_air import AirHistory, simulate_air
-from occupair.simulation.seeds import generator
+from occupair.simulation.random_streams import generator
 from occupair.simulation.sensor import passing_rises, read_out
 
 FIRST_DAY = "2015-08-03"  # a Monday in the year before the paper came out

@@ -4,7 +4,7 @@ What Jiang et al. 2016, Section V-A, says is taken from there. What it leaves op
 standard or a measurement, or has its reason beside it.
 """
 
-from occupair.simulation.room_air import AirFlows, Room
+from occupair.simulation.multizone_air import AirFlows, Room
 from occupair.simulation.sensor import Passing, Sensor
 
 WIDTH = 9.3  # [m] Jiang et al. 2016

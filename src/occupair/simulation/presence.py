@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.simulation.breathing import SITTING_BUSY, SITTING_QUIETLY, WALKING_SLOWLY
-from occupair.simulation.habits import HOUR, DeskHabit, Meeting, Person, VisitHabit
-from occupair.simulation.seeds import generator
+from occupair.simulation.co2_generation import SITTING_BUSY, SITTING_QUIETLY, WALKING_SLOWLY
+from occupair.simulation.occupants import HOUR, DeskHabit, Meeting, Person, VisitHabit
+from occupair.simulation.random_streams import generator
 
 DAY = 24 * HOUR  # [min]
 CLOSING = 23 * HOUR + 30  # [min after midnight] nobody is in from here on; Jiang et al. 2016, Section V-B
@@ -36,7 +36,7 @@ def day_presence(
 
     Examples
     --------
-    >>> from occupair.simulation.habits import draw_meetings, draw_people
+    >>> from occupair.simulation.occupants import draw_meetings, draw_people
     >>> inside = day_presence(draw_people(0), draw_meetings(0), day=0, seed=0)
     >>> inside.shape, int(inside[:420].sum()), int(inside[CLOSING:].sum())
     ((1440, 35), 0, 0)
@@ -55,7 +55,7 @@ def person_day(person: Person, meeting: Meeting | None, rng: np.random.Generator
 
     Examples
     --------
-    >>> from occupair.simulation.habits import draw_people
+    >>> from occupair.simulation.occupants import draw_people
     >>> person_day(draw_people(0)[0], None, np.random.default_rng(0)).shape
     (1440,)
     """

@@ -1,0 +1,195 @@
+"""The benchmark as text: Markdown tables, and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from occupair.benchmark.bootstrap import N_RESAMPLES
+from occupair.benchmark.folds import N_FOLDS
+from occupair.benchmark.result import BenchmarkResult
+from occupair.benchmark.scores import TOLERANCES
+from occupair.readings.schema import date_slices
+from occupair.report.number_format import DASH, listed
+
+Cell = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under heads; the first column is words, the others are numbers."""
+
+    heads: list[str]
+    rows: list[list[str]]
+
+
+def _decimals(count: int) -> Cell:
+    return lambda value: f"{value:.{count}f}" if math.isfinite(value) else DASH
+
+
+def _percent(share: float) -> str:
+    return _decimals(1)(100 * share)
+
+
+def _seconds(value: float) -> str:
+    return "<0.01" if value < 0.01 else _decimals(2 if value < 10 else 0)(value)
+
+
+COLUMNS: dict[str, tuple[str, Cell]] = {
+    "nrmse": ("nRMSE", _decimals(3)),
+    "rmse": ("RMSE", _decimals(2)),
+    "mae": ("MAE", _decimals(2)),
+    "fdr": ("FDR %", _percent),
+    "fpr": ("FPR %", _percent),
+    "fnr": ("FNR %", _percent),
+    **{f"within_{x}": (f"within {x} %", _percent) for x in TOLERANCES},
+    "fit_seconds": ("fit s", _seconds),
+    "estimate_seconds": ("estimate s", _seconds),
+}
+SHORT = ("nrmse", "rmse", "mae", "fdr", "within_2")
+
+
+def as_markdown(result: BenchmarkResult) -> str:
+    """Write the averages over rooms, a table for each lag, and then every score of every room."""
+    parts = ["# Benchmark", about(result)]
+    several = len(result.truth) > 1
+    whose = "Mean over the rooms" if several else next(iter(result.truth))
+    for lag in result.lags:
+        parts += [f"## {whose}, {lag_words(lag)}", markdown(average_table(result, lag))]
+    if several:
+        parts += [f"## {whose}, every score", markdown(full_table(result, result.averages))]
+    for room in result.truth:
+        parts += [f"## {room}, every score", markdown(full_table(result, room_scores(result, room)))]
+    return "\n\n".join(parts) + "\n"
+
+
+def about(result: BenchmarkResult) -> str:
+    """Say what the numbers are, in a few sentences."""
+    rooms = [f"{room} ({_days(truth)} days)" for room, truth in result.truth.items()]
+    sentences = [
+        f"Rooms: {listed(rooms)}.",
+        f"The day with number i is estimated in fold i modulo {N_FOLDS}, by a method trained on the days of "
+        "the other folds, from the readings up to it and, with a lag, up to so many minutes after it.",
+        "nRMSE is the RMSE over that of the training mean. RMSE and MAE are in people, on unrounded "
+        "estimates; FDR, FPR, FNR and the shares within so many people on whole people.",
+        "Seconds are of one training and of estimating one day.",
+    ]
+    return "\n".join([*sentences, _best_words(result.best_baselines)] if result.best_baselines else sentences)
+
+
+def _best_words(best_baselines: dict[float, str]) -> str:
+    """Name the best baseline at each lag, and what the differences to it are."""
+    lags: dict[str, list[str]] = {}
+    for lag, name in best_baselines.items():
+        lags.setdefault(name, []).append(f"{lag:g}")
+    best = [f"{name} at lag {listed(its)} min" for name, its in lags.items()]
+    return (
+        f"The best baseline by mean nRMSE is {listed(best)}; the difference to it stands with the interval "
+        f"of 95 % of {N_RESAMPLES} resamplings of the days within each room."
+    )
+
+
+def average_table(result: BenchmarkResult, lag: float) -> Table:
+    """Means over the rooms at one lag [min], best at the first lag first."""
+    first, *others = SHORT
+    heads = ["method", COLUMNS[first][0], "difference to best baseline", *(COLUMNS[o][0] for o in others)]
+    rows = []
+    for method in result.methods:
+        scores = [COLUMNS[name][1](_at(result.averages, (method, lag), name)) for name in SHORT]
+        rows.append([method, scores[0], difference_words(result, method, lag), *scores[1:]])
+    return Table(heads, rows)
+
+
+def full_table(result: BenchmarkResult, scores: pd.DataFrame) -> Table:
+    """Every score of every method at every lag."""
+    heads = ["method", "lag min", *(head for head, _ in COLUMNS.values())]
+    rows = [
+        [method, f"{lag:g}", *(cell(_at(scores, (method, lag), name)) for name, (_, cell) in COLUMNS.items())]
+        for method in result.methods
+        for lag in result.lags
+    ]
+    return Table(heads, rows)
+
+
+def room_scores(result: BenchmarkResult, room: str) -> pd.DataFrame:
+    """Scores of one room, a row for each method and lag."""
+    scores = result.scores.xs(room, level="room")
+    assert isinstance(scores, pd.DataFrame)
+    return scores
+
+
+def difference_words(result: BenchmarkResult, method: str, lag: float) -> str:
+    """Write the difference in mean nRMSE to the best baseline, and its interval."""
+    if lag not in result.best_baselines:
+        return DASH
+    if method == result.best_baselines[lag]:
+        return "is the best baseline"
+    found = [_at(result.average_differences, (method, lag), name) for name in ("difference", "low", "high")]
+    return "{:+.3f} ({:+.3f} to {:+.3f})".format(*found)
+
+
+def lag_words(lag: float) -> str:
+    """Name a lag [min].
+
+    Examples
+    --------
+    >>> lag_words(0.0), lag_words(20.0)
+    ('lag 0 min', 'lag 20 min')
+    """
+    return f"lag {lag:g} min"
+
+
+def markdown(table: Table) -> str:
+    """Write a table in Markdown, its columns aligned for the eye too.
+
+    Examples
+    --------
+    >>> print(markdown(Table(["method", "nRMSE"], [["mean", "1.000"], ["profile", "0.770"]])))
+    | method  | nRMSE |
+    | ------- | ----: |
+    | mean    | 1.000 |
+    | profile | 0.770 |
+    """
+    widths = [max(len(row[i]) for row in [table.heads, *table.rows]) for i in range(len(table.heads))]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join(_line(row, widths) for row in [table.heads, rule, *table.rows])
+
+
+def as_json(result: BenchmarkResult) -> str:
+    """Write every score and difference as JSON; what has no value is null."""
+    document = {
+        "rooms": {room: {"days": _days(truth)} for room, truth in result.truth.items()},
+        "lags": result.lags,
+        "best_baselines": [{"lag": lag, "method": name} for lag, name in result.best_baselines.items()],
+        "averages": _records(result.averages.join(result.average_differences)),
+        "scores": _records(result.scores.join(result.differences)),
+    }
+    return json.dumps(document, indent=2, allow_nan=False)
+
+
+def _records(table: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    rows = table.reset_index().to_dict(orient="records")
+    return [{name: None if _is_nan(value) else value for name, value in row.items()} for row in rows]
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _at(table: pd.DataFrame, row: tuple[str, float], column: str) -> float:
+    return float(table[column].loc[row])
+
+
+def _days(truth: pd.Series[float]) -> int:
+    return len(date_slices(truth.to_frame()))
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = row
+    cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))]
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,76 @@
+"""Studies on public rooms: benchmark and validate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from occupair.cli.shared import bar, note
+from occupair.errors import InputError
+
+ValidationRooms = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ROOM]...", help="Rooms; default: the seven with ventilation readings."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def benchmark(
+    rooms: Annotated[
+        list[str] | None, typer.Argument(metavar="[ROOM]...", help="Rooms; default: all.")
+    ] = None,
+    methods: Annotated[str, typer.Option(help="Methods, comma-separated; default: all.")] = "",
+    lags: Annotated[str, typer.Option(help="Lags of the estimates [min], comma-separated.")] = "0,10,20",
+    path: Annotated[Path | None, typer.Option("--out", help="HTML report to write.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder of cached results.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods on public rooms, all with the same folds and scores and without look-ahead.
+
+    Example: occupair benchmark sdu2018-1 robod-3 --methods occupair,mass-balance,svr
+    """
+    from occupair.benchmark.command import benchmark as run
+
+    with bar():
+        text = run(
+            rooms=rooms or [],
+            methods=_split(methods),
+            lags=_parse_minutes(lags),
+            out=path,
+            as_json=as_json,
+            cache=cache,
+            jobs=jobs,
+        )
+    typer.echo(text)
+
+
+def validate(rooms: ValidationRooms = None, as_json: AsJson = False) -> None:
+    """Measure interval coverage and accuracy with few labelled days on public rooms.
+
+    Example: occupair validate robod-1 robod-3
+    """
+    from occupair.benchmark.validation import validate as run
+
+    with bar():
+        text = run(rooms or [], as_json=as_json)
+    typer.echo(text)
+
+
+def prove(rooms: ValidationRooms = None, as_json: AsJson = False) -> None:
+    """Run 'occupair validate' (deprecated name)."""
+    note("'occupair prove' is deprecated and will be removed in the next version: use 'occupair validate'")
+    validate(rooms, as_json)
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _parse_minutes(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(minutes) for minutes in _split(text))
+    except ValueError:
+        raise InputError(f"lags must be minutes separated by commas, got {text!r}") from None

@@ -1,0 +1,194 @@
+"""The fit command: train an estimator on a file, or on a room of the live service."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from occupair.cli.estimate_and_evaluate import SET_ZONE
+from occupair.cli.shared import (
+    Columns,
+    Dayfirst,
+    Seed,
+    Timezone,
+    bar,
+    keep_inputs,
+    naming,
+    note,
+    out,
+    read_labelled,
+)
+from occupair.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from occupair.estimator import OccupancyEstimator
+
+
+def fit(
+    readings: Annotated[
+        Path | None,
+        typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy."),
+    ] = None,
+    model: Annotated[Path, typer.Option("--out", help="Model file to write.")] = Path("room.occupair"),
+    paper: Annotated[bool, typer.Option("--paper", help="Use the paper's estimator and settings.")] = False,
+    draws: Annotated[int | None, typer.Option(min=1, help="Random layers to select from.")] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, help="Hidden neurons.")] = None,
+    horizon: Annotated[float | None, typer.Option(help="History the features cover [min].")] = None,
+    stride: Annotated[float | None, typer.Option(help="Time difference of feature I [min].")] = None,
+    smoothing: Annotated[float | None, typer.Option(help="CO2 smoothing [min squared]; 0 for none.")] = None,
+    ridge: Annotated[float | None, typer.Option(help="Ridge penalty of the read-out.")] = None,
+    layer: Annotated[str | None, typer.Option(help="room (default), fs-elm or elm (the paper's).")] = None,
+    like: Annotated[
+        list[Path] | None,
+        typer.Option(help="Model of a similar room to start from when labelled days are few; repeatable."),
+    ] = None,
+    seed: Seed = 0,
+    room: Annotated[
+        str | None, typer.Option(help="Train on the labels of this room of the live service.")
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(help="Its database, sqlite:///FILE or postgresql://...; or set OCCUPAIR_STORE."),
+    ] = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
+) -> None:
+    """Train an estimator on labelled readings, from a file or from the database of the live service.
+
+    Example: occupair fit office.csv --out office.occupair --draws 5
+    """
+    from occupair.atomic_files import check_writable
+    from occupair.estimator import OccupancyEstimator
+
+    is_paper = paper or layer in ("fs-elm", "elm")
+    database = _database(readings, room, store, file_options=column is not None or dayfirst is not None)
+    keep_inputs(model, *([] if readings is None else [readings]), *(like or []))
+    check_writable(model)
+    if readings is None:
+        assert room is not None
+        office, source = _read_room(room, database, timezone), Path(f"room {room}")
+    else:
+        office, source = read_labelled(readings, timezone, column, dayfirst), readings
+        office = _only_labelled(office) if is_paper else office
+    given: dict[str, Any] = {
+        "layer": layer,
+        "horizon": horizon,
+        "stride": stride,
+        "smoothing": smoothing,
+        "n_hidden": hidden,
+        "ridge": ridge,
+        "n_draws": draws,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if like and is_paper:
+        raise InputError("--like applies to the default estimator only: drop --paper and --layer")
+    if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
+        raise InputError(
+            "--horizon and --stride apply to the paper's layers only: add --paper or --layer fs-elm"
+        )
+    if like:
+        estimator = OccupancyEstimator.transfer(like, random_state=seed, **given)
+    else:
+        estimator = (OccupancyEstimator.paper if paper else OccupancyEstimator)(random_state=seed, **given)
+    with naming(source), bar(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # printed below
+        estimator.fit(office)
+    estimator.save(model)
+    out.print(
+        f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people.",
+        soft_wrap=True,
+    )
+    out.print(_quality(estimator, _labelled_days(office)), soft_wrap=True)
+
+
+def _database(readings: Path | None, room: str | None, store: str | None, *, file_options: bool) -> str:
+    """Return the URL of the database to train from, or an empty string for a file.
+
+    Raises
+    ------
+    InputError
+        If the options contradict each other.
+    """
+    if readings is not None:
+        if room is not None or store is not None:
+            raise InputError("give either READINGS or --room and --store, not both")
+        return ""
+    store = store or (os.environ.get("OCCUPAIR_STORE") if room is not None else None)
+    if room is None or store is None:
+        raise InputError("give either READINGS or a --room of the live service and its --store")
+    if file_options:
+        raise InputError("--column and --dayfirst apply to files only: drop them with --store")
+    return store
+
+
+def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
+    """Read the readings and labels of a room from the database of the live service."""
+    from occupair.cli.service import check_store, need_live
+
+    need_live("fit --store")
+    check_store(url)
+    from occupair.live.store import Store
+    from occupair.wording import quoted_list
+
+    with closing(Store(url)) as store:
+        if store.url.get_backend_name() == "sqlite" and not Path(str(store.url.database)).is_file():
+            raise InputError(f"store {store}: file not found")
+        rooms = store.newest_readings()
+        if room not in rooms:
+            available = f"only of {quoted_list(sorted(rooms))}" if rooms else "nor of any other room"
+            raise InputError(f"store {store}: has no readings of room {room!r}, {available}")
+        if not store.labels(room):
+            raise InputError(f"store {store}: room {room!r} has no labels: enter head counts on its page")
+        if timezone is None:
+            note(f"room {room}: times of day are in UTC: {SET_ZONE}")
+        return store.training_readings(room, timezone or "UTC")
+
+
+def _only_labelled(office: pd.DataFrame) -> pd.DataFrame:
+    """Drop readings without a head count and the label weights, which the paper's layers do not use."""
+    from occupair.readings.head_counts import WEIGHT, has_label
+
+    return office[has_label(office)].drop(columns=WEIGHT, errors="ignore")
+
+
+def _labelled_days(office: pd.DataFrame) -> int:
+    """Count the days with at least one head count."""
+    from occupair.readings.head_counts import has_label
+    from occupair.readings.schema import date_slices
+
+    return len(date_slices(office[has_label(office)]))
+
+
+def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
+    from occupair.readings.head_counts import has_label
+    from occupair.wording import plural
+
+    days, known = plural(_labelled_days(office), "day"), int(has_label(office).sum())
+    labels = "" if known == len(office) else f", {known} of them labelled"
+    return f"{days} ({len(office)} readings, one every {estimator.interval_:g} min{labels})"
+
+
+def _quality(estimator: OccupancyEstimator, days: int) -> str:
+    """Describe the expected accuracy of a trained estimator, as far as training reveals it."""
+    from occupair.estimator import NOBODY
+
+    if estimator.most_people_ == 0:
+        return f"{NOBODY[0].upper()}{NOBODY[1:]}."
+    if estimator.layer != "room":
+        return (
+            f"Training error {estimator.training_error_:.2f} people, one step ahead of the true past; "
+            "run 'occupair evaluate' on other days for the free-running error."
+        )
+    if estimator.comparison_ is None and days > 1:
+        return "Accuracy not assessed: too few head counts. Count at the same time of day on several days."
+    if estimator.comparison_ is None:
+        return "Accuracy not assessed: only one labelled day. Train on three or more."
+    return f"{estimator.comparison_}."

@@ -1,0 +1,57 @@
+"""Commands that need no model: simulate and check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from occupair.cli.shared import Columns, Dayfirst, Readings, Seed, Timezone, keep_inputs, naming, out, read
+
+
+def simulate(
+    path: Annotated[Path, typer.Argument(metavar="READINGS", help="File to write, .csv or .parquet.")],
+    days: Annotated[int, typer.Option(min=1, help="Number of weekdays to simulate.")] = 30,
+    seed: Seed = 0,
+) -> None:
+    """Simulate readings of the paper's office.
+
+    Example: occupair simulate office.csv --days 30 --seed 1
+    """
+    from occupair.readings.files import write_readings
+    from occupair.simulation import simulate_office
+    from occupair.wording import plural
+
+    office = simulate_office(days, seed=seed)
+    write_readings(office, path)
+    most = office["occupancy"].max()
+    out.print(f"{path}: {len(office)} simulated readings, {plural(days, 'weekday')}, up to {most} people.")
+
+
+def check(
+    readings: Readings,
+    path: Annotated[Path | None, typer.Option("--out", help="HTML report to write.")] = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
+) -> None:
+    """Check the quality of readings before training; exits with status 1 if they are unfit.
+
+    Example: occupair check office.csv --out office-check.html
+    """
+    from occupair.checks import find_faults, fit_to_train, format_faults
+
+    keep_inputs(path, readings)
+    office = read(readings, timezone, column, dayfirst, lenient=True)
+    with naming(readings):
+        faults = find_faults(office)
+    if timezone is not None:
+        faults = [fault for fault in faults if fault.kind != "utc_times"]  # the user chose the time zone
+    out.print(format_faults(faults), soft_wrap=True)
+    if path is not None:
+        from occupair.report.check_page import write_check_page
+
+        write_check_page(office, faults, path, name=readings.name)
+        out.print(f"\nReport: {path.resolve().as_uri()}", soft_wrap=True)
+    raise typer.Exit(0 if fit_to_train(faults) else 1)

@@ -1,0 +1,54 @@
+"""One method on one fold."""
+
+import numpy as np
+import pytest
+
+import occupair as oc
+from occupair.baselines import MeanBaseline, ProfileBaseline
+from occupair.benchmark.fold_run import run_fold
+from occupair.benchmark.methods import Method
+
+
+class AskedForCounts(MeanBaseline):
+    def estimate(self, readings):
+        return readings["occupancy"]
+
+
+class WithHoles(MeanBaseline):
+    def estimate(self, readings):
+        return super().estimate(readings).where(readings.index != readings.index[3])
+
+
+class TooShort(MeanBaseline):
+    def estimate(self, readings):
+        return super().estimate(readings).iloc[1:]
+
+
+def test_gives_what_the_model_gives(slow_office):
+    train, test = slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 :]
+    runs = run_fold(Method(ProfileBaseline), train, test, [0, 10])
+    expected = ProfileBaseline().fit(train).estimate(test)
+    assert list(runs) == [0, 10]
+    np.testing.assert_array_equal(runs[10].people, expected)
+    assert runs[0].fit_seconds > 0
+    assert runs[0].estimate_seconds > 0
+
+
+@pytest.mark.parametrize(("one_fit", "times"), [(True, 1), (False, 3)])
+def test_one_training_serves_all_lags_where_it_can(slow_office, counting, one_fit, times):
+    method = Method(counting.make, one_fit=one_fit)
+    run_fold(method, slow_office.iloc[:576], slow_office.iloc[576:], [0, 5, 10])
+    assert counting.make.trained == times
+
+
+def test_head_counts_of_test_days_are_not_given(slow_office):
+    with pytest.raises(KeyError, match="occupancy"):
+        run_fold(Method(AskedForCounts), slow_office.iloc[:576], slow_office.iloc[576:], [0])
+
+
+def test_every_reading_needs_a_finite_estimate(slow_office):
+    train, test = slow_office.iloc[:576], slow_office.iloc[576:]
+    with pytest.raises(oc.InputError, match="must give finite estimates, got nan at 2015-08-05 00:15:00"):
+        run_fold(Method(WithHoles), train, test, [0])
+    with pytest.raises(oc.InputError, match="must give a Series with one estimate for each reading"):
+        run_fold(Method(TooShort), train, test, [0])
