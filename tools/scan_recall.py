@@ -20,7 +20,7 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from groundtruth.render import Passage, Scene, render
 
-from occupair.groundtruth.video.scan import MARGIN, SENSITIVITY, Summary, scan
+from occupair.groundtruth.video.scan import MARGIN, SENSITIVITY, Summary, scan_videos
 
 START = datetime(2024, 1, 8, 8)
 SENSITIVITIES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
@@ -134,7 +134,7 @@ def measure(
         if as_h264:
             rendered = video.rename(Path(folder) / "rendered.mp4")
             subprocess.run(["ffmpeg", "-v", "error", "-i", rendered, *H264, video], check=True)
-        return scan([video], Path(folder) / "events", sensitivity=1.0)
+        return scan_videos([video], Path(folder) / "events", sensitivity=1.0)
 
 
 def truth(minutes: int, passages: Sequence[Passage]) -> tuple[set[datetime], set[datetime]]:

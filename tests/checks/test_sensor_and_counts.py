@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from groundtruth.few_counts import error, taken
+from groundtruth.sparse_counts import error, taken
 
 import occupair as oc
 from occupair import InputError

@@ -118,10 +118,10 @@ def test_what_is_not_given_is_what_the_library_takes():
     """Defaults stand in two places, so that --help need not wait for the library."""
     from occupair.cli import groundtruth
     from occupair.groundtruth.counting import server
-    from occupair.groundtruth.ledger.ledger import reckon
-    from occupair.groundtruth.video.scan import scan
+    from occupair.groundtruth.ledger.ledger import build_ledger
+    from occupair.groundtruth.video.scan import scan_videos
 
-    for ours, theirs in ((groundtruth.scan, scan), (groundtruth.occupancy, reckon)):
+    for ours, theirs in ((groundtruth.scan, scan_videos), (groundtruth.occupancy, build_ledger)):
         given, taken = (inspect.signature(function).parameters for function in (ours, theirs))
         for name in given.keys() & taken.keys() - {"videos", "passages", "readings"}:
             assert given[name].default == taken[name].default, name

@@ -23,7 +23,7 @@ import numpy as np
 import uvicorn
 
 from occupair.groundtruth.counting.server import make_counting_app
-from occupair.groundtruth.events import Candidate, Door, Events, Recording, write_events
+from occupair.groundtruth.events import CandidateMinute, Door, Events, Recording, write_events
 
 DAY = dt.datetime(2024, 1, 8)
 
@@ -57,7 +57,7 @@ def make_folder(folder: Path, minutes: Sequence[tuple[str, str]], *, kind: str =
         sheet = folder / door / f"{minute:%Y%m%dT%H%M%S}.{kind}"
         sheet.parent.mkdir(parents=True, exist_ok=True)
         sheet.write_bytes(draw_sheet(f"{door} {minute:%H:%M}", n, kind=kind))
-        found.append(Candidate(door, minute, round(0.3 + 0.07 * (n % 10), 2), sheet))
+        found.append(CandidateMinute(door, minute, round(0.3 + 0.07 * (n % 10), 2), sheet))
     video = Recording("video.mp4", DAY + dt.timedelta(hours=8), 36_000.0, 360_000)
     gap = (DAY + dt.timedelta(hours=12), DAY + dt.timedelta(hours=12, minutes=31))
     doors = {door: Door((video,), (gap,) if n == 0 else ()) for n, door in enumerate(sorted(dict(minutes)))}

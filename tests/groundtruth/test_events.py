@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from occupair.errors import InputError
-from occupair.groundtruth.events import Candidate, Door, Events, Recording, read_events, write_events
+from occupair.groundtruth.events import CandidateMinute, Door, Events, Recording, read_events, write_events
 
 EIGHT, NOON = datetime(2024, 1, 8, 8), datetime(2024, 1, 8, 12)
 
@@ -17,7 +17,7 @@ def some_events(folder):
         "north": Door((Recording("n.mp4", EIGHT, 3600.0, 18000),), ((EIGHT, NOON),), ((NOON, NOON),)),
     }
     minutes = [
-        Candidate(door, datetime(2024, 1, 8, 8, minute), score, folder / door / f"{minute}.jpg")
+        CandidateMinute(door, datetime(2024, 1, 8, 8, minute), score, folder / door / f"{minute}.jpg")
         for door, minute, score in (("south", 31, 0.2), ("north", 31, 0.83), ("south", 7, 1.0))
     ]
     return Events(folder, doors, minutes)

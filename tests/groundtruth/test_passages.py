@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occupair import InputError
-from occupair.groundtruth.counters.counter_series import passages_of
+from occupair.groundtruth.counters.counter_records import passages_from_records
+from occupair.groundtruth.counters.read import read_passages
 from occupair.groundtruth.counting.counts import Book, Count, write_book
-from occupair.groundtruth.events import Candidate, Door, Events, Recording, write_events
-from occupair.groundtruth.passages import check_passages, read_passages
+from occupair.groundtruth.events import CandidateMinute, Door, Events, Recording, write_events
+from occupair.groundtruth.passages import check_passages
 from occupair.readings.source import Source
 
 
@@ -118,7 +119,7 @@ def polled(entered, left=None, freq="min", start="2024-01-08 08:00"):
 
 
 def test_a_counter_that_wraps():
-    passages = passages_of(polled(TOTALS), source=Source("a"))
+    passages = passages_from_records(polled(TOTALS), source=Source("a"))
     counted = passages[passages["entered"] > 0]
     assert counted["entered"].tolist() == [5, 5, 5, 3, 5, 4, 4]
     assert f"{counted.index[0]:%H:%M}" == "08:00"  # they passed after the first record
@@ -126,14 +127,16 @@ def test_a_counter_that_wraps():
 
 
 def test_a_counter_that_is_reset_may_have_lost_somebody():
-    passages = passages_of(polled([10, 14, 19, 25, 2, 6, 9, 11]), source=Source("a"))
+    passages = passages_from_records(polled([10, 14, 19, 25, 2, 6, 9, 11]), source=Source("a"))
     assert passages["entered"].sum() == 4 + 5 + 6 + 2 + 4 + 3 + 2
     assert [f"{time:%H:%M}" for time in passages.index[passages["weight"] == 0.5]] == ["08:03"]
 
 
 def test_a_reset_at_night_loses_nobody():
     day = np.cumsum([0] * 480 + [1] * 60 + [0] * 900)
-    passages = passages_of(polled(np.r_[day, day], np.r_[day, day], start="2024-01-08"), source=Source("a"))
+    passages = passages_from_records(
+        polled(np.r_[day, day], np.r_[day, day], start="2024-01-08"), source=Source("a")
+    )
     assert passages["entered"].sum() == 120
     assert (passages["weight"] == 0.5).sum() == 0
 
@@ -151,7 +154,7 @@ def test_a_counter_that_publishes_when_it_counts():
         ]
     )
     records = pd.DataFrame({"door": "a", "entered": [7, 8, 9, 10, 11, 12, 13], "left": 3}, index=at)
-    found = passages_of(records, source=Source("a"))
+    found = passages_from_records(records, source=Source("a"))
     assert [f"{time:%H:%M}" for time in found.index[found["entered"] > 0]] == [
         "08:31", "08:33", "12:00", "12:40", "17:00", "17:44"
     ]  # fmt: skip
@@ -166,7 +169,7 @@ def test_a_counter_that_publishes_when_it_counts():
 def test_a_counter_that_goes_on_gives_what_passed(people, modulus, before_the_end):
     people = np.array(people)
     totals = (np.vstack([[0, 0], np.cumsum(people, axis=0)]) + modulus - before_the_end) % modulus
-    found = passages_of(polled(totals[:, 0], totals[:, 1]), cumulative=True, source=Source("a"))
+    found = passages_from_records(polled(totals[:, 0], totals[:, 1]), cumulative=True, source=Source("a"))
     assert found[["entered", "left"]].sum().tolist() == people.sum(axis=0).tolist()
     assert (found["weight"] == 0.5).sum() == 0  # it has wrapped, nothing was reset
 
@@ -176,7 +179,7 @@ def test_second_counts_within_seconds_are_marked():
         ["2024-01-08 08:31:07", "2024-01-08 08:31:08", "2024-01-08 08:31:40", "2024-01-08 08:31:41"]
     )
     records = pd.DataFrame({"door": "a", "entered": [1, 1, 1, 0], "left": [0, 0, 0, 1]}, index=at)
-    [row] = passages_of(records, source=Source("a"), single=True).itertuples()
+    [row] = passages_from_records(records, source=Source("a"), single=True).itertuples()
     assert (row.entered, row.left, row.entered_again, row.left_again) == (3, 1, 1, 0)
 
 
@@ -230,7 +233,7 @@ def counted_folder(folder, counts, candidates, gaps=()):
     }
     video = Recording("n.mp4", dt.datetime(2024, 1, 8), 86400.0, 1)
     doors = {"north": Door((video,), tuple((at[a], at[b]) for a, b in gaps)), "south": Door((video,))}
-    minutes = [Candidate(door, at[time], 0.5, folder / door / "a.jpg") for door, time in candidates]
+    minutes = [CandidateMinute(door, at[time], 0.5, folder / door / "a.jpg") for door, time in candidates]
     write_events(Events(folder, doors, minutes))
     book = Book()
     for door, time, entered, left, state in counts:
@@ -260,7 +263,7 @@ def test_a_folder_that_was_counted(tmp_path):
 
 def test_a_folder_that_is_not_done(tmp_path):
     counted_folder(tmp_path, COUNTED[:1], CANDIDATES)
-    rule = r"2 of 3 minutes are not counted yet \(the first south, 2024-01-08 12:00\): .* --partial"
+    rule = r"2 of 3 minutes are not counted yet \(first: south, 2024-01-08 12:00\): .* --partial"
     with pytest.raises(InputError, match=rule):
         read_passages(tmp_path)
     assert lines(read_passages(tmp_path, partial=True)) == [
@@ -271,7 +274,7 @@ def test_a_folder_that_is_not_done(tmp_path):
 def test_a_folder_of_which_nothing_is_counted(tmp_path):
     counted_folder(tmp_path, [], CANDIDATES)
     with pytest.raises(
-        InputError, match="nothing has been counted yet: run occupair groundtruth count on it"
+        InputError, match="not counted yet: run 'occupair groundtruth count' on the folder first"
     ):
         read_passages(tmp_path)
 
@@ -289,9 +292,13 @@ def test_several_files(tmp_path):
     assert [line.split()[1] for line in lines(read_passages(one, other))] == ["north", "door"]
     (tmp_path / "again").mkdir()
     copy = written(tmp_path, "again/north.csv", one.read_text())
-    with pytest.raises(InputError, match=r"has passages at door 'north' at .*, and so has .*: the same door"):
+    with pytest.raises(
+        InputError, match=r"passages at door 'north' at .* are also in .*: give each file once"
+    ):
         read_passages(one, copy)
-    with pytest.raises(InputError, match=r"north.csv: has local times and .*log has not: give the time zone"):
+    with pytest.raises(
+        InputError, match=r"north.csv: times have no time zone but those of .*log do: set --timezone"
+    ):
         read_passages(one, written(tmp_path, "aware.log", MQTT["topics"]))
 
 
@@ -302,17 +309,17 @@ def test_the_hour_that_is_shown_twice(tmp_path):
 
 
 WRONG = {
-    "time,co2\n2024-01-08 08:00,512\n": "has no columns of entrances and exits, nor a direction",
+    "time,co2\n2024-01-08 08:00,512\n": "has no columns of entries and exits and no direction column",
     "time,in\n2024-01-08 08:00,1\n": "has a column that may be entered but none that may be left",
-    "time,in,out\n2024-01-08 08:00,1.5,0\n": "row 2, column in: must be a whole number of people",
-    "time,in,out\n2024-01-08 08:00,-2,0\n": "must be a whole number of people, 0 or more, got -2",
+    "time,in,out\n2024-01-08 08:00,1.5,0\n": "row 2, column in: must be an integer of 0 people or more",
+    "time,in,out\n2024-01-08 08:00,-2,0\n": "must be an integer of 0 people or more, got -2",
     "time,in,out\n2024-01-08 08:00,many,0\n": "row 2, column in: must be a number, got 'many'",
     "time,direction\n2024-01-08 08:00,in\n2024-01-08 08:01,up\n2024-01-08 08:02,in\n": "row 3, column "
     "direction: must be a direction such as in or out, got 'up'",
     "time,direction\nyesterday,in\n": "must be a time such as",
     "in,out\n1,0\n": "has no column 'time'",
     "time,a in,b in,in,inside,out\n2024-01-08 08:00,1,1,1,1,1\n": "has 2 columns that may be entered, ",
-    "time,north in,north out,south in\n2024-01-08 08:00,1,0,0\n": "has 'south in' but not its",
+    "time,north in,north out,south in\n2024-01-08 08:00,1,0,0\n": "has 'south in' but no column",
 }
 
 
@@ -326,9 +333,9 @@ def test_what_is_wrong_with_a_table_is_one_line(tmp_path, text):
 
 WRONG_LOGS = {
     "2024-01-08T08:31:07 a/north/in 1\nnonsense\n": "row 2: must be a time, a topic and a payload",
-    "2024-01-08T08:31:07 a/north/in lots\n": "row 1, column payload: must be a number or in or out",
-    "2024-01-08T08:31:07 a/north/in 1.5\n": "must be a whole number of people, 0 or more, got 1.5",
-    "2024-01-08T08:31:07 a/north/battery 93\n": "has no message that says in or out",
+    "2024-01-08T08:31:07 a/north/in lots\n": "row 1, column payload: must be a number, in or out",
+    "2024-01-08T08:31:07 a/north/in 1.5\n": "must be an integer of 0 people or more, got 1.5",
+    "2024-01-08T08:31:07 a/north/battery 93\n": "contains no message with a direction (in or out)",
 }
 
 
@@ -344,15 +351,19 @@ def test_columns_that_are_named(tmp_path):
     passages = read_passages(path, columns={"time": "when", "entered": "plus", "left": "minus"})
     assert passages[["entered", "left"]].sum().tolist() == [1, 1]
     with pytest.raises(
-        InputError, match="has no column 'nope', given as entered, only 'when', 'plus', 'minus'"
+        InputError, match=r"has no column 'nope' \(given for entered\), only 'when', 'plus', 'minus'"
     ):
         read_passages(path, columns={"time": "when", "entered": "nope", "left": "minus"})
-    with pytest.raises(InputError, match=r"columns \(--column\) must name time, date, door, .*, got 'room'"):
+    with pytest.raises(
+        InputError, match=r"columns \(--column\) must be names for time, date, door, .*, got 'room'"
+    ):
         read_passages(path, columns={"room": "when"})
 
 
 def test_nothing_to_read():
-    with pytest.raises(InputError, match="give a counting folder, a CSV of a door counter or an MQTT log"):
+    with pytest.raises(
+        InputError, match="no input: give a counted events folder, a door counter CSV or an MQTT log"
+    ):
         read_passages()
 
 
@@ -366,10 +377,13 @@ def frame(**columns):
     [
         (pd.DataFrame({"door": ["a"]}), "must be a DataFrame with a DatetimeIndex"),
         (frame().drop(columns="left"), "has no column 'left'"),
-        (frame(entered=-1), "column entered: must be a whole number of people, 0 or more, got -1"),
-        (frame(left=0.5), "column left: must be a whole number of people, 0 or more, got 0.5"),
-        (frame(weight=1.5), r"column weight: must be from 0 \(not counted\) to 1 \(sure\), got 1.5"),
-        (frame().set_axis(pd.DatetimeIndex(["NaT"])), "column time: is empty or not a time"),
+        (frame(entered=-1), "column entered: must be an integer of 0 people or more, got -1"),
+        (frame(left=0.5), "column left: must be an integer of 0 people or more, got 0.5"),
+        (frame(weight=1.5), r"column weight: must be from 0 \(not counted\) to 1 \(certain\), got 1.5"),
+        (
+            frame().set_axis(pd.DatetimeIndex(["NaT"])),
+            "column time: must be a time, got an empty or invalid value",
+        ),
     ],
 )
 def test_passages_that_break_a_rule(passages, rule):

@@ -86,10 +86,10 @@ def scan(
 
     Example: occupair groundtruth scan north/ south/ --out events/
     """
-    from occupair.groundtruth.video.scan import scan as run
+    from occupair.groundtruth.video.scan import scan_videos
 
     with bar():
-        summary = run(
+        summary = scan_videos(
             videos,
             folder,
             doors=_doors(door),
@@ -171,8 +171,8 @@ def occupancy(
     Example: occupair groundtruth occupancy events/ --readings room.csv --out labelled.csv --apply
     """
     from occupair.atomic_files import check_writable
-    from occupair.groundtruth.ledger.ledger import reckon, to_readings
-    from occupair.groundtruth.passages import read_passages
+    from occupair.groundtruth.counters.read import read_passages
+    from occupair.groundtruth.ledger.ledger import build_ledger, label_readings
     from occupair.readings.files import write_readings
 
     keep_inputs(path, *inputs, *([readings] if readings else []))
@@ -183,7 +183,7 @@ def occupancy(
     )
     air = None if readings is None else read(readings, timezone, ours, dayfirst, occupancy=False)
     with bar(), naming(readings or path):
-        ledger = reckon(
+        ledger = build_ledger(
             passages,
             capacity=capacity,
             reset=reset,
@@ -192,7 +192,7 @@ def occupancy(
             readings=air,
         )
         made = ledger.apply() if apply else ledger
-        labelled = to_readings(made, air)
+        labelled = label_readings(made, air)
     _print_ledger(ledger, applied=apply)
     below = labelled["occupancy"] < 0  # no program takes that for a head count
     write_readings(labelled.assign(occupancy=labelled["occupancy"].mask(below)), path)
@@ -271,10 +271,10 @@ def _columns(given: list[str] | None) -> tuple[list[str], dict[str, str]]:
 
 
 def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
-    for fault in ledger.faults:
-        out.print(f"{fault.kind}: {fault.words}", soft_wrap=True)
+    for issue in ledger.issues:
+        out.print(f"{issue.kind}: {issue.message}", soft_wrap=True)
     proposals = ledger.proposals()
-    if not ledger.faults and not proposals:
+    if not ledger.issues and not proposals:
         out.print("Every day closes, and nothing looks wrong.")
     if proposals:
         what = "Corrected" if applied else "Proposed, and made with --apply"

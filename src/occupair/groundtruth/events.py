@@ -23,7 +23,7 @@ Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateMinute:
     """A minute in which somebody may have passed a door."""
 
     door: str
@@ -58,7 +58,7 @@ class Events:
 
     folder: Path
     doors: Mapping[str, Door] = field(default_factory=dict)
-    minutes: Sequence[Candidate] = ()
+    minutes: Sequence[CandidateMinute] = ()
 
 
 def sheet_path(folder: Path, door: str, minute: datetime) -> Path:
@@ -80,7 +80,7 @@ def write_events(events: Events) -> None:
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> minute = datetime(2024, 1, 8, 8, 31)
-    >>> found = Candidate("north", minute, 0.83, folder / "north/20240108T083100.jpg")
+    >>> found = CandidateMinute("north", minute, 0.83, folder / "north/20240108T083100.jpg")
     >>> write_events(Events(folder, {"north": Door()}, [found]))
     >>> read_events(folder).minutes[0].score
     0.83
@@ -131,11 +131,11 @@ def _load(folder: Path, path: Path) -> Any:
         raise InputError(f"{path}: damaged ({error})") from None
 
 
-def _by_minute_and_door(one: Candidate) -> tuple[datetime, str]:
+def _by_minute_and_door(one: CandidateMinute) -> tuple[datetime, str]:
     return one.minute, one.door
 
 
-def _candidate_out(one: Candidate, folder: Path) -> dict[str, Any]:
+def _candidate_out(one: CandidateMinute, folder: Path) -> dict[str, Any]:
     return {
         "door": one.door,
         "minute": one.minute.isoformat(),
@@ -144,12 +144,12 @@ def _candidate_out(one: Candidate, folder: Path) -> dict[str, Any]:
     }
 
 
-def _candidate_in(entry: Mapping[str, Any], folder: Path) -> Candidate:
+def _candidate_in(entry: Mapping[str, Any], folder: Path) -> CandidateMinute:
     sheet = Path(entry["sheet"])
     if sheet.is_absolute() or ".." in sheet.parts:
         raise ValueError(f"the sheet {entry['sheet']!r} is not inside the folder")
     minute, score = datetime.fromisoformat(entry["minute"]), float(entry["score"])
-    return Candidate(str(entry["door"]), minute, score, folder / sheet)
+    return CandidateMinute(str(entry["door"]), minute, score, folder / sheet)
 
 
 def _door_out(door: Door) -> dict[str, Any]:

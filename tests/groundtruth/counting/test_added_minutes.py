@@ -11,10 +11,10 @@ from groundtruth.counting_folder import DAY, draw_sheet, make_folder, served
 from live.fake_pipeline import Client
 
 from occupair.errors import InputError
+from occupair.groundtruth.counters.read import read_passages
 from occupair.groundtruth.counting.counts import read_book, read_counts
 from occupair.groundtruth.counting.server import make_counting_app
 from occupair.groundtruth.counting.walk import Walk
-from occupair.groundtruth.passages import read_passages
 
 MINUTES = [("north", "08:31"), ("south", "10:15"), ("north", "17:02")]
 

@@ -8,10 +8,14 @@ import pytest
 
 import occupair as oc
 from occupair.errors import InputError
-from occupair.groundtruth.planning.day_similarity import look_at_days, unlikeness
-from occupair.groundtruth.planning.learning_curve import LearningCurve, fit_curve, learning_curve
+from occupair.groundtruth.planning.day_similarity import dissimilarity, profile_days
+from occupair.groundtruth.planning.learning_curve import (
+    LearningCurve,
+    bootstrap_interval,
+    fit_curve,
+    learning_curve,
+)
 from occupair.groundtruth.planning.plan import MOST_DAYS, START, plan_labels
-from occupair.groundtruth.planning.ranges import range_of
 from occupair.readings.schema import date_slices
 from occupair.simulation import simulate_history
 
@@ -126,7 +130,7 @@ def test_a_range_holds_the_mean_of_a_few_days_about_as_often_as_it_says():
         n = int(rng.integers(4, 9))
         days = np.exp(rng.normal(0, 0.6, n))
         drawn = days[rng.integers(0, n, (300, n))].mean(axis=1)
-        found = range_of(float(days.mean()), drawn, n)
+        found = bootstrap_interval(float(days.mean()), drawn, n)
         held.append(found.low <= np.exp(0.5 * 0.6**2) <= found.high)
     assert 0.75 < np.mean(held) < 0.87
 
@@ -233,7 +237,7 @@ def test_with_no_labelled_day_the_range_of_the_air_is_covered(choices):
     assert plan.curve is None
     assert plan.advice.startswith("Label 3 days, then ask again: without a labelled day nothing tells")
     assert pd.Timestamp("2015-08-19") in [day.date for day in plan.days]  # ventilation as on no other day
-    looks = {look.date: look.kinds for look in look_at_days(air)}
+    looks = {look.date: look.kinds for look in profile_days(air)}
     first, second = (looks[day.date] for day in plan.days)
     assert len(first) == max(map(len, looks.values()))
     assert len(second - first) == max(len(kinds - first) for kinds in looks.values())
@@ -276,10 +280,10 @@ def test_days_with_few_readings_or_few_counts(choices, labelled):
 
 
 def test_a_day_is_like_itself_and_weekends_are_not_like_weekdays(choices):
-    looks = {f"{look.date:%m-%d}": look for look in look_at_days(choices)}
-    assert unlikeness(looks["08-03"], looks["08-03"]) == 0
-    assert unlikeness(looks["08-03"], looks["08-17"]) < 0.2
-    assert unlikeness(looks["08-03"], looks["08-22"]) >= 2
+    looks = {f"{look.date:%m-%d}": look for look in profile_days(choices)}
+    assert dissimilarity(looks["08-03"], looks["08-03"]) == 0
+    assert dissimilarity(looks["08-03"], looks["08-17"]) < 0.2
+    assert dissimilarity(looks["08-03"], looks["08-22"]) >= 2
     assert looks["08-22"].weekend
     assert looks["08-22"].hours == 0
     assert looks["08-19"].ventilation[3] == 1

@@ -10,7 +10,7 @@ from groundtruth.render import FOOT, Passage, Scene, frame_at, place, render
 from occupair.errors import InputError
 from occupair.groundtruth.events import read_events
 from occupair.groundtruth.video import scan as scan_module
-from occupair.groundtruth.video.scan import scan
+from occupair.groundtruth.video.scan import scan_videos
 
 EIGHT = datetime(2024, 1, 8, 8)
 PEOPLE = [
@@ -33,7 +33,7 @@ def people(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(people, tmp_path_factory):
-    return scan([people], tmp_path_factory.mktemp("found"))
+    return scan_videos([people], tmp_path_factory.mktemp("found"))
 
 
 @pytest.mark.parametrize("height", [100, 150, 200])
@@ -62,8 +62,8 @@ def test_every_minute_with_a_passage_is_found_and_no_other(found):
 def test_a_passage_at_the_border_belongs_to_both_minutes_only_within_the_margin(tmp_path):
     path = tmp_path / "north_20240108_080000.mp4"
     render(path, minutes=1.2, passages=[Passage(at=57, seconds=4)])  # seen until 59 s
-    assert minutes_of(scan([path], tmp_path / "a")) == [0, 1]
-    assert minutes_of(scan([path], tmp_path / "b", margin=0.5)) == [0]
+    assert minutes_of(scan_videos([path], tmp_path / "a")) == [0, 1]
+    assert minutes_of(scan_videos([path], tmp_path / "b", margin=0.5)) == [0]
 
 
 def test_the_folder_is_whole_and_can_be_read(found):
@@ -98,7 +98,7 @@ EMPTY = {
 @pytest.mark.parametrize("scene", EMPTY.values(), ids=EMPTY.keys())
 def test_a_video_with_no_people_gives_no_minutes(tmp_path, scene):
     path = render(tmp_path / "north_20240108_080000.avi", minutes=0.8, scene=scene, codec="MJPG")
-    summary = scan([path], tmp_path / "events")
+    summary = scan_videos([path], tmp_path / "events")
     assert summary.events.minutes == []
     assert read_events(tmp_path / "events").doors["north"].files[0].frames == 240
 
@@ -116,13 +116,13 @@ HARD = {
 @pytest.mark.parametrize(("passage", "scene"), HARD.values(), ids=HARD.keys())
 def test_people_who_are_hard_to_see_are_found(tmp_path, passage, scene):
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=0.45, passages=[passage], scene=scene)
-    assert minutes_of(scan([path], tmp_path / "events")) == [0]
+    assert minutes_of(scan_videos([path], tmp_path / "events")) == [0]
 
 
 def test_sensitivity_decides_about_motion_that_is_no_person_for_the_detector(tmp_path):
     passages = [Passage(at=20, above=True), Passage(at=70, height=170)]
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=1.3, passages=passages)
-    kept = {s: scan([path], tmp_path / str(s), sensitivity=s) for s in (0.0, 0.5, 0.9)}
+    kept = {s: scan_videos([path], tmp_path / str(s), sensitivity=s) for s in (0.0, 0.5, 0.9)}
     assert {s: minutes_of(summary) for s, summary in kept.items()} == {0.0: [], 0.5: [1], 0.9: [0, 1]}
     above, walking = kept[0.9].events.minutes
     assert above.score < 0.5 < walking.score
@@ -131,9 +131,9 @@ def test_sensitivity_decides_about_motion_that_is_no_person_for_the_detector(tmp
 def test_a_shadow_is_a_candidate_with_a_low_score(tmp_path):
     scene = Scene(shadow=lambda s: 130.0 * (s - 20) if 20 < s < 25 else None)
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=0.6, scene=scene)
-    (one,) = scan([path], tmp_path / "events").events.minutes
+    (one,) = scan_videos([path], tmp_path / "events").events.minutes
     assert one.score < 0.5
-    assert minutes_of(scan([path], tmp_path / "other", sensitivity=0.5)) == []
+    assert minutes_of(scan_videos([path], tmp_path / "other", sensitivity=0.5)) == []
 
 
 def test_a_variable_frame_rate_is_timed_by_its_timestamps(tmp_path):
@@ -141,7 +141,7 @@ def test_a_variable_frame_rate_is_timed_by_its_timestamps(tmp_path):
     times = [*np.arange(0, 20, 0.2), *np.arange(20, 140, 1.0), *np.arange(140, 170, 0.2)]
     path = tmp_path / "north_20240108_080000.mp4"
     render(path, minutes=0, times=times, passages=[Passage(at=150)])
-    summary = scan([path], tmp_path / "events")
+    summary = scan_videos([path], tmp_path / "events")
     assert minutes_of(summary) == [2]
     assert summary.events.doors["north"].files[0].seconds == pytest.approx(170, abs=1)
 
@@ -150,7 +150,7 @@ def test_a_frame_rate_that_is_wrong_in_no_timestamp_does_no_harm(tmp_path):
     times = np.arange(200) * 0.6  # recorded five times a second, shown to be 0.6 s apart
     path = tmp_path / "north_20240108_080000.mp4"
     render(path, minutes=0, times=times, passages=[Passage(at=90, seconds=6)])
-    assert minutes_of(scan([path], tmp_path / "events")) == [1]
+    assert minutes_of(scan_videos([path], tmp_path / "events")) == [1]
 
 
 @pytest.mark.parametrize(
@@ -165,19 +165,19 @@ def test_a_frame_rate_that_is_wrong_in_no_timestamp_does_no_harm(tmp_path):
 )
 def test_wrong_settings(people, tmp_path, setting, words):
     with pytest.raises(InputError, match=words):
-        scan([people], tmp_path / "events", **setting)
+        scan_videos([people], tmp_path / "events", **setting)
 
 
 def test_the_events_folder_must_not_be_a_file(people, tmp_path):
     (tmp_path / "events").touch()
     with pytest.raises(InputError, match="events is a file, give the name of a folder"):
-        scan([people], tmp_path / "events")
+        scan_videos([people], tmp_path / "events")
 
 
 def test_without_opencv_it_says_how_to_install_it(people, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cv2", None)
     with pytest.raises(InputError, match=r"scanning videos needs OpenCV: pip install 'occupair\[video\]'"):
-        scan([people], tmp_path / "events")
+        scan_videos([people], tmp_path / "events")
 
 
 def test_an_opencv_without_the_detector_is_not_enough(people, tmp_path, monkeypatch):

@@ -1,1 +1,7 @@
-"""Door counters: exported tables, MQTT logs and hand counts as passages."""
+"""Passages from door counters and counted videos.
+
+- `direction_vocabulary`: words for entries and exits
+- `counter_records`: records of a counter converted to passages
+- `counter_tables`, `mqtt_logs`, `video_counts`: read CSV exports, MQTT logs and counted events folders
+- `read`: read any of these, by type of file
+"""

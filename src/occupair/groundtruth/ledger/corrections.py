@@ -1,4 +1,4 @@
-"""Corrections: what would make a ledger close, one line for each, with its door and why it is proposed."""
+"""Proposed corrections that balance a ledger, each with its door, its minute and the reason for it."""
 
 from __future__ import annotations
 
@@ -8,120 +8,133 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from occupair.groundtruth.ledger.closing import EMPTY, NOT_COUNTED, PASSED, UNSURE, Closing, Prices, close_day
-from occupair.groundtruth.ledger.days import LedgerDays, Whole
-from occupair.groundtruth.passages import AGAIN, check_passages, summed
+from occupair.groundtruth.ledger.balancing import (
+    COST_NO_PASSAGES,
+    COST_NOT_COUNTED,
+    COST_PASSAGES,
+    COST_UNCERTAIN,
+    CorrectionCosts,
+    DayBalance,
+    balance_day,
+)
+from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid
+from occupair.groundtruth.passages import REPEATS, check_passages, sum_by_minute
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A change of what was counted at a door in a minute.
+    """A change of the count at a door in a minute.
 
     Attributes
     ----------
     time : start of the minute
-    door : its name
-    entered, left : how many more are to be counted, fewer when negative [people]
-    why : one plain sentence
-    first, last : the minutes between which it may as well be
+    door : name of the door
+    entered, left : people to add; negative to remove [people]
+    reason : one sentence
+    first, last : earliest and latest minute in which the change would do as well
     """
 
     time: pd.Timestamp
     door: str
     entered: int
     left: int
-    why: str
+    reason: str
     first: pd.Timestamp
     last: pd.Timestamp
 
     def __str__(self) -> str:
-        """Give the correction as one line.
+        """Describe the correction in one line.
 
         Examples
         --------
         >>> at = pd.Timestamp("2024-01-08 17:31")
-        >>> print(Correction(at, "north", 0, 1, "one person is left at the end of the day.", at, at))
-        2024-01-08 17:31 north: 1 more left: one person is left at the end of the day.
+        >>> print(Correction(at, "north", 0, 1, "otherwise 1 person remains at the end of the day.", at, at))
+        2024-01-08 17:31 north: 1 more exit: otherwise 1 person remains at the end of the day.
         """
         changes = [
-            f"{abs(number)} {'more' if number > 0 else 'fewer'} {what}"
-            for what, number in (("entered", self.entered), ("left", self.left))
+            f"{abs(number)} {'more' if number > 0 else 'fewer'} {singular if abs(number) == 1 else plural}"
+            for singular, plural, number in (
+                ("entry", "entries", self.entered),
+                ("exit", "exits", self.left),
+            )
             if number
         ]
-        return f"{self.time:%Y-%m-%d %H:%M} {self.door}: {' and '.join(changes)}: {self.why}"
+        return f"{self.time:%Y-%m-%d %H:%M} {self.door}: {' and '.join(changes)}: {self.reason}"
 
 
 @dataclass(frozen=True)
-class Belief:
-    """What the occupancy of a ledger really was, as far as closing tells.
+class OccupancyPosterior:
+    """Mean and variance of the true occupancy over all cheapest corrections.
 
     Attributes
     ----------
-    mean, variance : of the people in at every minute [people, people squared]
+    mean, variance : of the occupancy at every minute [people, people squared]
     """
 
     mean: pd.Series[float]
     variance: pd.Series[float]
 
     def weight(self, occupancy: pd.Series[float]) -> pd.Series[float]:
-        """How far an occupancy is to be trusted [0..1].
+        """Weight of an occupancy [0..1].
 
-        1 / (1 + its expected squared error): least squares weigh a value by the inverse of its variance, and
-        a head count that is sure is taken to have that of one person. Days that cannot be closed have 0.
+        1 / (1 + expected squared error): least squares weights a value by its inverse variance, and a certain
+        head count is given a variance of 1 person squared. Days that cannot be balanced have weight 0.
         """
-        mean, variance = (part.reindex(occupancy.index) for part in (self.mean, self.variance))
+        mean, variance = (series.reindex(occupancy.index) for series in (self.mean, self.variance))
         return (1 / (1 + variance + (mean - occupancy) ** 2)).fillna(0.0)
 
 
-def prices_of(days: LedgerDays) -> Prices:
-    """Give what it costs to change a minute, from what was counted in it and how sure that is.
+def correction_costs(grid: PassageGrid) -> CorrectionCosts:
+    """Cost of changing each minute, from its passages and their certainty.
 
-    Prices are of the minute, not of a door, so that it does not matter how its passages are split over doors.
+    Costs belong to the minute rather than to a door: how its passages are split over doors has no effect.
     """
-    people = (days.entered + days.left).sum(axis=0)
-    each = np.where(people > 0, PASSED, EMPTY)
-    lowest = days.weight.min(axis=0)
-    each = np.where(lowest < 1, UNSURE, each)
-    each = np.where(lowest <= 0, NOT_COUNTED, each)
-    return Prices(
-        each,
-        fewer_cheap=np.asarray(days.entered_again.sum(axis=0)),
-        more_cheap=np.asarray(days.left_again.sum(axis=0)),
-        places=np.maximum(people, 1).astype(float),
+    people = (grid.entered + grid.left).sum(axis=0)
+    unit = np.where(people > 0, COST_PASSAGES, COST_NO_PASSAGES)
+    lowest = grid.weight.min(axis=0)
+    unit = np.where(lowest < 1, COST_UNCERTAIN, unit)
+    unit = np.where(lowest <= 0, COST_NOT_COUNTED, unit)
+    return CorrectionCosts(
+        unit,
+        cheap_removals=np.asarray(grid.entered_again.sum(axis=0)),
+        cheap_additions=np.asarray(grid.left_again.sum(axis=0)),
+        likelihood=np.maximum(people, 1).astype(float),
     )
 
 
-def propose(days: LedgerDays, *, capacity: int | None = None) -> tuple[list[Correction], Belief, list[int]]:
-    """Find the smallest corrections that make every day close.
+def propose_corrections(
+    grid: PassageGrid, *, capacity: int | None = None
+) -> tuple[list[Correction], OccupancyPosterior, list[int]]:
+    """Find the cheapest corrections that balance every day.
 
     Returns
     -------
     corrections
-        In the order of time.
-    belief
-        What the occupancy was and how sure that is.
-    hopeless
-        Numbers of the days that are off by so much that nothing is proposed.
+        In chronological order.
+    posterior
+        Mean and variance of the occupancy.
+    beyond_correction
+        Indices of the days that are too far off for a correction.
     """
-    prices, occupancy = prices_of(days), days.occupancy()
-    mean, variance = occupancy.astype(float), np.zeros(len(days.times))
+    costs, occupancy = correction_costs(grid), grid.occupancy()
+    mean, variance = occupancy.astype(float), np.zeros(len(grid.times))
     corrections: list[Correction] = []
-    hopeless = []
-    for number, day in enumerate(days.days):
-        closing = close_day(occupancy[day], _slice(prices, day), capacity=capacity)
-        if closing is None:
-            hopeless.append(number)
+    beyond_correction = []
+    for number, day in enumerate(grid.days):
+        balance = balance_day(occupancy[day], costs.select(day), capacity=capacity)
+        if balance is None:
+            beyond_correction.append(number)
             mean[day], variance[day] = np.nan, np.nan
             continue
-        mean[day] += closing.mean()
-        variance[day] = closing.variance()
-        corrections += _of_day(days, day, occupancy[day], closing, capacity)
-    belief = Belief(pd.Series(mean, index=days.times), pd.Series(variance, index=days.times))
-    return corrections, belief, hopeless
+        mean[day] += balance.mean()
+        variance[day] = balance.variance()
+        corrections += _corrections_of_day(grid, day, occupancy[day], balance, capacity)
+    posterior = OccupancyPosterior(pd.Series(mean, index=grid.times), pd.Series(variance, index=grid.times))
+    return corrections, posterior, beyond_correction
 
 
 def apply_corrections(passages: pd.DataFrame, corrections: Sequence[Correction]) -> pd.DataFrame:
-    """Give passages with corrections made."""
+    """Return passages with corrections made."""
     if not corrections:
         return passages
     changes = pd.DataFrame(
@@ -129,99 +142,92 @@ def apply_corrections(passages: pd.DataFrame, corrections: Sequence[Correction])
         columns=["door", "entered", "left"],
         index=pd.DatetimeIndex([one.time for one in corrections]),
     )
-    for way in ("entered", "left"):  # of those counted twice as many are gone as were taken off
-        changes[f"{way}_again"] = changes[way].clip(upper=0)
-    rows = summed(pd.concat([check_passages(passages), changes.assign(weight=1.0)]))
-    rows[list(AGAIN)] = rows[list(AGAIN)].clip(lower=0)
-    return check_passages(rows)
+    for name in ("entered", "left"):  # removed passages are the repeats, as far as there are any
+        changes[f"{name}_again"] = changes[name].clip(upper=0)
+    table = sum_by_minute(pd.concat([check_passages(passages), changes.assign(weight=1.0)]))
+    table[list(REPEATS)] = table[list(REPEATS)].clip(lower=0)
+    return check_passages(table)
 
 
-def _slice(prices: Prices, day: slice) -> Prices:
-    return Prices(prices.each[day], prices.fewer_cheap[day], prices.more_cheap[day], prices.places[day])
-
-
-def _of_day(
-    days: LedgerDays, day: slice, raw: Whole, closing: Closing, capacity: int | None
+def _corrections_of_day(
+    grid: PassageGrid, day: slice, occupancy: Counts, balance: DayBalance, capacity: int | None
 ) -> list[Correction]:
-    steps = np.diff(closing.change, prepend=0)
+    steps = np.diff(balance.change, prepend=0)
     found = []
-    times = days.times[day]
+    times = grid.times[day]
     for k in map(int, np.flatnonzero(steps)):
-        first, last = _stretch(closing, k)
-        shows = _shows(raw, closing.change, k, times, capacity)
-        for door, entered, left, what in _split(days, day.start + k, int(steps[k]), day):
-            why = f"{shows}; {what}{_where(times, first, last)}."
-            found.append(Correction(times[k], door, entered, left, why, times[first], times[last]))
+        first, last = _possible_minutes(balance, k)
+        symptom = _symptom(occupancy, balance.change, k, times, capacity)
+        for door, entered, left, cause in _split_over_doors(grid, day.start + k, int(steps[k]), day):
+            reason = f"otherwise {symptom}; {cause}{_possible_times(times, first, last)}."
+            found.append(Correction(times[k], door, entered, left, reason, times[first], times[last]))
     return found
 
 
-def _stretch(closing: Closing, k: int) -> tuple[int, int]:
-    """First and last minute at which a step of the change could as well be, going out from where it is."""
-    before = int(closing.change[k - 1]) if k else 0
-    after = int(closing.change[k])
-    over = closing.levels >= max(before, after) if after > before else closing.levels <= min(before, after)
-    done = closing.chances[:, over].sum(axis=1)  # chance that the step has been made after each minute
-    unsure = (done > 1e-9) & (done < 1 - 1e-9)
+def _possible_minutes(balance: DayBalance, k: int) -> tuple[int, int]:
+    """First and last minute around k in which a step of the change could be at the same cost."""
+    before = int(balance.change[k - 1]) if k else 0
+    after = int(balance.change[k])
+    beyond = balance.levels >= max(before, after) if after > before else balance.levels <= min(before, after)
+    done = balance.probabilities[:, beyond].sum(axis=1)  # probability that the step is made by each minute
+    undecided = (done > 1e-9) & (done < 1 - 1e-9)
     first = last = k
-    while first > 0 and unsure[first - 1]:
+    while first > 0 and undecided[first - 1]:
         first -= 1
     while last < len(done) - 1 and done[last] < 1 - 1e-9:
         last += 1
     return first, last
 
 
-def _shows(raw: Whole, change: Whole, k: int, times: pd.DatetimeIndex, capacity: int | None) -> str:
-    """Say what is wrong without the step at minute k: where it shows, and how."""
+def _symptom(occupancy: Counts, change: Counts, k: int, times: pd.DatetimeIndex, capacity: int | None) -> str:
+    """Describe what is wrong without the step at minute k."""
     step = int(change[k] - (change[k - 1] if k else 0))
-    without = raw + change - step * (np.arange(raw.size) >= k)
+    without = occupancy + change - step * (np.arange(occupancy.size) >= k)
     negative = without < 0
     if negative.any():
         at = int(np.argmax(negative))
-        return f"occupancy would be {without[at]} at {times[at]:%H:%M}"
+        return f"the occupancy is {without[at]} at {times[at]:%H:%M}"
     if capacity is not None and (without > capacity).any():
         at = int(np.argmax(without > capacity))
-        return f"{without[at]} people would be in at {times[at]:%H:%M}, above the capacity"
-    return f"{_people(int(without[-1]))} would be left at the end of the day"
+        return f"the occupancy is {without[at]} at {times[at]:%H:%M}, above the capacity"
+    remaining = int(without[-1])
+    return f"{remaining} {'person remains' if remaining == 1 else 'people remain'} at the end of the day"
 
 
-def _where(times: pd.DatetimeIndex, first: int, last: int) -> str:
-    return "" if first == last else f", somewhere from {times[first]:%H:%M} to {times[last]:%H:%M}"
+def _possible_times(times: pd.DatetimeIndex, first: int, last: int) -> str:
+    return "" if first == last else f", between {times[first]:%H:%M} and {times[last]:%H:%M}"
 
 
-def _people(number: int) -> str:
-    return f"{number} {'person' if number == 1 else 'people'}"
-
-
-def _split(days: LedgerDays, at: int, step: int, day: slice) -> list[tuple[str, int, int, str]]:
-    """Say at which doors people are to be counted more or less: door, entered, left and what happened."""
+def _split_over_doors(grid: PassageGrid, at: int, step: int, day: slice) -> list[tuple[str, int, int, str]]:
+    """Assign a step to doors: for each, its name, entries and exits to add, and the likely cause."""
     if step < 0:
-        fewer, more, again = days.entered, days.left, days.entered_again
-        words = ("an entrance was counted twice", "an exit was missed")
+        removable, addable, repeats = grid.entered, grid.left, grid.entered_again
+        causes = ("entry counted twice", "exit missed")
     else:
-        fewer, more, again = days.left, days.entered, days.left_again
-        words = ("an exit was counted twice", "an entrance was missed")
-    removed, added = np.zeros(len(days.doors), dtype=int), np.zeros(len(days.doors), dtype=int)
+        removable, addable, repeats = grid.left, grid.entered, grid.left_again
+        causes = ("exit counted twice", "entry missed")
+    removed, added = np.zeros(len(grid.doors), dtype=int), np.zeros(len(grid.doors), dtype=int)
     for _ in range(abs(step)):
-        left_over = fewer[:, at] - removed
-        twice = np.minimum(again[:, at] - removed, left_over)
-        unknown = days.weight[:, at] <= 0
-        if twice.max() > 0:
-            removed[np.argmax(twice)] += 1
-        elif unknown.any():
-            added[np.argmax(unknown)] += 1
-        elif more[:, at].max() > 0:  # where some were counted one more may have been missed
-            added[np.argmax(more[:, at])] += 1
-        elif left_over.max() > 0:
-            removed[np.argmax(left_over)] += 1
+        remaining = removable[:, at] - removed
+        repeated = np.minimum(repeats[:, at] - removed, remaining)
+        uncounted = grid.weight[:, at] <= 0
+        if repeated.max() > 0:
+            removed[np.argmax(repeated)] += 1
+        elif uncounted.any():
+            added[np.argmax(uncounted)] += 1
+        elif addable[:, at].max() > 0:  # where some were counted, one more may have been missed
+            added[np.argmax(addable[:, at])] += 1
+        elif remaining.max() > 0:
+            removed[np.argmax(remaining)] += 1
         else:
-            added[np.argmax(more[:, day].sum(axis=1))] += 1
+            added[np.argmax(addable[:, day].sum(axis=1))] += 1
     found = []
-    for k, door in enumerate(days.doors):
-        for number, sign, what in ((removed[k], -1, words[0]), (added[k], 1, words[1])):
+    for k, door in enumerate(grid.doors):
+        for number, sign, cause in ((removed[k], -1, causes[0]), (added[k], 1, causes[1])):
             if number:
                 change = int(sign * number)
-                inward = (step < 0) == (sign < 0)
-                skipped = sign > 0 and days.weight[k, at] <= 0
-                said = "this minute was not counted" if skipped else what
-                found.append((door, change if inward else 0, 0 if inward else change, said))
+                is_entry = (step < 0) == (sign < 0)
+                uncounted_here = sign > 0 and grid.weight[k, at] <= 0
+                cause = "this minute was not counted" if uncounted_here else cause
+                found.append((door, change if is_entry else 0, 0 if is_entry else change, cause))
     return found

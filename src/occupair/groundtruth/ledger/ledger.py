@@ -1,7 +1,8 @@
-"""The ledger of a room: passages added up to occupancy, what is wrong with it, and what would put it right.
+"""The occupancy ledger of a room: cumulative passages, the issues found in them, and proposed corrections.
 
-Every day begins with nobody at the reset. What was counted is shown as it was counted, negative where it is;
-the faults say what is wrong, and clocks and corrections are proposed, never made unless ``apply`` is called.
+Every ledger day starts with zero occupancy at the reset time. The occupancy is the plain running balance of
+entries and exits, including negative values. Issues are reported; clock corrections and corrections of the
+counts are proposed and only made by ``Ledger.apply``.
 """
 
 from __future__ import annotations
@@ -15,20 +16,25 @@ import pandas as pd
 from occupair.checks.cleaning import clean_readings
 from occupair.checks.clock_check import check_clocks
 from occupair.errors import InputError
-from occupair.groundtruth.ledger.corrections import Belief, Correction, apply_corrections, propose
-from occupair.groundtruth.ledger.days import lay_out, time_of_day
-from occupair.groundtruth.ledger.door_clocks import ClockShift, find_clock_shifts, move_clocks
-from occupair.groundtruth.ledger.faults import Fault, doubtful_minutes, find_ledger_faults
+from occupair.groundtruth.ledger.clock_offsets import ClockCorrection, correct_clocks, find_clock_corrections
+from occupair.groundtruth.ledger.corrections import (
+    Correction,
+    OccupancyPosterior,
+    apply_corrections,
+    propose_corrections,
+)
+from occupair.groundtruth.ledger.issues import LedgerIssue, find_issues, minute_weights
+from occupair.groundtruth.ledger.passage_grid import grid_passages, parse_time_of_day
 from occupair.groundtruth.passages import check_passages, in_zone, minutes_of
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.source import Source
 
-__all__ = ["ClockShift", "Correction", "Fault", "Ledger", "reckon", "to_readings"]
+__all__ = ["ClockCorrection", "Correction", "Ledger", "LedgerIssue", "build_ledger", "label_readings"]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What is known about a room: the most people it holds, and when it is empty."""
+class LedgerSettings:
+    """Capacity of a room [people], and the times of day at which it is empty and quiet."""
 
     capacity: int | None
     reset: str
@@ -37,63 +43,67 @@ class Settings:
 
 @dataclass(frozen=True)
 class Ledger:
-    """Occupancy of a room, minute by minute, with what is wrong about it.
+    """Occupancy of a room by minute, with the issues found in it.
 
     Attributes
     ----------
-    passages : what it was added up from, with the corrections that were made
-    occupancy : people in at the end of every minute, of whole days from reset to reset; may be negative
-    weight : how far that is to be trusted [0..1]
-    faults : what is wrong, in the order of time
-    clocks : moves of doors' clocks that are proposed
-    corrections : the smallest set, with the clocks moved, that makes every day close
-    settings : what is known about the room
-    belief : what the occupancy was, as far as closing tells
+    passages : the passages it was built from, including applied corrections
+    occupancy : occupancy at the end of every minute, for complete days from reset to reset [people]; may be
+        negative
+    weight : confidence in the occupancy [0..1]
+    issues : what is wrong, in chronological order
+    clock_corrections : proposed corrections of door counter clocks
+    corrections : the smallest set of corrections that balances every day once the clocks are corrected
+    settings : capacity, reset time and quiet time
+    posterior : mean and variance of the occupancy over all smallest sets of corrections
     """
 
     passages: pd.DataFrame
     occupancy: pd.Series[int]
     weight: pd.Series[float]
-    faults: list[Fault]
-    clocks: list[ClockShift]
+    issues: list[LedgerIssue]
+    clock_corrections: list[ClockCorrection]
     corrections: list[Correction]
-    settings: Settings
-    belief: Belief
+    settings: LedgerSettings
+    posterior: OccupancyPosterior
 
     @property
-    def closes(self) -> bool:
-        """Whether every day closes as it is."""
+    def is_balanced(self) -> bool:
+        """Whether every day stays between 0 and the capacity and ends with an empty room."""
         people = self.occupancy
-        most = self.settings.capacity
-        ends = lay_out(self.passages, reset=self.settings.reset).days
+        capacity = self.settings.capacity
+        days = grid_passages(self.passages, reset=self.settings.reset).days
         return bool(
             people.min() >= 0
-            and (most is None or people.max() <= most)
-            and all(people.iloc[day.stop - 1] == 0 for day in ends)
+            and (capacity is None or people.max() <= capacity)
+            and all(people.iloc[day.stop - 1] == 0 for day in days)
         )
 
     def proposals(self) -> list[str]:
-        """Give what is proposed, one line each: clocks first, for the corrections suppose them."""
-        return [*map(str, self.clocks), *map(str, self.corrections)]
+        """Describe every proposed correction in one line, clock corrections first.
+
+        Corrections of counts assume that the clock corrections are made.
+        """
+        return [*map(str, self.clock_corrections), *map(str, self.corrections)]
 
     def apply(
         self,
         corrections: Sequence[Correction] | None = None,
         *,
-        clocks: Sequence[ClockShift] | None = None,
+        clock_corrections: Sequence[ClockCorrection] | None = None,
     ) -> Ledger:
-        """Give the ledger with proposals made: all of them, or those that are given.
+        """Return the ledger with all proposals applied, or only with those given.
 
-        Its weights remember what is doubtful: closing a ledger does not make it certain.
+        The weights still reflect the original doubt: a balanced ledger is not a certain one.
         """
-        moves = list(self.clocks if clocks is None else clocks)
-        made = list(self.corrections if corrections is None else corrections)
-        passages = apply_corrections(move_clocks(self.passages, moves), made)
-        remaining = [shift for shift in self.clocks if shift not in moves]
-        return _reckoned(passages, self.settings, clocks=remaining, belief=self.belief)
+        clocks = list(self.clock_corrections if clock_corrections is None else clock_corrections)
+        counts = list(self.corrections if corrections is None else corrections)
+        passages = apply_corrections(correct_clocks(self.passages, clocks), counts)
+        remaining = [clock for clock in self.clock_corrections if clock not in clocks]
+        return _assemble(passages, self.settings, clock_corrections=remaining, posterior=self.posterior)
 
 
-def reckon(
+def build_ledger(
     passages: pd.DataFrame,
     *,
     capacity: int | None = None,
@@ -102,119 +112,125 @@ def reckon(
     timezone: str | None = None,
     readings: pd.DataFrame | None = None,
 ) -> Ledger:
-    """Add passages up to occupancy and find what is wrong with it.
+    """Compute the occupancy balance from passages and find its issues.
 
-    Jiang et al. 2016, Section V-B, counted entrances and exits at two doors in every minute and added them
-    up; that nobody was left after 23:30 was their check. Here what does not add up is told, and the smallest
-    corrections that make it add up are proposed.
+    Jiang et al. 2016, Section V-B, counted entries and exits at two doors in every minute, added them up and
+    checked that the room was empty after 23:30. Here every inconsistency is reported, and the smallest
+    corrections that balance the ledger are proposed.
 
     Parameters
     ----------
     passages : DataFrame
-        As ``occupair.groundtruth.passages`` describes them.
+        As described in ``occupair.groundtruth.passages``.
     capacity : int, optional
-        The most people the room holds.
+        Maximum occupancy of the room [people].
     reset : str
         Time of day at which the room is empty, every day.
     quiet_after : str
-        Time of day after which, until the reset, nobody should pass.
+        Time of day from which nobody is expected to pass until the reset.
     timezone : str, optional
-        The room's; days go by its clock.
+        Time zone of the room; days follow its local clock.
     readings : DataFrame, optional
-        ``co2`` [ppm] of the room: clocks are also checked against it.
+        ``co2`` [ppm] of the room, used as a second check of the clocks.
 
     Examples
     --------
-    Three came, two were seen to leave:
+    Three people entered, two were counted leaving:
 
     >>> times = pd.to_datetime(["2024-01-08 08:31", "2024-01-08 17:02"])
     >>> passages = pd.DataFrame({"door": "north", "entered": [3, 0], "left": [0, 2]}, index=times)
-    >>> ledger = reckon(passages)
-    >>> [fault.kind for fault in ledger.faults], int(ledger.occupancy.iloc[-1])
+    >>> ledger = build_ledger(passages)
+    >>> [issue.kind for issue in ledger.issues], int(ledger.occupancy.iloc[-1])
     (['left_at_reset'], 1)
     >>> print(ledger.proposals()[0])
-    2024-01-08 08:31 north: 1 fewer entered: 1 person would be left at the end of the day; an entrance was
-    counted twice, somewhere from 08:31 to 17:02.
+    2024-01-08 08:31 north: 1 fewer entry: otherwise 1 person remains at the end of the day; entry counted
+    twice, between 08:31 and 17:02.
     >>> int(ledger.apply().occupancy.iloc[-1])
     0
     """
     if capacity is not None and not (isinstance(capacity, int) and capacity >= 1):
-        raise InputError(f"capacity must be a whole number of people, 1 or more, got {capacity!r}")
+        raise InputError(f"capacity must be an integer of 1 person or more, got {capacity!r}")
     for text, name in ((reset, "reset"), (quiet_after, "quiet_after")):
-        time_of_day(text, name)
+        parse_time_of_day(text, name)
     passages = check_passages(in_zone(passages, timezone, source=Source("passages")))
-    days = lay_out(passages, reset=reset)
+    grid = grid_passages(passages, reset=reset)
     if readings is not None:
-        _same_kind(days.times, pd.DatetimeIndex(readings.index))
-    clocks = find_clock_shifts(days, readings)
-    ledger = _reckoned(passages, Settings(capacity, reset, quiet_after), clocks=clocks)
+        _check_same_time_kind(grid.times, pd.DatetimeIndex(readings.index))
+    clocks = find_clock_corrections(grid, readings)
+    ledger = _assemble(passages, LedgerSettings(capacity, reset, quiet_after), clock_corrections=clocks)
     if readings is not None:
-        ledger.faults.extend(_against_co2(ledger, readings))
+        ledger.issues.extend(_clock_issues_from_co2(ledger, readings))
     return ledger
 
 
-def _reckoned(
-    passages: pd.DataFrame, settings: Settings, *, clocks: list[ClockShift], belief: Belief | None = None
+def _assemble(
+    passages: pd.DataFrame,
+    settings: LedgerSettings,
+    *,
+    clock_corrections: list[ClockCorrection],
+    posterior: OccupancyPosterior | None = None,
 ) -> Ledger:
-    days = lay_out(passages, reset=settings.reset)
-    moved = lay_out(move_clocks(passages, clocks), reset=settings.reset) if clocks else days
-    corrections, found, hopeless = propose(moved, capacity=settings.capacity)
-    belief = belief or found
-    occupancy = pd.Series(days.occupancy(), index=days.times, name="occupancy")
-    weight = np.minimum(belief.weight(occupancy.astype(float)).to_numpy(), doubtful_minutes(days))
+    grid = grid_passages(passages, reset=settings.reset)
+    corrected = grid
+    if clock_corrections:
+        corrected = grid_passages(correct_clocks(passages, clock_corrections), reset=settings.reset)
+    corrections, found, beyond_correction = propose_corrections(corrected, capacity=settings.capacity)
+    posterior = posterior or found
+    occupancy = pd.Series(grid.occupancy(), index=grid.times, name="occupancy")
+    weight = np.minimum(posterior.weight(occupancy.astype(float)).to_numpy(), minute_weights(grid))
     return Ledger(
         passages,
         occupancy,
-        pd.Series(weight, index=days.times, name=WEIGHT),
-        find_ledger_faults(
-            days,
+        pd.Series(weight, index=grid.times, name=WEIGHT),
+        find_issues(
+            grid,
             capacity=settings.capacity,
             reset=settings.reset,
             quiet_after=settings.quiet_after,
-            clocks=clocks,
-            hopeless=hopeless,
+            clock_corrections=clock_corrections,
+            beyond_correction=beyond_correction,
         ),
-        clocks,
+        clock_corrections,
         corrections,
         settings,
-        belief,
+        posterior,
     )
 
 
-def to_readings(ledger: Ledger, readings: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Give occupancy and how far it is to be trusted, for ``check``, ``fit`` and ``evaluate``.
+def label_readings(ledger: Ledger, readings: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return occupancy and its weight as labels, ready for ``check``, ``fit`` and ``evaluate``.
 
     Parameters
     ----------
     ledger : Ledger
-        With its corrections applied or as it is.
+        With or without its corrections applied.
     readings : DataFrame, optional
-        ``co2`` [ppm] and, if there is any, ``ventilation`` [0..1]: each of their times gets the occupancy of
-        its minute. Times of days that the ledger does not have get none.
+        ``co2`` [ppm] and optionally ``ventilation`` [0..1]. Each reading gets the occupancy of its minute;
+        readings on days that are not in the ledger get none.
 
     Returns
     -------
     DataFrame
-        ``occupancy`` [people] and ``occupancy_weight`` [0..1], beside the columns of ``readings``. Counts
-        that cannot be, below 0 or above the capacity, are kept and have the weight 0.
+        ``occupancy`` [people] and ``occupancy_weight`` [0..1] beside the columns of ``readings``. Impossible
+        values, below 0 or above the capacity, are included with weight 0.
 
     Examples
     --------
     >>> times = pd.to_datetime(["2024-01-08 08:31", "2024-01-08 17:02"])
     >>> passages = pd.DataFrame({"door": "north", "entered": [2, 0], "left": [0, 2]}, index=times)
     >>> air = pd.DataFrame({"co2": 500.0}, index=pd.date_range("2024-01-08 08:25", periods=3, freq="5min"))
-    >>> to_readings(reckon(passages), air)["occupancy"].tolist()
+    >>> label_readings(build_ledger(passages), air)["occupancy"].tolist()
     [0.0, 0.0, 2.0]
     """
     people, weight = ledger.occupancy.astype(float), ledger.weight
-    most = np.inf if ledger.settings.capacity is None else ledger.settings.capacity
-    weight = weight.where((people >= 0) & (people <= most), 0.0)
+    capacity = np.inf if ledger.settings.capacity is None else ledger.settings.capacity
+    weight = weight.where((people >= 0) & (people <= capacity), 0.0)
     if readings is None:
         return pd.DataFrame({"occupancy": people, WEIGHT: weight}).rename_axis("time")
-    days = pd.DatetimeIndex(people.index)
-    _same_kind(days, pd.DatetimeIndex(readings.index))
+    times = pd.DatetimeIndex(people.index)
+    _check_same_time_kind(times, pd.DatetimeIndex(readings.index))
     minutes = minutes_of(pd.DatetimeIndex(readings.index))
-    minutes = minutes if days.tz is None else minutes.tz_convert(days.tz)
+    minutes = minutes if times.tz is None else minutes.tz_convert(times.tz)
     labelled = readings.drop(columns=[name for name in ("occupancy", WEIGHT) if name in readings.columns])
     labelled = labelled.assign(
         **{
@@ -223,27 +239,27 @@ def to_readings(ledger: Ledger, readings: pd.DataFrame | None = None) -> pd.Data
         }
     )
     if labelled["occupancy"].isna().all():
-        span = f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}"
-        raise InputError(f"readings: none of them is on a day of the ledger, which goes from {span}")
+        span = f"{times[0]:%Y-%m-%d} to {times[-1]:%Y-%m-%d}"
+        raise InputError(f"readings: no reading falls on a day of the ledger, which covers {span}")
     labelled.attrs = dict(readings.attrs)
     return labelled.rename_axis("time")
 
 
-def _against_co2(ledger: Ledger, readings: pd.DataFrame) -> list[Fault]:
-    """Whether CO2 rises when people come, by the clocks that stamp them (``occupair.checks.clock_check``)."""
-    table = to_readings(ledger, readings)
+def _clock_issues_from_co2(ledger: Ledger, readings: pd.DataFrame) -> list[LedgerIssue]:
+    """Check the clocks against CO2, which rises when people arrive; see ``occupair.checks.clock_check``."""
+    table = label_readings(ledger, readings)
     table = table[table["occupancy"].notna()]
     if len(table) < 2 or "co2" not in table.columns:
         return []
     found = [fault for fault in check_clocks(clean_readings(table)) if fault.kind == "clock"]
     start = pd.Timestamp(table.index[0])
     return [
-        Fault("clock", fault.start or start, fault.words, abs(float(fault.details["offset"])))
+        LedgerIssue("clock", fault.start or start, fault.words, abs(float(fault.details["offset"])))
         for fault in found
     ]
 
 
-def _same_kind(ours: pd.DatetimeIndex, theirs: pd.DatetimeIndex) -> None:
-    if (ours.tz is None) != (theirs.tz is None):
-        which = "passages" if ours.tz is None else "readings"
-        raise InputError(f"{which}: have local times and the others have a time zone: give it, --timezone")
+def _check_same_time_kind(ledger: pd.DatetimeIndex, readings: pd.DatetimeIndex) -> None:
+    if (ledger.tz is None) != (readings.tz is None):
+        local, aware = ("passages", "readings") if ledger.tz is None else ("readings", "passages")
+        raise InputError(f"{local}: times have no time zone but those of the {aware} do: set --timezone")

@@ -28,7 +28,7 @@ UNITS = {"co2_low": 100.0, "co2_high": 200.0, "ventilation": 0.2, "weekend": 0.5
 
 
 @dataclass(frozen=True)
-class DayLook:
+class DayProfile:
     """What a day is like.
 
     Attributes
@@ -59,13 +59,13 @@ class DayLook:
         return np.concatenate([levels, others])
 
 
-def look_at_days(readings: pd.DataFrame) -> list[DayLook]:
+def profile_days(readings: pd.DataFrame) -> list[DayProfile]:
     """Say what each local day of some readings is like; ``occupancy`` is not looked at."""
     interval = interval_of(readings)
     return [_look(readings.iloc[day], interval) for day in date_slices(readings)]
 
 
-def _look(day: pd.DataFrame, interval: float) -> DayLook:
+def _look(day: pd.DataFrame, interval: float) -> DayProfile:
     co2, times = day["co2"].to_numpy(dtype=float), pd.DatetimeIndex(day.index)
     low, high = np.quantile(co2, [0.05, 0.95])
     in_use = co2 > low + IN_USE
@@ -73,7 +73,7 @@ def _look(day: pd.DataFrame, interval: float) -> DayLook:
     flow = day["ventilation"].to_numpy(dtype=float) if "ventilation" in day.columns else np.zeros(co2.size)
     level = np.searchsorted(_EDGES, flow)
     air, minutes = np.unique(np.column_stack([co2 // CO2_STEP, level]), axis=0, return_counts=True)
-    return DayLook(
+    return DayProfile(
         date=times[0].normalize(),
         weekend=bool(times[0].day_of_week >= 5),
         co2_low=float(low),
@@ -89,7 +89,7 @@ def _look(day: pd.DataFrame, interval: float) -> DayLook:
     )
 
 
-def unlikeness(one: DayLook, other: DayLook) -> float:
+def dissimilarity(one: DayProfile, other: DayProfile) -> float:
     """How unlike two days are: 0 the same, 1 a clear difference in one respect.
 
     The root of the sum of the squared differences, each in its unit, ``UNITS``; ventilation differs by the
@@ -100,6 +100,6 @@ def unlikeness(one: DayLook, other: DayLook) -> float:
     return float(np.hypot(ventilation, np.linalg.norm(differences[len(LEVELS) :])))
 
 
-def farthest(look: DayLook, others: Sequence[DayLook]) -> float:
+def nearest_dissimilarity(look: DayProfile, others: Sequence[DayProfile]) -> float:
     """How unlike a day is to the one of the others that is most like it."""
-    return min(unlikeness(look, other) for other in others)
+    return min(dissimilarity(look, other) for other in others)

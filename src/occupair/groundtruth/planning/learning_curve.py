@@ -14,7 +14,7 @@ The labelled days may be lucky ones, too. b / n is what is still to be learned a
 just these n it is more or less. They can mislead in n directions at most, so it is taken as b / n times a
 chi-squared number of n degrees of freedom, over n; with m days more, the normal numbers behind it are mixed
 with new ones by the share of the days that are new. Each draw has such numbers. And few days are less sure
-than draws of them look: see ``occupair.groundtruth.planning.ranges``.
+than draws of them look: see ``occupair.groundtruth.planning.learning_curve``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.optimize import nnls
 from sklearn.base import clone
 
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
-from occupair.groundtruth.planning.ranges import Range, range_of
 from occupair.progress import quietly, track
 from occupair.readings.head_counts import WEIGHT, has_label
 
@@ -50,6 +50,19 @@ _MANY, _ORDERS_OF_FEW, _ORDERS_OF_MANY = 12, 8, 4
 _FARTHEST = 1000  # days; farther than anybody labels
 
 
+SURE = 0.8
+"""How often a range should hold the truth."""
+
+
+@dataclass(frozen=True)
+class PredictionInterval:
+    """A number, and between which it should lie four times in five."""
+
+    value: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class LearningCurve:
     """Errors by the number of labelled days.
@@ -67,19 +80,19 @@ class LearningCurve:
     curves: Array
     luck: Array
 
-    def error(self, days: int) -> Range:
+    def error(self, days: int) -> PredictionInterval:
         """RMSE to expect after training on so many days [people]."""
         errors = self._errors(days)
-        return range_of(float(errors[0]), errors[1:], self.n_days)
+        return bootstrap_interval(float(errors[0]), errors[1:], self.n_days)
 
-    def gain(self, more: int) -> Range:
+    def gain(self, more: int) -> PredictionInterval:
         """Share of today's error that so many more labelled days take away; below 0 they add to it."""
         now, then = self._errors(self.n_days), self._errors(self.n_days + more)
         left = then / np.maximum(now, 1e-12)
-        rest = range_of(float(left[0]), left[1:], self.n_days)
-        return Range(1 - rest.value, 1 - rest.high, 1 - rest.low)
+        rest = bootstrap_interval(float(left[0]), left[1:], self.n_days)
+        return PredictionInterval(1 - rest.value, 1 - rest.high, 1 - rest.low)
 
-    def enough(self, worth: float = WORTH) -> Range:
+    def enough(self, worth: float = WORTH) -> PredictionInterval:
         """Labelled days from which on another takes less than the share ``worth`` off the error [days].
 
         Examples
@@ -96,9 +109,9 @@ class LearningCurve:
         errors = np.sqrt(_square(self.curves[:, None, :], np.append(days, _FARTHEST)))
         small = 1 - errors[:, 1:] / np.maximum(errors[:, :-1], 1e-12) < worth
         first = np.where(small.any(axis=1), days[np.argmax(small, axis=1)], _FARTHEST).astype(float)
-        found = range_of(float(first[0]), first[1:], self.n_days)
+        found = bootstrap_interval(float(first[0]), first[1:], self.n_days)
         low, high = np.clip([np.floor(found.low), np.ceil(found.high)], self.n_days, _FARTHEST)
-        return Range(found.value, float(low), float(high))
+        return PredictionInterval(found.value, float(low), float(high))
 
     def _errors(self, days: int) -> Array:
         """RMSE after so many days: of the fit, and of the draws with the luck that each has [people]."""
@@ -217,3 +230,43 @@ def fit_curve(sizes: NDArray[np.int_], squares: Array, *, power: float = 1.0) ->
 def _square(curves: Array, days: int | NDArray[np.int_], *, luck: Array | float = 1.0) -> Array:
     learned = curves[..., 1] / np.asarray(days, dtype=float) ** curves[..., 2]
     return np.asarray(curves[..., 0] + luck * learned)
+
+
+def bootstrap_interval(value: float, drawn: Array, n_days: int) -> PredictionInterval:
+    """Make the range of a number from what it is when the days are drawn anew; all above 0.
+
+    Four fifths of the draws lie between two ends. Each end is moved away from the value, on a scale of
+    logarithms, by ``widening``.
+
+    Examples
+    --------
+    Two days ask for 3.4 times the width: half of the draws at 1/2 and half at 2 give 2 to the power of 3.4.
+
+    >>> found = bootstrap_interval(1.0, np.array([0.5, 0.5, 2.0, 2.0]), 2)
+    >>> round(found.low * found.high, 6), round(float(np.log2(found.high)), 1)
+    (1.0, 3.4)
+    """
+    ends = np.quantile(drawn, [(1 - SURE) / 2, (1 + SURE) / 2])
+    low, high = widening(n_days) * np.log(np.maximum(ends, 1e-12) / max(value, 1e-12))
+    return PredictionInterval(
+        value, value * float(np.exp(min(low, 0.0))), value * float(np.exp(max(high, 0.0)))
+    )
+
+
+def widening(n_days: int) -> float:
+    """How many times as wide as the draws a range has to be.
+
+    Drawing n days anew from themselves shows the spread of a mean as sqrt((n - 1) / n) of what it is, and
+    what is reckoned from so few is as wide as Student's t with n - 1 degrees of freedom says, not as the
+    normal distribution does.
+
+    Examples
+    --------
+    From tables, t is 1.638 for 3 degrees and 1.440 for 6, the normal distribution has 1.282:
+    1.638 / 1.282 * sqrt(4 / 3) and 1.440 / 1.282 * sqrt(7 / 6).
+
+    >>> [round(widening(n), 2) for n in (4, 7, 1000)]
+    [1.48, 1.21, 1.0]
+    """
+    upper = (1 + SURE) / 2
+    return float(stats.t.ppf(upper, n_days - 1) / stats.norm.ppf(upper) * np.sqrt(n_days / (n_days - 1)))

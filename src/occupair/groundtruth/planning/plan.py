@@ -24,10 +24,10 @@ from occupair.estimator import OccupancyEstimator
 from occupair.groundtruth.planning.day_similarity import (
     LEVELS,
     UNITS,
-    DayLook,
-    farthest,
-    look_at_days,
-    unlikeness,
+    DayProfile,
+    dissimilarity,
+    nearest_dissimilarity,
+    profile_days,
 )
 from occupair.groundtruth.planning.learning_curve import FEWEST, WORTH, LearningCurve, learning_curve
 from occupair.progress import quietly
@@ -173,8 +173,8 @@ def plan_labels(
         with quietly():
             model = OccupancyEstimator(random_state=seed).fit(_together(labelled, readings))
     widths = _widths(model, candidates, readings)
-    looks = look_at_days(_together(candidates, readings)) if candidates else []
-    known = look_at_days(_together(labelled, readings)) if labelled else []
+    looks = profile_days(_together(candidates, readings)) if candidates else []
+    known = profile_days(_together(labelled, readings)) if labelled else []
     chosen = tuple(_choose(looks, widths, known, days or MOST_DAYS))
     plan = Plan(tuple(look.date for look in known), len(looks), curve, chosen)
     worth = START if curve is None else max(plan.alike or 0, plan.unlike) or START
@@ -228,7 +228,7 @@ def _widths(
 
 
 def _choose(
-    looks: Sequence[DayLook], widths: Sequence[float], labelled: Sequence[DayLook], wanted: int
+    looks: Sequence[DayProfile], widths: Sequence[float], labelled: Sequence[DayProfile], wanted: int
 ) -> list[DayToLabel]:
     """Choose days one after the other, so that they differ from each other."""
     unsure = _unsure(widths)
@@ -236,7 +236,7 @@ def _choose(
     have, air, left = list(labelled), set[tuple[int, int]](), list(range(len(looks)))
     while left and len(chosen) < wanted:
         new = {k: len(looks[k].kinds - air) for k in left}
-        far = {k: farthest(looks[k], have) if have else float("nan") for k in left}
+        far = {k: nearest_dissimilarity(looks[k], have) if have else float("nan") for k in left}
         by_air = not labelled and (not have or max(new.values()) > 0)
         if by_air:
             best = max(left, key=lambda k: (new[k] * unsure[k], looks[k].co2_high - looks[k].co2_low, -k))
@@ -262,7 +262,7 @@ def _unsure(widths: Sequence[float]) -> list[float]:
 # ---- in words --------------------------------------------------------------------------------------------
 
 
-def _reason(look: DayLook, have: Sequence[DayLook], *, listed: bool) -> str:
+def _reason(look: DayProfile, have: Sequence[DayProfile], *, listed: bool) -> str:
     """Say what a day has that those labelled or chosen have not."""
     others = "days labelled or above" if listed else "labelled days"
     words = [
@@ -273,17 +273,17 @@ def _reason(look: DayLook, have: Sequence[DayLook], *, listed: bool) -> str:
     ]
     if words:
         return "; ".join(words)
-    nearest = min(have, key=lambda other: unlikeness(look, other))
+    nearest = min(have, key=lambda other: dissimilarity(look, other))
     return f"most like {nearest.date:%Y-%m-%d}, {_difference(look, nearest)}"
 
 
-def _calendar(look: DayLook, have: Sequence[DayLook]) -> list[str]:
+def _calendar(look: DayProfile, have: Sequence[DayProfile]) -> list[str]:
     if any(look.weekend == other.weekend for other in have):
         return []
     return ["the first day of a weekend" if look.weekend else "the first weekday"]
 
 
-def _ventilation(look: DayLook, have: Sequence[DayLook], others: str) -> list[str]:
+def _ventilation(look: DayProfile, have: Sequence[DayProfile], others: str) -> list[str]:
     more = np.array(look.ventilation) - np.max([other.ventilation for other in have], axis=0)
     level = int(np.argmax(more))
     if more[level] < UNITS["ventilation"] / 2:
@@ -293,7 +293,7 @@ def _ventilation(look: DayLook, have: Sequence[DayLook], others: str) -> list[st
     return [f"ventilation {LEVELS[level]} for {look.ventilation[level] * 24:.1f} h, {others} {usual}"]
 
 
-def _co2(look: DayLook, have: Sequence[DayLook], others: str) -> list[str]:
+def _co2(look: DayProfile, have: Sequence[DayProfile], others: str) -> list[str]:
     words = []
     low, high = min(other.co2_high for other in have), max(other.co2_high for other in have)
     if look.co2_high > high + UNITS["co2_high"] / 4:
@@ -303,7 +303,7 @@ def _co2(look: DayLook, have: Sequence[DayLook], others: str) -> list[str]:
     return words
 
 
-def _use(look: DayLook, have: Sequence[DayLook], others: str) -> list[str]:
+def _use(look: DayProfile, have: Sequence[DayProfile], others: str) -> list[str]:
     low, high = min(other.hours for other in have), max(other.hours for other in have)
     if not low - UNITS["hours"] / 4 <= look.hours <= high + UNITS["hours"] / 4:
         there = f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
@@ -317,14 +317,14 @@ def _use(look: DayLook, have: Sequence[DayLook], others: str) -> list[str]:
     return []
 
 
-def _difference(look: DayLook, other: DayLook) -> str:
+def _difference(look: DayProfile, other: DayProfile) -> str:
     high, hours = look.co2_high - other.co2_high, look.hours - other.hours
     if abs(high) / UNITS["co2_high"] >= abs(hours) / UNITS["hours"]:
         return f"with CO2 up to {look.co2_high:.0f} ppm in place of {other.co2_high:.0f}"
     return f"in use for {look.hours:.1f} h in place of {other.hours:.1f}"
 
 
-def _air_words(look: DayLook, new: int, *, first: bool) -> str:
+def _air_words(look: DayProfile, new: int, *, first: bool) -> str:
     levels = [LEVELS[level] for level in sorted({level for _, level in look.kinds})]
     air = f"CO2 from {look.co2_low:.0f} to {look.co2_high:.0f} ppm"
     flow = "" if levels == [LEVELS[0]] else f", ventilation {', '.join(levels)}"

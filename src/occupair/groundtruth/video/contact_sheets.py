@@ -12,8 +12,8 @@ import numpy as np
 from occupair.atomic_files import write_atomically
 from occupair.groundtruth.video.frames import Picture
 from occupair.groundtruth.video.opencv import opencv
-from occupair.groundtruth.video.recordings import Video
-from occupair.groundtruth.video.shots import Box, Shot
+from occupair.groundtruth.video.snapshots import Box, Snapshot
+from occupair.groundtruth.video.video_files import Video
 
 COLUMNS, CELL = 4, 320
 """Shots side by side, and the width of each [px]."""
@@ -29,7 +29,7 @@ _TINTS = ((92, 64, 24), (34, 84, 34))  # of the stamps, in turn for each stretch
 _OUTSIDE = (24, 64, 150)  # of the stamps of shots that lie before or after the minute
 
 
-def draw_sheet(video: Video, minute: int, score: float, shots: Sequence[Shot]) -> Picture:
+def draw_sheet(video: Video, minute: int, score: float, shots: Sequence[Snapshot]) -> Picture:
     """Draw the sheet of a minute.
 
     All shots show the same part of the picture, that in which something moved. Below each stands its time;
@@ -52,9 +52,9 @@ def draw_sheet(video: Video, minute: int, score: float, shots: Sequence[Shot]) -
     return np.vstack([_title(words, COLUMNS * CELL), *rows])
 
 
-def split(shots: Sequence[Shot]) -> list[list[Shot]]:
+def split(shots: Sequence[Snapshot]) -> list[list[Snapshot]]:
     """Cut a row of shots where nothing moved for a while."""
-    runs: list[list[Shot]] = []
+    runs: list[list[Snapshot]] = []
     for shot in sorted(shots, key=lambda one: one.second):
         if runs and shot.second - runs[-1][-1].second <= _PAUSE:
             runs[-1].append(shot)
@@ -63,7 +63,7 @@ def split(shots: Sequence[Shot]) -> list[list[Shot]]:
     return runs
 
 
-def choose(runs: Sequence[list[Shot]]) -> list[list[Shot]]:
+def choose(runs: Sequence[list[Snapshot]]) -> list[list[Snapshot]]:
     """Take shots of every stretch of motion, spread evenly over it: eight, or fewer where there are many."""
     wanted = [min(len(run), MOST_OF_ONE) for run in runs]
     while sum(wanted) > MOST and max(wanted) > 2:
@@ -74,7 +74,7 @@ def choose(runs: Sequence[list[Shot]]) -> list[list[Shot]]:
     ]
 
 
-def _common_box(shots: Sequence[Shot]) -> Box:
+def _common_box(shots: Sequence[Snapshot]) -> Box:
     """Give the part of the picture in which anything moved, with room around it and the picture's shape."""
     boxes = np.array([shot.box for shot in shots])
     left, top = boxes[:, :2].min(axis=0) - _AROUND
@@ -85,7 +85,7 @@ def _common_box(shots: Sequence[Shot]) -> Box:
     return x, y, x + size, y + size
 
 
-def _cell(video: Video, minute: int, shot: Shot, tint: tuple[int, int, int], box: Box) -> Picture:
+def _cell(video: Video, minute: int, shot: Snapshot, tint: tuple[int, int, int], box: Box) -> Picture:
     cv2: Any = opencv()
     picture = cv2.imdecode(shot.jpeg, cv2.IMREAD_COLOR)
     height, width = picture.shape[:2]

@@ -39,7 +39,7 @@ _SMALL_MOVING = 4  # pixels that must have changed since the last frame, in some
 
 
 @dataclass(frozen=True)
-class Thing:
+class BoundingBox:
     """Something that moves: its box and area as shares of the picture."""
 
     left: float
@@ -49,7 +49,7 @@ class Thing:
     area: float
 
 
-WHOLE = Thing(0.0, 0.0, 1.0, 1.0, 1.0)
+WHOLE = BoundingBox(0.0, 0.0, 1.0, 1.0, 1.0)
 """The whole picture."""
 
 
@@ -57,11 +57,11 @@ WHOLE = Thing(0.0, 0.0, 1.0, 1.0, 1.0)
 class Motion:
     """What moves in a frame, the largest first, and whether everything changed at once."""
 
-    things: tuple[Thing, ...] = ()
+    things: tuple[BoundingBox, ...] = ()
     upheaval: bool = False
 
 
-class MotionGate:
+class MotionDetector:
     """Compares each frame with the background and the frame before.
 
     The light may change by any factor and offset for the whole picture: both are fitted in every frame, on
@@ -128,7 +128,7 @@ class MotionGate:
             "still": np.zeros_like(small),
         }
 
-    def _things(self, changed: NDArray[np.bool_], moving: NDArray[np.bool_]) -> tuple[Thing, ...]:
+    def _things(self, changed: NDArray[np.bool_], moving: NDArray[np.bool_]) -> tuple[BoundingBox, ...]:
         """Join changed pixels to things and keep those that move and are large enough."""
         if int(changed.sum()) < SMALLEST * changed.size:
             return ()
@@ -139,7 +139,7 @@ class MotionGate:
         movers = np.bincount(labels[moving], minlength=count)
         rows, columns = changed.shape
         things = [
-            Thing(x / columns, y / rows, w / columns, h / rows, area / changed.size)
+            BoundingBox(x / columns, y / rows, w / columns, h / rows, area / changed.size)
             for k, (x, y, w, h, area) in enumerate(stats.tolist())
             if k and area >= SMALLEST * changed.size and movers[k] >= max(_SMALL_MOVING, 0.03 * area)
         ]

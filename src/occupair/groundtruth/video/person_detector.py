@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from occupair.groundtruth.video.frames import Picture
-from occupair.groundtruth.video.motion import SMALLEST, Thing
+from occupair.groundtruth.video.motion import SMALLEST, BoundingBox
 from occupair.groundtruth.video.opencv import opencv
 
 WINDOW = (64, 128)
@@ -30,14 +30,14 @@ _ROOM = 0.5  # how much of its size is looked at around it, on each side
 
 
 @dataclass(frozen=True)
-class Found:
+class Detection:
     """A person that the detector found: a box as shares of the picture, and how sure it is [0.5..1]."""
 
-    box: Thing
+    box: BoundingBox
     score: float
 
 
-class PeopleFinder:
+class PersonDetector:
     """Looks for people around what moves.
 
     Dalal and Triggs' detector as trained by OpenCV, the one of Jiang et al. 2016, Section V-B.
@@ -48,7 +48,7 @@ class PeopleFinder:
         self._hog = self._cv2.HOGDescriptor()
         self._hog.setSVMDetector(self._cv2.HOGDescriptor_getDefaultPeopleDetector())
 
-    def find(self, picture: Picture, thing: Thing) -> Found | None:
+    def find(self, picture: Picture, thing: BoundingBox) -> Detection | None:
         """Give the surest person around something that moves."""
         height, width = picture.shape[:2]
         left, top, right, bottom = _around(thing, width, height)
@@ -58,15 +58,15 @@ class PeopleFinder:
             cut, hitThreshold=0.0, winStride=(8, 8), padding=(16, 16), scale=1.12
         )
         found = [
-            Found(
-                Thing(
+            Detection(
+                BoundingBox(
                     (left + x / scale) / width,
                     (top + y / scale) / height,
                     w / scale / width,
                     h / scale / height,
                     w * h / scale**2 / width / height,
                 ),
-                certainty(float(weight)),
+                detection_score(float(weight)),
             )
             for (x, y, w, h), weight in zip(boxes, weights, strict=True)
         ]
@@ -83,7 +83,7 @@ class PeopleFinder:
         return bordered
 
 
-def _moves(box: Thing, thing: Thing) -> bool:
+def _moves(box: BoundingBox, thing: BoundingBox) -> bool:
     """Say whether a good part of the person moves: door frames may look like people, but stay."""
     wide = min(box.left + box.width, thing.left + thing.width) - max(box.left, thing.left)
     high = min(box.top + box.height, thing.top + thing.height) - max(box.top, thing.top)
@@ -91,7 +91,7 @@ def _moves(box: Thing, thing: Thing) -> bool:
     return shared >= _PART * box.area and box.height <= _TALLER * thing.height
 
 
-def _around(thing: Thing, width: int, height: int) -> tuple[int, int, int, int]:
+def _around(thing: BoundingBox, width: int, height: int) -> tuple[int, int, int, int]:
     wide = max(thing.width * width, 0.4 * thing.height * height)  # an arm may move and the body not
     high = max(thing.height * height, 1.5 * thing.width * width)
     middle, centre = (thing.left + thing.width / 2) * width, (thing.top + thing.height / 2) * height
@@ -100,28 +100,28 @@ def _around(thing: Thing, width: int, height: int) -> tuple[int, int, int, int]:
     return max(0, int(left)), max(0, int(top)), min(width, math.ceil(right)), min(height, math.ceil(bottom))
 
 
-def _scale(thing: Thing, height: int, rows: int) -> float:
+def _scale(thing: BoundingBox, height: int, rows: int) -> float:
     """Bring what moves to a height at which the detector knows people, and the piece around it not beyond."""
     return min(4.0, _TALL / (thing.height * height), _PIECE / rows)
 
 
-def certainty(weight: float) -> float:
+def detection_score(weight: float) -> float:
     """Turn the detector's distance from its border into a score: 0.5 on it, 0.82 at 1, towards 1 far beyond.
 
     Examples
     --------
-    >>> [round(certainty(weight), 2) for weight in (0, 1, 3)]
+    >>> [round(detection_score(weight), 2) for weight in (0, 1, 3)]
     [0.5, 0.82, 0.98]
     """
     return 1 - 0.5 * math.exp(-max(0.0, weight))
 
 
-def likeness(things: Sequence[Thing], frames: int) -> float:
+def motion_score(things: Sequence[BoundingBox], frames: int) -> float:
     """Score of motion in which no person was found: up to 0.45, by size and by how long it has gone on.
 
     Parameters
     ----------
-    things : sequence of Thing
+    things : sequence of BoundingBox
         What moves, the largest first.
     frames : int
         For how many frames in a row something has moved.

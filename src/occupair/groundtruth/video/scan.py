@@ -17,13 +17,13 @@ from datetime import datetime
 from pathlib import Path
 
 from occupair.errors import InputError
-from occupair.groundtruth.events import Candidate, Events, sheet_path, write_events
+from occupair.groundtruth.events import CandidateMinute, Events, sheet_path, write_events
 from occupair.groundtruth.video.contact_sheets import join_sheets
 from occupair.groundtruth.video.frames import length_of
 from occupair.groundtruth.video.opencv import opencv
-from occupair.groundtruth.video.recordings import Video, coverage, find_videos
 from occupair.groundtruth.video.scan_job import Job
 from occupair.groundtruth.video.scan_store import ScanStore, Settings
+from occupair.groundtruth.video.video_files import Video, coverage, find_videos
 from occupair.progress import track
 from occupair.readings.time_zones import parse_time_zone
 from occupair.wording import plural
@@ -79,7 +79,7 @@ def _span(span: tuple[datetime, datetime]) -> str:
     return f"{begin:%Y-%m-%d %H:%M:%S} to {until}"
 
 
-def scan(
+def scan_videos(
     videos: Sequence[Path | str],
     out: Path | str,
     *,
@@ -103,7 +103,8 @@ def scan(
     out : Path
         The events folder: ``index.json``, and a contact sheet for each minute.
     doors : mapping of str to str, optional
-        Names of doors and which videos are theirs; see ``occupair.groundtruth.video.recordings.find_videos``.
+        Names of doors and which videos are theirs; see
+        ``occupair.groundtruth.video.video_files.find_videos``.
     start : datetime, optional
         When the first video of each door starts, where names and containers do not say it or are wrong.
     sensitivity : float
@@ -247,7 +248,7 @@ def _write(out: Path, store: ScanStore) -> Events:
         for door in sorted({one.door for one in records})
     }
     minutes = [
-        Candidate(door, minute, score, sheet_path(out, door, minute))
+        CandidateMinute(door, minute, score, sheet_path(out, door, minute))
         for (door, minute), score in scores.items()
     ]
     events = Events(out, doors, sorted(minutes, key=lambda one: (one.minute, one.door)))

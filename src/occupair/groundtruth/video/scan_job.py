@@ -9,12 +9,12 @@ from threading import Event
 
 from occupair.errors import InputError
 from occupair.groundtruth.events import Recording
-from occupair.groundtruth.video.camera import Watcher
 from occupair.groundtruth.video.contact_sheets import draw_sheet, write_sheet
+from occupair.groundtruth.video.frame_analysis import FrameAnalyser
 from occupair.groundtruth.video.frames import FrameReader
-from occupair.groundtruth.video.recordings import Video, end_of
 from occupair.groundtruth.video.scan_store import Checkpoint, Hit, Record, ScanStore, Settings
-from occupair.groundtruth.video.shots import MinuteBook
+from occupair.groundtruth.video.snapshots import SnapshotsByMinute
+from occupair.groundtruth.video.video_files import Video, end_of
 
 EVERY = 1.0
 """How often a scan is kept on disk at most [s of work]; after a stop so much is done again."""
@@ -66,17 +66,21 @@ class Job:
         problem = _problem(reader)
         self._finish(Recording(self.video.path.name, self.video.start, seconds, reader.number, problem), hits)
 
-    def _begin(self, reader: FrameReader) -> tuple[Watcher, MinuteBook, list[Hit]]:
+    def _begin(self, reader: FrameReader) -> tuple[FrameAnalyser, SnapshotsByMinute, list[Hit]]:
         """Start at the start, or where a scan was stopped."""
-        watcher, margin = Watcher(), self.settings.margin
+        watcher, margin = FrameAnalyser(), self.settings.margin
         stopped = self.store.load(self.key, self.video, self.settings)
         if stopped is None or not reader.resume(stopped.position):
             reader.rewind()
-            return watcher, MinuteBook(self.video, margin), []
+            return watcher, SnapshotsByMinute(self.video, margin), []
         watcher.restore(stopped.watcher, stopped.arrays)
-        return watcher, MinuteBook(self.video, margin, stopped.shots, stopped.minute), list(stopped.hits)
+        return (
+            watcher,
+            SnapshotsByMinute(self.video, margin, stopped.shots, stopped.minute),
+            list(stopped.hits),
+        )
 
-    def _keep(self, book: MinuteBook, second: float | None) -> Iterator[Hit]:
+    def _keep(self, book: SnapshotsByMinute, second: float | None) -> Iterator[Hit]:
         """Give the minutes that are over and in which somebody may have passed; their sheets are written."""
         for number, shots in book.close(second):
             score = round(max((shot.score for shot in shots), default=0.0), 3)
@@ -85,7 +89,9 @@ class Job:
                 write_sheet(self.store.sheet(self.key, number), sheet)
                 yield Hit(number, self.video.minute_of_day(number), score)
 
-    def _save(self, reader: FrameReader, watcher: Watcher, book: MinuteBook, hits: Sequence[Hit]) -> None:
+    def _save(
+        self, reader: FrameReader, watcher: FrameAnalyser, book: SnapshotsByMinute, hits: Sequence[Hit]
+    ) -> None:
         numbers, arrays = watcher.state()
         checkpoint = Checkpoint(reader.position, book.minute, numbers, arrays, tuple(book.shots), tuple(hits))
         self.store.save(self.key, self.video, self.settings, checkpoint)

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from occupair.atomic_files import write_atomically
 from occupair.groundtruth.events import Recording, recording_in, recording_out
-from occupair.groundtruth.video.recordings import Video
-from occupair.groundtruth.video.shots import Shot
+from occupair.groundtruth.video.snapshots import Snapshot
+from occupair.groundtruth.video.video_files import Video
 
 _VERSION = 1
 _HEAD = 1 << 16  # bytes of a file that tell it from another of the same name and size
@@ -69,7 +69,7 @@ class Checkpoint:
     minute: int
     watcher: dict[str, Any]
     arrays: dict[str, NDArray[np.float32]]
-    shots: tuple[Shot, ...]
+    shots: tuple[Snapshot, ...]
     hits: tuple[Hit, ...]
 
 
@@ -185,7 +185,7 @@ class ScanStore:
                     about["watcher"],
                     {name[5:]: stored[name] for name in stored.files if name.startswith("gate_")},
                     tuple(
-                        Shot(second, score, tuple(box), stored[f"shot_{k}"])
+                        Snapshot(second, score, tuple(box), stored[f"shot_{k}"])
                         for k, (second, score, box) in enumerate(about["shots"])
                     ),
                     tuple(_hits_in(about["hits"])),

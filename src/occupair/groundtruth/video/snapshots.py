@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.groundtruth.video.frames import Frame
-from occupair.groundtruth.video.motion import Thing
+from occupair.groundtruth.video.motion import BoundingBox
 from occupair.groundtruth.video.opencv import opencv
-from occupair.groundtruth.video.recordings import Video
+from occupair.groundtruth.video.video_files import Video
 
 SHOT_WIDTH = 640
 """Of the pictures that contact sheets are made of [px]."""
@@ -21,7 +21,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Shot:
+class Snapshot:
     """A frame in which something moved."""
 
     second: float
@@ -30,7 +30,7 @@ class Shot:
     jpeg: NDArray[np.uint8] = field(repr=False)
 
 
-def take_shot(frame: Frame, score: float, things: Sequence[Thing]) -> Shot:
+def take_snapshot(frame: Frame, score: float, things: Sequence[BoundingBox]) -> Snapshot:
     """Keep a frame, small and as JPEG, with a box around things."""
     cv2 = opencv()
     height, width = frame.picture.shape[:2]
@@ -45,18 +45,20 @@ def take_shot(frame: Frame, score: float, things: Sequence[Thing]) -> Shot:
         min(1.0, max(thing.left + thing.width for thing in things)),
         min(1.0, max(thing.top + thing.height for thing in things)),
     )
-    return Shot(frame.second, score, box, jpeg.ravel())
+    return Snapshot(frame.second, score, box, jpeg.ravel())
 
 
-class MinuteBook:
+class SnapshotsByMinute:
     """Shots by minute; one within ``margin`` [s] of a minute's border belongs to both minutes."""
 
-    def __init__(self, video: Video, margin: float, shots: Sequence[Shot] = (), minute: int | None = None):
+    def __init__(
+        self, video: Video, margin: float, shots: Sequence[Snapshot] = (), minute: int | None = None
+    ):
         self._video, self._margin = video, margin
         self.shots = list(shots)
         self.minute = video.minute_number(-margin) if minute is None else minute
 
-    def add(self, shot: Shot) -> None:
+    def add(self, shot: Snapshot) -> None:
         """Note a shot."""
         self.shots.append(shot)
 
@@ -67,7 +69,7 @@ class MinuteBook:
             max((shot.score for shot in self._of(minute)), default=0.0) for minute in range(first, last + 1)
         )
 
-    def close(self, second: float | None) -> Iterator[tuple[int, list[Shot]]]:
+    def close(self, second: float | None) -> Iterator[tuple[int, list[Snapshot]]]:
         """Give the minutes that are over at ``second``, or all, with their shots; quiet ones have none."""
         if second is None:
             end = self.shots[-1].second if self.shots else 0.0
@@ -79,8 +81,8 @@ class MinuteBook:
             self.minute += 1
             self.shots = [shot for shot in self.shots if self._into(shot, self.minute) >= -self._margin]
 
-    def _of(self, minute: int) -> list[Shot]:
+    def _of(self, minute: int) -> list[Snapshot]:
         return [s for s in self.shots if -self._margin <= self._into(s, minute) <= 60 + self._margin]
 
-    def _into(self, shot: Shot, minute: int) -> float:
+    def _into(self, shot: Snapshot, minute: int) -> float:
         return self._video.seconds_into(shot.second, minute)

@@ -1,4 +1,7 @@
-"""Words for coming in and going out, as counters name columns, topics and events, in six languages."""
+"""Vocabulary for entries and exits in column names, MQTT topics and events of door counters.
+
+English, German, French, Spanish, Danish, Dutch and Norwegian.
+"""
 
 from __future__ import annotations
 
@@ -25,43 +28,43 @@ GENERIC = _words(
     "count counts counter people persons personen personer visitors total totals number numbers sum "
     "cumulative of the value today anzahl antal nombre numero aantal state"
 )
-GOING_ON = _words("total totals cumulative accumulated absolute odometer gesamt zaehlerstand")
+CUMULATIVE = _words("total totals cumulative accumulated absolute odometer gesamt zaehlerstand")
 DOORS = _words("door doors tur tuer gate portal sensor device camera location entrance dor deur porte")
-WAYS = _words("direction dir richtung event movement action retning type sens direccion richting")
+DIRECTIONS = _words("direction dir richtung event movement action retning type sens direccion richting")
 NUMBERS = _words("count counts number people persons anzahl antal n nombre numero aantal")
 STARTS = _words("start begin from von beginn anfang debut inicio fra van")
 
 
-def words_of(name: str) -> list[str]:
-    """Split a name into words, also where only a capital letter parts them.
+def split_words(name: str) -> list[str]:
+    """Split a name into words, also at capital letters.
 
     Examples
     --------
-    >>> words_of("northDoor_peopleIn"), words_of("Tür 2 Eingänge")
+    >>> split_words("northDoor_peopleIn"), split_words("Tür 2 Eingänge")
     (['north', 'door', 'people', 'in'], ['tur', '2', 'eingange'])
     """
     return name_words(re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z][a-z])", " ", name))
 
 
 def direction(name: str) -> str | None:
-    """Tell whether a name means coming in (``"entered"``) or going out (``"left"``), or neither.
+    """Return the direction that a name means: ``"entered"``, ``"left"`` or None.
 
     Examples
     --------
     >>> direction("People In"), direction("Austritte"), direction("door"), direction("in/out")
     ('entered', 'left', None, None)
     """
-    words = set(words_of(name))
+    words = set(split_words(name))
     inward, outward = bool(words & IN), bool(words & OUT)
     return None if inward == outward else "entered" if inward else "left"
 
 
-def rest_of(name: str) -> str:
-    """Give what a name says beside its direction: which door.
+def without_direction(name: str) -> str:
+    """Return a name without its direction and generic words, which leaves the door.
 
     Examples
     --------
-    >>> rest_of("north_in"), rest_of("Door 2 people out"), rest_of("Total In")
+    >>> without_direction("north_in"), without_direction("Door 2 people out"), without_direction("Total In")
     ('north', 'door 2', '')
     """
-    return " ".join(word for word in words_of(name) if word not in IN | OUT | GENERIC)
+    return " ".join(word for word in split_words(name) if word not in IN | OUT | GENERIC)

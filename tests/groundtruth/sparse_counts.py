@@ -2,7 +2,7 @@
 
 A week of counts in simulated offices, and the error of the default estimator on the week after, as Markdown.
 
-    PYTHONPATH=tests python -m groundtruth.few_counts
+    PYTHONPATH=tests python -m groundtruth.sparse_counts
 """
 
 from __future__ import annotations

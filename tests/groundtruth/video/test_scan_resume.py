@@ -17,7 +17,7 @@ from occupair.errors import InputError
 from occupair.groundtruth.events import read_events
 from occupair.groundtruth.video import scan_job as scanning
 from occupair.groundtruth.video.frames import FrameReader
-from occupair.groundtruth.video.scan import scan
+from occupair.groundtruth.video.scan import scan_videos
 from occupair.progress import progress_to
 
 EIGHT = datetime(2024, 1, 8, 8)
@@ -42,7 +42,7 @@ def short(tmp_path_factory):
 def whole(long, tmp_path_factory):
     """What one run finds."""
     out = tmp_path_factory.mktemp("whole")
-    scan([long], out)
+    scan_videos([long], out)
     return out
 
 
@@ -67,7 +67,7 @@ def test_several_files_of_several_doors_with_gaps_and_overlaps(tmp_path, short):
     put(tmp_path, "v/north_20240108_081000.mp4", short)
     put(tmp_path, "v/south/20240108_080000.mp4", short)
     put(tmp_path, "v/south/20240108_080020.mp4", short)
-    summary = scan([tmp_path / "v"], tmp_path / "events")
+    summary = scan_videos([tmp_path / "v"], tmp_path / "events")
     found = index(tmp_path / "events")
     assert found["doors"]["north"]["gaps"] == [["2024-01-08T08:01:00", "2024-01-08T08:10:00"]]
     assert found["doors"]["south"]["overlaps"] == [["2024-01-08T08:00:20", "2024-01-08T08:00:30"]]
@@ -87,10 +87,10 @@ def test_several_files_of_several_doors_with_gaps_and_overlaps(tmp_path, short):
 def test_videos_that_come_later_are_added_and_earlier_ones_may_be_gone(tmp_path, short):
     first = put(tmp_path, "a/north_20240108_080000.mp4", short)
     second = put(tmp_path, "b/north_20240109_080000.mp4", short)
-    scan([first, second], tmp_path / "together")
-    scan([first], tmp_path / "events")
+    scan_videos([first, second], tmp_path / "together")
+    scan_videos([first], tmp_path / "events")
     first.unlink()
-    scan([second], tmp_path / "events")
+    scan_videos([second], tmp_path / "events")
     assert index(tmp_path / "events") == index(tmp_path / "together")
     assert sheets(tmp_path / "events") == sheets(tmp_path / "together")
 
@@ -98,27 +98,27 @@ def test_videos_that_come_later_are_added_and_earlier_ones_may_be_gone(tmp_path,
 def test_what_was_scanned_is_not_scanned_again_and_deleted_sheets_stay_deleted(tmp_path, short):
     video = put(tmp_path, "north_20240108_080000.mp4", short)
     out = tmp_path / "events"
-    sheet = scan([video], out).events.minutes[0].sheet
+    sheet = scan_videos([video], out).events.minutes[0].sheet
     sheet.unlink()  # as it is when its minute has been counted
-    again = scan([video], out)
+    again = scan_videos([video], out)
     assert (again.seconds, again.known) == (0.0, pytest.approx(30.0))
     assert not sheet.exists()
-    assert scan([video], out, resume=False).seconds == pytest.approx(30.0)
+    assert scan_videos([video], out, resume=False).seconds == pytest.approx(30.0)
     assert sheet.exists()
 
 
 def test_another_sensitivity_scans_again(tmp_path, short):
     video = put(tmp_path, "north_20240108_080000.mp4", short)
-    assert len(scan([video], tmp_path / "events").events.minutes) == 1
-    assert scan([video], tmp_path / "events", sensitivity=0.0).events.minutes == []
+    assert len(scan_videos([video], tmp_path / "events").events.minutes) == 1
+    assert scan_videos([video], tmp_path / "events", sensitivity=0.0).events.minutes == []
     assert sheets(tmp_path / "events") == {}
 
 
 def test_a_start_or_door_that_is_put_right_replaces_what_was_wrong(tmp_path, short):
     video = put(tmp_path, "north.mp4", short)
-    scan([video], tmp_path / "events", start=datetime(2024, 1, 9))
-    scan([video], tmp_path / "events", start=EIGHT)
-    summary = scan([video], tmp_path / "events", start=EIGHT, doors={"south": "north"})
+    scan_videos([video], tmp_path / "events", start=datetime(2024, 1, 9))
+    scan_videos([video], tmp_path / "events", start=EIGHT)
+    summary = scan_videos([video], tmp_path / "events", start=EIGHT, doors={"south": "north"})
     assert [(one.door, one.minute) for one in summary.events.minutes] == [("south", EIGHT)]
     assert list(summary.events.doors) == ["south"]
     assert set(sheets(tmp_path / "events")) == {"south/20240108T080000.jpg"}
@@ -127,8 +127,8 @@ def test_a_start_or_door_that_is_put_right_replaces_what_was_wrong(tmp_path, sho
 def test_files_of_one_name_and_content_are_kept_apart(tmp_path, short):
     for hour in ("08", "09"):
         put(tmp_path, f"north/20240108/{hour}/00.mp4", short)
-    scan([tmp_path / "north/20240108/08"], tmp_path / "events")
-    summary = scan([tmp_path / "north/20240108/09"], tmp_path / "events")
+    scan_videos([tmp_path / "north/20240108/08"], tmp_path / "events")
+    summary = scan_videos([tmp_path / "north/20240108/09"], tmp_path / "events")
     assert [one.minute.hour for one in summary.events.minutes] == [8, 9]
 
 
@@ -150,10 +150,10 @@ def test_a_scan_that_is_stopped_goes_on_to_the_same_result(tmp_path, long, whole
             raise Stopped
 
     with pytest.raises(Stopped), progress_to(stop):
-        scan([long], out)
+        scan_videos([long], out)
     with pytest.raises(InputError, match="scan' writes it when it is done"):
         read_events(out)
-    again = scan([long], out)
+    again = scan_videos([long], out)
     assert again.known >= 60
     assert again.known + again.seconds == pytest.approx(180.0)
     assert index(out) == index(whole)
@@ -163,10 +163,10 @@ def test_a_scan_that_is_stopped_goes_on_to_the_same_result(tmp_path, long, whole
 def test_a_scan_that_is_killed_goes_on_to_the_same_result(tmp_path, long, whole):
     out = tmp_path / "events"
     code = (
-        "import sys; from occupair.groundtruth import scan, scanning; scanning.EVERY = 0.0;"
-        "look = scanning.Watcher.look; import time;"
-        "scanning.Watcher.look = lambda *a, **k: (time.sleep(0.005), look(*a, **k))[1];"
-        "scan.scan([sys.argv[1]], sys.argv[2])"
+        "import sys; from occupair.groundtruth.video import scan, scan_job as scanning; scanning.EVERY = 0.0;"
+        "look = scanning.FrameAnalyser.look; import time;"
+        "scanning.FrameAnalyser.look = lambda *a, **k: (time.sleep(0.005), look(*a, **k))[1];"
+        "scan.scan_videos([sys.argv[1]], sys.argv[2])"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(long), str(out)])
     until = time.monotonic() + 30
@@ -176,7 +176,7 @@ def test_a_scan_that_is_killed_goes_on_to_the_same_result(tmp_path, long, whole)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not (out / "index.json").exists()
-    assert scan([long], out).known > 0
+    assert scan_videos([long], out).known > 0
     assert index(out) == index(whole)
     assert sheets(out) == sheets(whole)
 
@@ -187,14 +187,14 @@ def test_a_damaged_checkpoint_costs_only_time(tmp_path, long, whole):
     key = next(path.stem for path in (whole / ".scan").glob("*.json"))
     (out / ".scan" / f"{key}.npz").write_bytes(b"PK\x03\x04 and no more")
     (out / ".scan" / f"{key}.json").write_text("{")
-    assert scan([long], out).known == 0
+    assert scan_videos([long], out).known == 0
     assert index(out) == index(whole)
 
 
 def test_progress_is_told(tmp_path, short):
     video, told = put(tmp_path, "north_20240108_080000.mp4", short), []
     with progress_to(lambda what, done, total: told.append((what, done / total))):
-        scan([video], tmp_path / "events")
+        scan_videos([video], tmp_path / "events")
     assert told[0] == ("scanning", 0.0)
     assert told[-1] == ("scanning", 1.0)
 
@@ -204,7 +204,7 @@ def test_a_video_that_is_cut_off_is_scanned_as_far_as_it_goes(tmp_path):
     render(path, minutes=1, passages=[Passage(at=10), Passage(at=50)], codec="MJPG")
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    summary = scan([path], tmp_path / "events")
+    summary = scan_videos([path], tmp_path / "events")
     (problem,) = summary.problems
     assert "cut off or damaged" in problem
     assert "of 60 s could be read" in problem
@@ -223,13 +223,13 @@ def test_broken_videos_beside_a_good_one_are_one_line_each(tmp_path, short):
     }
     for name, left in broken.items():
         (tmp_path / "v" / name).write_bytes(left)
-    summary = scan([tmp_path / "v"], tmp_path / "events")
+    summary = scan_videos([tmp_path / "v"], tmp_path / "events")
     assert len(summary.problems) == 3
     for name, problem in zip(broken, summary.problems, strict=True):
         assert problem.endswith(f"{name}: cannot be read, it is no video or was cut off")
     assert len(summary.events.minutes) == 1
     assert len(summary.events.doors["north"].files) == 4
-    assert scan([tmp_path / "v"], tmp_path / "events").problems == summary.problems  # said again
+    assert scan_videos([tmp_path / "v"], tmp_path / "events").problems == summary.problems  # said again
 
 
 def test_damage_in_the_middle_is_survived_and_the_decoder_is_quiet(tmp_path, long):
@@ -239,7 +239,10 @@ def test_damage_in_the_middle_is_survived_and_the_decoder_is_quiet(tmp_path, lon
     path = tmp_path / "north_20240108_080000.mp4"
     path.write_bytes(bytes(content))
     (tmp_path / "north_20240108_090000.mp4").write_bytes(content[:middle])
-    code = "import sys; from occupair.groundtruth.video.scan import scan; scan(sys.argv[1:2], sys.argv[2])"
+    code = (
+        "import sys; from occupair.groundtruth.video.scan import scan_videos;"
+        "scan_videos(sys.argv[1:2], sys.argv[2])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), str(tmp_path / "events")], capture_output=True, text=True
     )
@@ -251,7 +254,7 @@ def test_if_no_video_can_be_read_that_is_an_error(tmp_path):
     path = tmp_path / "north_20240108_080000.mp4"
     path.write_bytes(b"no video")
     with pytest.raises(InputError, match="cannot be read, it is no video or was cut off") as raised:
-        scan([path], tmp_path / "events")
+        scan_videos([path], tmp_path / "events")
     assert "\n" not in str(raised.value)
 
 
@@ -259,9 +262,9 @@ def test_a_repaired_video_takes_the_place_of_the_broken_one(tmp_path, short):
     path = put(tmp_path, "north_20240108_080000.mp4", short)
     good = put(tmp_path, "south_20240108_080000.mp4", short)
     path.write_bytes(b"no video")
-    assert scan([path, good], tmp_path / "events").problems
+    assert scan_videos([path, good], tmp_path / "events").problems
     put(tmp_path, "north_20240108_080000.mp4", short)
-    summary = scan([path, good], tmp_path / "events")
+    summary = scan_videos([path, good], tmp_path / "events")
     assert summary.problems == ()
     assert len(summary.events.doors["north"].files) == 1
     assert [one.door for one in summary.events.minutes] == ["north", "south"]
@@ -271,7 +274,7 @@ def test_a_repaired_video_takes_the_place_of_the_broken_one(tmp_path, short):
 def test_other_codecs_and_containers(tmp_path, codec):
     path = tmp_path / "north_20240108_080000.avi"
     render(path, minutes=0.4, passages=[Passage(at=12)], codec=codec, fps=8)
-    assert [one.minute for one in scan([path], tmp_path / "events").events.minutes] == [EIGHT]
+    assert [one.minute for one in scan_videos([path], tmp_path / "events").events.minutes] == [EIGHT]
 
 
 @pytest.mark.parametrize("steady", [True, False])

@@ -1,6 +1,7 @@
 """The whole way from doors to a model in the simulated office: who passes, what is counted, what comes of it.
 
-``PYTHONPATH=tests python -m groundtruth.chain`` prints what docs/groundtruth.md says about door counters.
+``PYTHONPATH=tests python -m groundtruth.counter_study`` prints what docs/groundtruth.md says about door
+counters.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from groundtruth.doors import doubled, missed, off, office, rmse
+from groundtruth.simulated_doors import doubled, missed, off, office, rmse
 
 import occupair as oc
-from occupair.groundtruth.ledger.ledger import Ledger, reckon, to_readings
-from occupair.groundtruth.passages import read_passages
+from occupair.groundtruth.counters.read import read_passages
+from occupair.groundtruth.ledger.ledger import Ledger, build_ledger, label_readings
 
 DAY = 1440
 WEEK = 5  # days that are counted; the next is clean, to test on
@@ -75,16 +76,16 @@ def measured(seed, folder) -> dict[str, float]:
     air = oc.simulate_office(WEEK + 1, seed=seed).drop(columns="occupancy")
     known, clean = air.iloc[: WEEK * DAY], air.iloc[WEEK * DAY :].assign(occupancy=truth.iloc[WEEK * DAY :])
     files = write_counters(planted(single[single.index < clean.index[0]], seed), folder)
-    ledger: Ledger = reckon(read_passages(*files), capacity=CAPACITY, readings=known)
+    ledger: Ledger = build_ledger(read_passages(*files), capacity=CAPACITY, readings=known)
     right, true = ledger.apply(), truth.iloc[: WEEK * DAY]
-    as_counted = to_readings(ledger, known)
+    as_counted = label_readings(ledger, known)
     return {
-        "clock": float(sum(shift.minutes for shift in ledger.clocks)),
+        "clock": float(sum(one.minutes for one in ledger.clock_corrections)),
         "corrections": len(ledger.corrections),
         "raw": rmse(ledger.occupancy, true),
         "corrected": rmse(right.occupancy, true),
         "on the truth": error_after(known.assign(occupancy=true), clean),
-        "on corrected": error_after(to_readings(right, known), clean),
+        "on corrected": error_after(label_readings(right, known), clean),
         "on raw, weighted": error_after(as_counted, clean),
         "on raw": error_after(
             as_counted.assign(occupancy=as_counted["occupancy"].clip(lower=0), occupancy_weight=1.0), clean

@@ -3,7 +3,7 @@
 Four days of a room are labelled, and of half of the others three more: those that ``plan`` names first, or
 any three. Errors are on the rest of the days, over that of the four alone; below 1 is better.
 
-    python tools/plan_gain.py [REPEATS]
+    python tools/label_plan_gain.py [REPEATS]
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import occupair
-from groundtruth.chain import CAPACITY, DAY, WEEK, planted, stretch, write_counters
-from groundtruth.doors import office, rmse
+from groundtruth.counter_study import CAPACITY, DAY, WEEK, planted, stretch, write_counters
 from groundtruth.render import Passage, render
+from groundtruth.simulated_doors import office, rmse
 
 import occupair as oc
 from occupair.groundtruth.counting.walk import Walk

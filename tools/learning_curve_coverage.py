@@ -3,7 +3,7 @@
 Of each room some days are labelled, and the curve is asked what three more would gain. Then any three are
 added, five times over, and both models are asked about the rest of the days.
 
-    python tools/curve_holds.py [REPEATS]
+    python tools/learning_curve_coverage.py [REPEATS]
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from plan_gain import joined, thinned
+from label_plan_gain import joined, thinned
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
 from occupair.datasets.benchmark_rooms import ROOMS, read_room
-from occupair.groundtruth.planning.learning_curve import learning_curve
-from occupair.groundtruth.planning.ranges import SURE
+from occupair.groundtruth.planning.learning_curve import SURE, learning_curve
 from occupair.readings.schema import date_slices
 
 LABELLED, MORE, DRAWS = (4, 7), 3, 5

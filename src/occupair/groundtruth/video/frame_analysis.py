@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.groundtruth.video.frames import Frame
-from occupair.groundtruth.video.motion import WHOLE, Motion, MotionGate, Thing
-from occupair.groundtruth.video.person_detector import SURE, Found, PeopleFinder, likeness
-from occupair.groundtruth.video.shots import Shot, take_shot
+from occupair.groundtruth.video.motion import WHOLE, BoundingBox, Motion, MotionDetector
+from occupair.groundtruth.video.person_detector import SURE, Detection, PersonDetector, motion_score
+from occupair.groundtruth.video.snapshots import Snapshot, take_snapshot
 
 PAUSE = 0.4
 """People are looked for at most this often [s]; the longer in vain, the less often."""
@@ -38,11 +38,11 @@ class _Run:
     upheavals: int = 0  # how often in a row
 
 
-class Watcher:
+class FrameAnalyser:
     """Looks at the frames of one video in order."""
 
     def __init__(self) -> None:
-        self._gate, self._finder, self._run = MotionGate(), PeopleFinder(), _Run()
+        self._gate, self._finder, self._run = MotionDetector(), PersonDetector(), _Run()
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
         """Give all that was learnt, for ``restore``."""
@@ -54,7 +54,7 @@ class Watcher:
         self._gate.restore(numbers["gate"], arrays)
         self._run = _Run(**numbers["run"])
 
-    def look(self, frame: Frame, *, known: Callable[[float], float]) -> Shot | None:
+    def look(self, frame: Frame, *, known: Callable[[float], float]) -> Snapshot | None:
         """Look at a frame; where nothing moves, None.
 
         Parameters
@@ -69,16 +69,16 @@ class Watcher:
         things = self._note(frame.second, motion)
         if not things:
             switched = motion.upheaval and frame.number > 1
-            return take_shot(frame, _SWITCH, [WHOLE]) if switched else None
-        score, boxes = likeness(things, self._run.frames), list(things)
+            return take_snapshot(frame, _SWITCH, [WHOLE]) if switched else None
+        score, boxes = motion_score(things, self._run.frames), list(things)
         lasts = self._run.frames >= _LASTS
         if lasts and frame.second >= self._run.next_look and known(frame.second) < SURE:
             found = self._find(frame, things)
             if found is not None:
                 score, boxes = found.score, [*boxes, found.box]
-        return take_shot(frame, score, boxes)
+        return take_snapshot(frame, score, boxes)
 
-    def _note(self, second: float, motion: Motion) -> tuple[Thing, ...]:
+    def _note(self, second: float, motion: Motion) -> tuple[BoundingBox, ...]:
         """Keep count of how long motion goes on; all that changes again and again is motion too."""
         run = self._run
         if motion.upheaval:
@@ -93,7 +93,7 @@ class Watcher:
             run.last, run.frames = second, run.frames + 1
         return things
 
-    def _find(self, frame: Frame, things: Sequence[Thing]) -> Found | None:
+    def _find(self, frame: Frame, things: Sequence[BoundingBox]) -> Detection | None:
         """Look for a person around the largest things; the longer in vain, the less often."""
         run = self._run
         for thing in things[:_THINGS]:

@@ -12,7 +12,7 @@ from occupair.errors import InputError
 from occupair.groundtruth.events import Recording
 from occupair.groundtruth.video.containers import created
 from occupair.groundtruth.video.file_names import door_in_name, start_in_name
-from occupair.groundtruth.video.recordings import Video, coverage, find_videos
+from occupair.groundtruth.video.video_files import Video, coverage, find_videos
 
 EIGHT = datetime(2024, 1, 8, 8)
 COPENHAGEN = ZoneInfo("Europe/Copenhagen")
