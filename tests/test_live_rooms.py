@@ -10,7 +10,7 @@ import pytest
 import occupair as oc
 from occupair import live_rooms as live_together
 from occupair.errors import InputError
-from occupair.live_rooms import Due, LiveRooms
+from occupair.live_rooms import LiveRooms, NextReading
 from occupair.room.batch import batch_key
 
 STEP = dt.timedelta(minutes=5)
@@ -55,7 +55,7 @@ def test_together_is_alone_over_midnight_and_gaps(estimators):
     for k in range(steps):
         time = EVENING + k * STEP
         which = np.flatnonzero(~skips[k])
-        due = [Due(rooms[r], time, co2[k][r], flow[k][r]) for r in which]
+        due = [NextReading(rooms[r], time, co2[k][r], flow[k][r]) for r in which]
         for r, got in zip(which, together.update(due), strict=True):
             expected = others[r].update(time, co2[k][r], flow[k][r])
             assert_same(got, expected)
@@ -70,7 +70,7 @@ def test_default_rooms_really_go_as_one(estimators, monkeypatch):
     rooms = [one.live() for one in estimators[1::3]]
     together = LiveRooms(rooms)
     monkeypatch.setattr("occupair.room.model.RoomModel.people", None)  # what a room alone would call
-    said = together.update([Due(room, EVENING, 600.0, None) for room in rooms])
+    said = together.update([NextReading(room, EVENING, 600.0, None) for room in rooms])
     assert [one.quality for one in said] == ["starting"] * len(rooms)
 
 
@@ -82,7 +82,7 @@ def test_a_room_trained_later_is_estimated_alone(estimators):
     stranger, alone = late.live(), late.live()
     for k in range(10):
         time = EVENING + k * STEP
-        due = [Due(room, time, 900.0 + 20 * k, 0.5) for room in [*rooms, stranger]]
+        due = [NextReading(room, time, 900.0 + 20 * k, 0.5) for room in [*rooms, stranger]]
         assert_same(together.update(due)[-1], alone.update(time, 900.0 + 20 * k, 0.5))
 
 
@@ -90,7 +90,9 @@ def test_what_is_wrong_with_one_room_stays_there(estimators):
     rooms, others = [one.live() for one in estimators], [one.live() for one in estimators]
     together = LiveRooms(rooms)
     bad = {0: float("nan"), 7: -5.0, 8: "much"}
-    said = together.update([Due(room, EVENING, bad.get(k, 600.0), 0.5) for k, room in enumerate(rooms)])
+    said = together.update(
+        [NextReading(room, EVENING, bad.get(k, 600.0), 0.5) for k, room in enumerate(rooms)]
+    )
     for k, (got, other) in enumerate(zip(said, others, strict=True)):
         if k in bad:
             assert isinstance(got, InputError)
@@ -104,7 +106,7 @@ def test_where_the_matrix_fails_rooms_are_estimated_alone(estimators, monkeypatc
     together = LiveRooms(rooms)
     monkeypatch.setattr(live_together.StackedRooms, "people", lambda *_: 1 / 0)
     for got, other in zip(
-        together.update([Due(room, EVENING, 600.0, None) for room in rooms]), others, strict=True
+        together.update([NextReading(room, EVENING, 600.0, None) for room in rooms]), others, strict=True
     ):
         assert_same(got, other.update(EVENING, 600.0))
     assert "together" in caplog.text
@@ -113,13 +115,13 @@ def test_where_the_matrix_fails_rooms_are_estimated_alone(estimators, monkeypatc
 def test_nothing_due_says_nothing(estimators):
     assert LiveRooms([]).update([]) == []
     room = estimators[0].live()
-    assert len(LiveRooms([]).update([Due(room, EVENING, 600.0, 0.5)])) == 1
+    assert len(LiveRooms([]).update([NextReading(room, EVENING, 600.0, 0.5)])) == 1
 
 
 def test_models_that_cannot_be_stacked_are_estimated_alone(estimators, monkeypatch, caplog):
     rooms, others = ([one.live() for one in estimators[1::3]] for _ in range(2))
     monkeypatch.setattr(live_together, "RoomBatch", lambda *_: 1 / 0)
-    said = LiveRooms(rooms).update([Due(room, EVENING, 600.0, None) for room in rooms])
+    said = LiveRooms(rooms).update([NextReading(room, EVENING, 600.0, None) for room in rooms])
     for got, other in zip(said, others, strict=True):
         assert_same(got, other.update(EVENING, 600.0))
     assert "cannot be estimated together" in caplog.text

@@ -354,7 +354,7 @@ class LiveRoom:
         """Count the readings since the day began, or a gap."""
         return len(self.day)
 
-    def thought_of(self, back: int) -> float:
+    def refined_estimate(self, back: int) -> float:
         """Give what is now thought of the reading so many before the newest [people]."""
         return float(self.day.people[-1 - back])
 

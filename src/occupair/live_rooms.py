@@ -29,7 +29,7 @@ FEWEST = 4
 """Rooms from which on it is worth the trouble to take them together."""
 
 
-class Due(NamedTuple):
+class NextReading(NamedTuple):
     """A reading that a room is to take next."""
 
     room: LiveRoom
@@ -52,7 +52,7 @@ class LiveRooms:
     >>> offices = [oc.simulate_office(days=3, seed=seed).iloc[::5] for seed in (1, 2)]
     >>> rooms = [oc.OccupancyEstimator(random_state=0).fit(office).live() for office in offices]
     >>> nine = dt.datetime(2024, 1, 8, 9)
-    >>> said = LiveRooms(rooms).update([Due(room, nine, 700.0, 0.5) for room in rooms])
+    >>> said = LiveRooms(rooms).update([NextReading(room, nine, 700.0, 0.5) for room in rooms])
     >>> [estimate.quality for estimate in said]
     ['starting', 'starting']
     """
@@ -73,7 +73,7 @@ class LiveRooms:
         self._cores = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="rooms")
 
-    def update(self, due: Sequence[Due]) -> list[Estimate | Exception]:
+    def update(self, due: Sequence[NextReading]) -> list[Estimate | Exception]:
         """Take a reading of each room: what it says, or why it says nothing. No room may be due twice."""
         said: dict[int, Estimate | Exception] = {}
         groups: dict[_Stack | type, list[_Begun]] = {}
@@ -110,7 +110,7 @@ class _Begun(NamedTuple):
     """A reading whose day has begun, and that is now to take it."""
 
     number: int  # among those that are due
-    due: Due
+    due: NextReading
     flow: float  # ventilation as the day takes it
 
     def append(self) -> None:

@@ -14,7 +14,7 @@ import httpx
 
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
-from occupair.live.messages import Estimated, Fate, Quality, RoomState
+from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState
 from occupair.web.tokens import hash_token
 
 START = dt.datetime(2026, 3, 2, 8, tzinfo=dt.UTC)  # a Monday
@@ -60,10 +60,10 @@ def make_state(room: str, people: int | None = 3, **changes) -> RoomState:
     return replace(state, **changes)
 
 
-def make_estimates(room: str, count: int) -> list[Estimated]:
+def make_estimates(room: str, count: int) -> list[EstimateRecord]:
     """Make one estimate a minute from START on."""
     return [
-        Estimated(
+        EstimateRecord(
             room,
             START + dt.timedelta(minutes=place),
             float(place),
@@ -97,7 +97,7 @@ class FakeStore:
     """What was kept, in lists."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, list[Estimated]] = {}
+        self.kept: dict[str, list[EstimateRecord]] = {}
         self._labels: dict[tuple[str, dt.datetime], object] = {}
         self._models: dict[int, tuple[FakeVersion, bytes]] = {}
         self.fails: Exception | None = None
@@ -185,7 +185,7 @@ class FakePipeline:
         self.config = config
         self.store = FakeStore()
         self.trainer = FakeTrainer(self.store)
-        self.counters: Counter[tuple[str, Fate]] = Counter()
+        self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
         self.delays: deque[float] = deque(maxlen=100)
         self.estimates_total = 0
         self.waiting = 0
@@ -201,12 +201,12 @@ class FakePipeline:
 
     def _take(self, reading):
         key = (reading.room, reading.time)
-        outcome = Fate.DUPLICATE if key in self.taken else Fate.ACCEPTED
+        outcome = ReadingOutcome.DUPLICATE if key in self.taken else ReadingOutcome.ACCEPTED
         if reading.time.year > 2100:
-            outcome = Fate.FUTURE
+            outcome = ReadingOutcome.FUTURE
         elif not 0 <= (reading.ventilation or 0) <= 1:
-            outcome = Fate.NONSENSE
-        if outcome is Fate.ACCEPTED:
+            outcome = ReadingOutcome.NONSENSE
+        if outcome is ReadingOutcome.ACCEPTED:
             self.taken[key] = reading
         self.counters[reading.source, outcome] += 1
         return outcome

@@ -15,7 +15,7 @@ import pytest
 from live.waiting import until
 
 from occupair.live.config import MqttConfig, RoomConfig, Topic
-from occupair.live.messages import Fate, Quality, RoomState
+from occupair.live.messages import Quality, ReadingOutcome, RoomState
 from occupair.live.mqtt.link import MqttLink
 
 both_versions = pytest.mark.parametrize("version", ["5", "3.1.1"])
@@ -50,7 +50,7 @@ class FakePipeline:
     """The pipeline as MQTT sees it; ``gate`` shut: the store takes nothing."""
 
     def __init__(self, states=()):
-        self.counters: Counter[tuple[str, Fate]] = Counter()
+        self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
         self.mqtt_status = "off"
         self.healthy = {"store": "ok"}
         self.begun, self.kept, self.batches = [], [], []
@@ -69,7 +69,7 @@ class FakePipeline:
         await asyncio.sleep(self.pause)
         await self.gate.wait()
         self.kept += readings
-        return [Fate.ACCEPTED] * len(readings)
+        return [ReadingOutcome.ACCEPTED] * len(readings)
 
     def minutes(self):
         return sorted(round((reading.time - at(0)).total_seconds() / 60) for reading in self.kept)

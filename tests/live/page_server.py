@@ -28,7 +28,7 @@ from occupair import simulate_office
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.app import make_app
-from occupair.live.messages import Estimated, Label, Quality, RoomState
+from occupair.live.messages import EstimateRecord, Label, Quality, RoomState
 
 ZONE = ZoneInfo("Europe/Copenhagen")
 TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
@@ -76,7 +76,7 @@ class FakeRoom:
     busy: float = 1.0  # nobody comes: 0
     changed: dict[int, dict[str, Any]] = field(default_factory=dict)  # corrections by minute
 
-    def estimate(self, minute: int) -> Estimated:
+    def estimate(self, minute: int) -> EstimateRecord:
         """What is kept of one minute."""
         days, at = office_days(self.seed), max(0, minute - self.shift)
         size = (self.config.capacity or 24) / 26
@@ -85,7 +85,7 @@ class FakeRoom:
         known = quality in (Quality.OK, Quality.STARTING)
         spread = 0.9 + 0.16 * people if people else 0.0
         air = (1 - 0.25 * min(1.0, size)) * (0.1 + 0.9 * self.busy)
-        row = Estimated(
+        row = EstimateRecord(
             room=self.config.id,
             time=(START + minute * MINUTE).astimezone(dt.UTC),
             people=people if known else None,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from occupair.live.messages import Estimated, Quality, Reading
+from occupair.live.messages import EstimateRecord, Quality, Reading
 from occupair.live.store import engine
 
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
@@ -21,7 +21,7 @@ def told(room="lab", minute=0.0, co2=None, ventilation=None, source="mqtt", rece
     return Reading(room, at(minute), co2, ventilation, source, at(minute + received))
 
 
-def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> Estimated:
+def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> EstimateRecord:
     values = {
         "low": 1.0,
         "high": 3.5,
@@ -32,7 +32,7 @@ def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> Est
         "quality": Quality.OK,
         **others,
     }
-    return Estimated(room, at(minute), people, **values)
+    return EstimateRecord(room, at(minute), people, **values)
 
 
 def newer_version(monkeypatch, folder: Path) -> None:

@@ -15,14 +15,13 @@ from occupair.live import pipeline, retraining
 from occupair.live.config import BY_VARIABLE, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
-from occupair.live.instants import to_time
-from occupair.live.messages import Fate, Quality
+from occupair.live.messages import Quality, ReadingOutcome, to_time
 from occupair.live.mqtt.discovery import state_payload
 from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
-from occupair.live.rooms import reading_grid as slots
-from occupair.live.rooms import room as track
+from occupair.live.rooms import reading_grid
+from occupair.live.rooms import room as live_room
 from occupair.live.rooms import sensor_faults as faults
-from occupair.live.rooms.engine import AHEAD
+from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD
 from occupair.room.live_day import START
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +110,7 @@ def test_an_address_is_one_of_the_service(line):
     assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known
 
 
-@pytest.mark.parametrize("word", [*Fate, *Quality])
+@pytest.mark.parametrize("word", [*ReadingOutcome, *Quality])
 def test_every_outcome_and_every_quality_has_its_row(word):
     assert re.search(rf"^\| `{word.value}` \| ", GUIDE, re.MULTILINE)
 
@@ -126,14 +125,14 @@ def test_numbers_are_those_of_the_code():
         f"more than {faults.STEEPEST:g} ppm per minute",
         f"per minute: for {faults.SETTLES:g} minutes",
         f"the first {START:g} minutes of a day",
-        f"within {track.AT_MIDNIGHT:g} minutes of midnight",
-        f"more than {AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
-        f"a value holds for {slots.VENTILATION_HOLDS / 60:g} hours",
-        f"gaps up to {slots.LONGEST_GAP:g} minutes",
+        f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
+        f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
+        f"a value holds for {reading_grid.VENTILATION_HOLD / 60:g} hours",
+        f"gaps up to {reading_grid.LONGEST_GAP:g} minutes",
         f"`stale_after` ({room.stale_after:g} minutes)",
         f"`retention_days` ({service.retention_days})",
         f"`tolerance` ({service.tolerance:g} people)",
-        f"Past {pipeline.MOST_WAITING:,} waiting",
+        f"Past {pipeline.MAX_BACKLOG:,} waiting",
         f"With {retraining.LEAST_LABELS} head counts on {retraining.LEAST_DAYS} days",
         f"may ask {Limits().requests_per_minute} times a minute",
     ):
@@ -150,7 +149,7 @@ def exported():
     """Give the names of all figures of the service, as Prometheus sees them."""
     fake = FakePipeline(make_config("lab"))
     fake.tell(make_state("lab"))
-    fake.counters["mqtt", Fate.ACCEPTED] += 1
+    fake.counters["mqtt", ReadingOutcome.ACCEPTED] += 1
     text = Client(make_app(fake, fake.config))("GET", "/metrics").text
     return set(re.findall(r"^(\w+)(?:\{| )", text, re.MULTILINE))
 

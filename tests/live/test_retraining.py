@@ -15,7 +15,7 @@ import pytest
 import occupair as oc
 from occupair.live import retraining
 from occupair.live.config import RoomConfig, ServiceConfig
-from occupair.live.messages import Fate, Label, Reading
+from occupair.live.messages import Label, Reading, ReadingOutcome
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer, kept_aside, read_labelled_room, train
 from occupair.live.store import Store
@@ -79,7 +79,7 @@ def served(tmp_path_factory, office, said, another):
         pipeline = Pipeline(setup, store)
         await pipeline.start()
         for rows in np.array_split(np.arange(len(office)), 20):
-            assert set(await pipeline.submit(readings_of(office.iloc[rows]))) == {Fate.ACCEPTED}
+            assert set(await pipeline.submit(readings_of(office.iloc[rows]))) == {ReadingOutcome.ACCEPTED}
         await pipeline.submit(readings_of(office.iloc[: DAYS * PER_DAY], "hall"))
         await pipeline.stop()
 
@@ -174,7 +174,7 @@ def test_two_rooms_are_trained_one_after_the_other_and_a_person_takes_one(servic
                 )
             attic = office.iloc[len(delays) : len(delays) + 1]
             before = time.monotonic()
-            assert await pipeline.submit(readings_of(attic, "attic")) == [Fate.ACCEPTED]
+            assert await pipeline.submit(readings_of(attic, "attic")) == [ReadingOutcome.ACCEPTED]
             delays.append(time.monotonic() - before)
             await asyncio.sleep(0.02)
         assert told_late > 2
@@ -356,7 +356,7 @@ def test_a_training_that_is_killed_has_failed_and_the_service_goes_on(service, o
         assert (last["status"], last["message"]) == ("failed", "training ended before it was done")
         with pytest.raises(oc.InputError, match=r"^room lab has no new model$"):
             await trainer.accept("lab")
-        assert await pipeline.submit(readings_of(office.iloc[:1], "attic")) == [Fate.ACCEPTED]
+        assert await pipeline.submit(readings_of(office.iloc[:1], "attic")) == [ReadingOutcome.ACCEPTED]
         await trainer.start("lab")
         assert (await trainer.status("lab"))["status"] == "running"
 

@@ -14,8 +14,9 @@ import pandas as pd
 
 from occupair import live_rooms as live_together
 from occupair.live.messages import Reading
-from occupair.live.rooms.engine import Engine, RoomSetup, read_model
+from occupair.live.rooms.engine import Engine, RoomSetup
 from occupair.live.rooms.room import Model
+from occupair.live.rooms.room_models import load_model
 from occupair.live_room import LiveRoom
 from tools.load.rooms import Sensors, name, train
 
@@ -29,7 +30,7 @@ def main() -> None:
     print("| ----- | ----- | ------------------: | -----------------------: |")
     for kind in ("paper", "default"):
         with tempfile.TemporaryDirectory() as folder:
-            models = [read_model(path.read_bytes()) for path in train(Path(folder), kind)]
+            models = [load_model(path.read_bytes()) for path in train(Path(folder), kind)]
         for how, fewest in (("one by one", NEVER), ("together", live_together.FEWEST)):
             live_together.FEWEST = fewest
             wall, processor = seconds_a_reading(models)
@@ -38,14 +39,14 @@ def main() -> None:
 
 def seconds_a_reading(models: list[LiveRoom]) -> tuple[float, float]:
     engine = Engine({name(k): RoomSetup("UTC", 10) for k in range(ROOMS)}, follows_clock=False)
-    engine.use({name(k): Model(1, models[k % len(models)]) for k in range(ROOMS)}, BEGIN)
+    engine.use_models({name(k): Model(1, models[k % len(models)]) for k in range(ROOMS)}, BEGIN)
     sensors = Sensors()
     minutes = [said(sensors, BEGIN + dt.timedelta(minutes=k)) for k in range(BEFORE + MEASURED)]
     for readings in minutes[:BEFORE]:
-        engine.take(readings, readings[0].time)
+        engine.add_readings(readings, readings[0].time)
     wall, processor = time.perf_counter(), time.process_time()
     for readings in minutes[BEFORE:]:
-        engine.take(readings, readings[0].time)
+        engine.add_readings(readings, readings[0].time)
     n = ROOMS * MEASURED
     return (time.perf_counter() - wall) / n, (time.process_time() - processor) / n
 

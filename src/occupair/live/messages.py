@@ -1,4 +1,4 @@
-"""What the parts of the service tell each other: readings, what became of them, estimates, states."""
+"""Data that the parts of the service exchange: readings, their outcomes, estimates, room states, labels."""
 
 from __future__ import annotations
 
@@ -7,30 +7,35 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
+from occupair.errors import InputError
+from occupair.live.reasons import Cause
 from occupair.room.lags import PUBLISHED_FIELD
 
 INTERFACE_NAMES = {"people_refined": PUBLISHED_FIELD}
 """Names in JSON and in the store of attributes that are called differently here."""
 
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MICROSECOND = dt.timedelta(microseconds=1)
+
 
 @dataclass(frozen=True)
 class Reading:
-    """What a sensor said, or part of it: CO2 and ventilation may come one by one.
+    """One reading of a room's sensors. CO2 and ventilation may come together or separately.
 
     Parameters
     ----------
     room : str
-        Whose it is.
+        Room id.
     time : datetime
-        When it was measured, in UTC.
+        Time of measurement, in UTC.
     co2 : float, optional
-        CO2 [ppm], as it was sent: 0 and other nonsense included.
+        CO2 [ppm], as sent by the sensor, implausible values included.
     ventilation : float, optional
         Ventilation [0..1].
     source : str
-        Where it came from: ``"mqtt"``, ``"http"``, ``"demo"``.
+        ``"mqtt"``, ``"http"`` or ``"demo"``.
     received : datetime
-        When it came in, in UTC.
+        Time of arrival, in UTC.
     """
 
     room: str
@@ -41,58 +46,62 @@ class Reading:
     received: dt.datetime
 
 
-class Fate(StrEnum):
-    """What became of a reading."""
+class ReadingOutcome(StrEnum):
+    """How the service handled a reading."""
 
-    ACCEPTED = "accepted"  # kept and estimated
-    LATE = "late"  # kept; what was estimated after it today was corrected
-    TOO_LATE = "too_late"  # kept for training; its day was over, and its estimates stay
-    DUPLICATE = "duplicate"  # this room has a reading of this time, which stays
-    FUTURE = "future"  # refused: its time has not come yet, some clock is wrong
-    NONSENSE = "nonsense"  # refused: no number, or none that a time or a ventilation can have
-    UNKNOWN_ROOM = "unknown_room"  # refused: no such room
+    ACCEPTED = "accepted"  # stored and estimated
+    LATE = "late"  # stored; today's later estimates were corrected
+    TOO_LATE = "too_late"  # stored for training; its day is over, and the estimates of that day do not change
+    DUPLICATE = "duplicate"  # ignored: the room already has a reading at this time
+    FUTURE = "future"  # rejected: its time is in the future, so one of the clocks is wrong
+    NONSENSE = "nonsense"  # rejected: a value or the time is invalid
+    UNKNOWN_ROOM = "unknown_room"  # rejected: no such room
 
 
-REFUSED = {
-    Fate.DUPLICATE: "this room has a reading of this time, which stays",
-    Fate.FUTURE: "its time has not come yet: some clock is wrong",
-    Fate.NONSENSE: "CO2 must be a number of ppm, ventilation from 0 to 1, and the time of this century",
-    Fate.UNKNOWN_ROOM: "there is no such room",
+REJECTION_TEXTS = {
+    ReadingOutcome.DUPLICATE: "the room already has a reading at this time, which is kept",
+    ReadingOutcome.FUTURE: "the time is in the future: check the clocks of the sensor and of this machine",
+    ReadingOutcome.NONSENSE: (
+        "CO2 must be a number in ppm, ventilation from 0 to 1, and the time in the years 2000 to 2100"
+    ),
+    ReadingOutcome.UNKNOWN_ROOM: "there is no such room",
 }
-"""Why a reading was not kept, in plain words."""
-KEPT = (Fate.ACCEPTED, Fate.LATE, Fate.TOO_LATE)
+"""Why a reading was not stored."""
+STORED_OUTCOMES = (ReadingOutcome.ACCEPTED, ReadingOutcome.LATE, ReadingOutcome.TOO_LATE)
 
 
 class Quality(StrEnum):
-    """What a room's count is worth."""
+    """Quality flag of a room's occupancy."""
 
     OK = "ok"
-    STARTING = "starting"  # little was seen of the day, or since a gap
-    STALE = "stale"  # the sensor is silent: how many are in is not known
-    SUSPECT = "suspect"  # the sensor says what cannot be: how many are in is not known
+    STARTING = "starting"  # too few readings since midnight or since the last gap
+    STALE = "stale"  # sensor offline: occupancy unknown
+    SUSPECT = "suspect"  # implausible sensor readings: occupancy unknown
     UNTRAINED = "untrained"  # the room has no model yet
 
 
 @dataclass(frozen=True)
-class Estimated:
-    """One estimate as it is kept: of one room at one grid time.
+class EstimateRecord:
+    """One estimate as it is stored: one room at one grid time.
 
     Parameters
     ----------
     room : str
+        Room id.
     time : datetime
         Grid time, in UTC.
     people : float, optional
-        What was said then, unrounded [people]; None: not known.
+        Occupancy as estimated at that time, unrounded [people]; None if unknown.
     low, high : float, optional
-        Its range [people], where the model gives one.
+        Prediction interval [people], if the model has one.
     people_refined : float, optional
         Refined estimate for this time, made ``PUBLISHED_LAG`` later [people].
     co2, co2_smoothed : float
-        CO2 at the grid time, and smoothed by what was known then [ppm].
+        CO2 at the grid time, measured and smoothed with the readings up to then [ppm].
     ventilation : float, optional
-        [0..1]
+        Ventilation [0..1].
     quality : Quality
+        Quality flag.
     """
 
     room: str
@@ -109,30 +118,34 @@ class Estimated:
 
 @dataclass(frozen=True)
 class RoomState:
-    """What a room says now.
+    """Current state of a room, as reported to clients.
 
     Parameters
     ----------
     room : str
+        Room id.
     time : datetime, optional
-        Of the newest estimate, in UTC; None before the first reading.
+        Time of the newest estimate, in UTC; None before the first reading.
     people : int, optional
-        How many are in, rounded [people]; None: not known.
+        Occupancy, rounded [people]; None if unknown.
     people_exact, low, high : float, optional
-        The same unrounded, and its range [people].
+        Unrounded occupancy and its prediction interval [people].
     occupied : bool, optional
-        Whether anybody is in; None: not known.
+        Whether anybody is in the room; None if unknown.
     co2, co2_smoothed : float, optional
-        [ppm]
+        CO2, measured and smoothed [ppm].
     ventilation : float, optional
-        [0..1]
+        Ventilation [0..1].
     people_refined : float, optional
         Refined estimate for ``PUBLISHED_LAG`` before ``time`` [people]; published as ``PUBLISHED_FIELD``.
     quality : Quality
+        Quality flag.
     reason : str
-        Why the count is not known, in plain words; empty when it is.
+        Why the occupancy is unknown, in English; empty if it is known.
     trend : int
-        1 when the count rises, -1 when it falls, 0 else; compared with ten minutes ago.
+        1 if the occupancy rises, -1 if it falls, else 0; compared with ten minutes ago.
+    cause : Cause, optional
+        ``reason`` as a code with values, for texts in other languages. Not part of the interfaces.
     """
 
     room: str
@@ -149,77 +162,105 @@ class RoomState:
     quality: Quality
     reason: str
     trend: int = 0
+    cause: Cause | None = None
 
 
-def unknown_state(room: str, quality: Quality, reason: str) -> RoomState:
-    """Give the state of a room of which nothing can be said."""
-    nothing = dict.fromkeys(one.name for one in fields(RoomState))
-    return RoomState(**{**nothing, "room": room, "quality": quality, "reason": reason, "trend": 0})  # type: ignore[arg-type]
+def unknown_state(room: str, quality: Quality, cause: Cause) -> RoomState:
+    """Return the state of a room without any estimate."""
+    empty = dict.fromkeys(one.name for one in fields(RoomState))
+    known = {"room": room, "quality": quality, "reason": cause.text(), "trend": 0, "cause": cause}
+    return RoomState(**{**empty, **known})  # type: ignore[arg-type]
 
 
 @dataclass
-class Step:
-    """What came of something that the rooms did.
+class EngineResult:
+    """Result of one operation of the engine: what to store and what to report.
 
     Parameters
     ----------
-    fates : list of Fate
-        Of each reading that they took.
-    kept : list of Reading
-        Those to keep.
+    outcomes : list of ReadingOutcome
+        One per submitted reading.
+    readings : list of Reading
+        Readings to store.
     estimates : dict
-        By room and time, to keep: new ones, and old ones that are not what they were.
+        Estimates to store, new and corrected ones, by room and time.
     cleared : dict
-        By room, the time from which on what was said before is to be kept no longer.
+        By room, the time from which on all estimates stored earlier are to be deleted.
     activated : dict
-        By room, the version of the model that it is estimated with from now on; None: without.
+        By room, the version of the model in use from now on; None for no model.
     states : dict
-        By room, of those whose state may have changed.
+        States that may have changed, by room.
     """
 
-    fates: list[Fate] = field(default_factory=list)
-    kept: list[Reading] = field(default_factory=list)
-    estimates: dict[str, dict[dt.datetime, Estimated]] = field(default_factory=dict)
+    outcomes: list[ReadingOutcome] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    estimates: dict[str, dict[dt.datetime, EstimateRecord]] = field(default_factory=dict)
     cleared: dict[str, dt.datetime] = field(default_factory=dict)
     activated: dict[str, int | None] = field(default_factory=dict)
     states: dict[str, RoomState] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Count what is to be kept."""
-        said = sum(map(len, self.estimates.values()))
-        return len(self.kept) + said + len(self.cleared) + len(self.activated)
+        """Return the number of changes to store."""
+        n_estimates = sum(map(len, self.estimates.values()))
+        return len(self.readings) + n_estimates + len(self.cleared) + len(self.activated)
 
     @property
-    def said(self) -> list[Estimated]:
-        """All estimates to keep."""
+    def estimate_records(self) -> list[EstimateRecord]:
+        """All estimates to store."""
         return [one for of_room in self.estimates.values() for one in of_room.values()]
 
-    def say(self, room: str, estimates: Iterable[Estimated]) -> None:
-        """Note estimates of a room; the last of a time counts."""
+    def add_estimates(self, room: str, estimates: Iterable[EstimateRecord]) -> None:
+        """Add estimates of a room; the last one of a time counts."""
         self.estimates.setdefault(room, {}).update({one.time: one for one in estimates})
 
-    def clear(self, room: str, since: dt.datetime) -> None:
-        """Keep nothing of what was said of a room from some time on."""
+    def clear_from(self, room: str, since: dt.datetime) -> None:
+        """Delete all estimates of a room from a time on, here and in the store."""
         self.cleared[room] = min(since, self.cleared.get(room, since))
-        said = self.estimates.pop(room, {})
-        self.estimates[room] = {time: one for time, one in said.items() if time < since}
+        estimates = self.estimates.pop(room, {})
+        self.estimates[room] = {time: one for time, one in estimates.items() if time < since}
 
-    def follow(self, later: Step) -> None:
-        """Go on with what came later: both are then kept as if one after the other."""
-        self.kept += later.kept
+    def append(self, later: EngineResult) -> None:
+        """Append a later result: storing the sum is the same as storing one after the other."""
+        self.readings += later.readings
         for room, since in later.cleared.items():
-            self.clear(room, since)
-        for room, said in later.estimates.items():
-            self.estimates.setdefault(room, {}).update(said)
+            self.clear_from(room, since)
+        for room, estimates in later.estimates.items():
+            self.estimates.setdefault(room, {}).update(estimates)
         self.activated |= later.activated
         self.states |= later.states
 
 
 @dataclass(frozen=True)
 class Label:
-    """How many were in, as a person entered it."""
+    """A head count entered by a person, used for training."""
 
     room: str
     time: dt.datetime  # UTC
     people: int
     entered: dt.datetime  # UTC
+
+
+def to_microseconds(time: dt.datetime) -> int:
+    """Return the microseconds since 1970 of a time with a time zone [us].
+
+    Databases and compact arrays hold times as integers, which are exact in both.
+
+    Examples
+    --------
+    >>> to_microseconds(dt.datetime(1970, 1, 1, 1, 0, 0, 5, tzinfo=dt.timezone(dt.timedelta(hours=1))))
+    5
+    """
+    if time.tzinfo is None:
+        raise InputError(f"time must have a time zone, got {time.isoformat()}")
+    return (time - EPOCH) // _MICROSECOND
+
+
+def to_time(microseconds: int) -> dt.datetime:
+    """Return the UTC time that is ``microseconds`` after 1970-01-01.
+
+    Examples
+    --------
+    >>> to_time(1_704_700_800_000_000).isoformat()
+    '2024-01-08T08:00:00+00:00'
+    """
+    return EPOCH + dt.timedelta(microseconds=microseconds)

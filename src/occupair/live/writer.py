@@ -1,4 +1,4 @@
-"""What the rooms say and took, to the store: in order, in batches, and again until it is there."""
+"""The thread that writes results to the store: in order, in batches, and again until it succeeds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from occupair.live.messages import Step
+from occupair.live.messages import EngineResult
 from occupair.live.store import Store, StoreError
 
 log = logging.getLogger("occupair.live")
 
-AT_ONCE = 20_000
-"""Rows that are written in one transaction, about."""
-PATIENCE = (0.2, 10.0)
+ROWS_AT_ONCE = 20_000
+"""Approximate maximum number of rows in one transaction."""
+RETRY_PAUSE = (0.2, 10.0)
 """The first and the longest pause between attempts to write [s]."""
 
 T = TypeVar("T")
@@ -24,66 +24,73 @@ T = TypeVar("T")
 
 @dataclass
 class _Batch(Generic[T]):
-    step: Step
-    waiting: list[T]  # who waits for it
+    result: EngineResult
+    waiting: list[T]
 
 
 class Writer(Generic[T]):
-    """A thread that writes.
+    """A thread that writes to the store.
 
     Parameters
     ----------
     store : Store
-        Where to.
-    written : callable
-        Told, in that thread, who waited for what is now in the store.
+        The store.
+    on_written : callable
+        Called in the writing thread with the ``waiting`` objects of all results that are now in the store.
+
+    Attributes
+    ----------
+    fault : str
+        Why the store cannot be written to; empty if it can.
     """
 
-    def __init__(self, store: Store, written: Callable[[list[T]], None]) -> None:
-        self.fault = ""  # why the store takes nothing
+    def __init__(self, store: Store, on_written: Callable[[list[T]], None]) -> None:
+        self.fault = ""
         self._store = store
-        self._written = written
+        self._on_written = on_written
         self._queue: SimpleQueue[_Batch[T] | None] = SimpleQueue()
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._write_all, name="writing", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="writing", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
-    def put(self, step: Step, who: list[T]) -> None:
-        """Have something written, after all that was put before it."""
-        copied = Step(kept=[*step.kept], cleared={**step.cleared}, activated={**step.activated})
-        copied.estimates = {room: {**said} for room, said in step.estimates.items()}
-        self._queue.put(_Batch(copied, who))  # this one grows with what comes next
+    def put(self, result: EngineResult, waiting: list[T]) -> None:
+        """Queue a result, to be written after all that were queued before it."""
+        copied = EngineResult(
+            readings=[*result.readings], cleared={**result.cleared}, activated={**result.activated}
+        )
+        copied.estimates = {room: {**estimates} for room, estimates in result.estimates.items()}
+        self._queue.put(_Batch(copied, waiting))  # a copy, because later results are appended to it
 
     def stop(self) -> None:
-        """Write what is there, if the store takes it, and end."""
+        """Write what is queued, if the store is available, and end the thread."""
         self._stopping.set()
         self._queue.put(None)
         self._thread.join()
 
     @property
     def is_alive(self) -> bool:
-        """Whether it works."""
+        """Whether the thread is running."""
         return self._thread.is_alive()
 
-    def _write_all(self) -> None:
+    def _run(self) -> None:
         for batch in self._batches():
-            pause = PATIENCE[0]
+            pause = RETRY_PAUSE[0]
             while not self._write(batch):
                 if self._stopping.wait(pause):
                     return
-                pause = min(2 * pause, PATIENCE[1])
+                pause = min(2 * pause, RETRY_PAUSE[1])
 
     def _batches(self) -> Iterator[_Batch[T]]:
-        """Join what is there to be written."""
+        """Yield queued results, joined into batches."""
         ended = False
         while not ended:
             batch = self._queue.get()
             if batch is None:
                 return
-            while len(batch.step) < AT_ONCE:
+            while len(batch.result) < ROWS_AT_ONCE:
                 try:
                     more = self._queue.get_nowait()
                 except Empty:
@@ -91,27 +98,33 @@ class Writer(Generic[T]):
                 if more is None:
                     ended = True
                     break
-                batch.step.follow(more.step)
+                batch.result.append(more.result)
                 batch.waiting += more.waiting
             yield batch
 
     def _write(self, batch: _Batch[T]) -> bool:
+        result = batch.result
         try:
-            if len(step := batch.step):
-                self._store.write(step.kept, step.said, activate=step.activated, cleared=step.cleared)
+            if len(result):
+                self._store.write(
+                    result.readings,
+                    result.estimate_records,
+                    activate=result.activated,
+                    cleared=result.cleared,
+                )
         except StoreError as error:
-            return self._note(str(error))
+            return self._set_fault(str(error))
         except Exception:
-            log.exception("the store failed in a way it should not")
-            return self._note("failed, see the log")
+            log.exception("writing to the store failed unexpectedly")
+            return self._set_fault("failed, see the log")
         if self.fault:
-            log.warning("the store is back")
+            log.warning("the store is available again")
         self.fault = ""
-        self._written(batch.waiting)
+        self._on_written(batch.waiting)
         return True
 
-    def _note(self, fault: str) -> bool:
+    def _set_fault(self, fault: str) -> bool:
         if not self.fault:
-            log.error("the store takes nothing: %s", fault)
+            log.error("the store is unavailable: %s", fault)
         self.fault = fault
         return False

@@ -11,8 +11,8 @@ from live.fake_pipeline import START, Client, FakePipeline, make_config, make_es
 from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.live.http.schemas import History, Outcomes, Rooms
-from occupair.live.messages import REFUSED, Fate, Quality
-from occupair.live.pipeline import NotTaken
+from occupair.live.messages import REJECTION_TEXTS, Quality, ReadingOutcome
+from occupair.live.pipeline import BacklogFull
 from occupair.live.store import StoreError
 
 
@@ -272,12 +272,12 @@ def test_nonsense_does_not_fail_its_neighbours(pipeline, ask):
         "readings[4] must be an object, got null",
         "readings[5] must have co2 or ventilation",
         "readings[6].co2 must be a number, got true",
-        REFUSED[Fate.NONSENSE],
-        REFUSED[Fate.NONSENSE],
+        REJECTION_TEXTS[ReadingOutcome.NONSENSE],
+        REJECTION_TEXTS[ReadingOutcome.NONSENSE],
         None,
         "readings[10].time must be a time such as 2026-03-02T09:00:00Z, got 1772438400",
     ]
-    assert pipeline.counters == {("http", Fate.ACCEPTED): 2, ("http", Fate.NONSENSE): 9}
+    assert pipeline.counters == {("http", ReadingOutcome.ACCEPTED): 2, ("http", ReadingOutcome.NONSENSE): 9}
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_what_is_not_safe_in_time_is_to_be_sent_again(pipeline, ask):
 
 def test_when_too_much_waits_no_more_is_taken(pipeline, ask, monkeypatch):
     async def full(readings):
-        raise NotTaken("200000 readings wait for the store: it is slow")
+        raise BacklogFull("200000 readings are waiting for the store: it is slow")
 
     monkeypatch.setattr(pipeline, "submit", full)
     answer = ask("POST", "/api/rooms/lab/readings", json={"co2": 500})

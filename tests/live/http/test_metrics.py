@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from occupair.live.http.app import make_app
 from occupair.live.http.metrics import DelayCounts
-from occupair.live.messages import Fate, Quality
+from occupair.live.messages import Quality, ReadingOutcome
 
 
 def scrape(pipeline):
@@ -61,8 +61,8 @@ def test_what_is_not_known_has_no_series(pipeline):
 
 
 def test_figures_of_the_service(pipeline):
-    pipeline.counters["mqtt", Fate.ACCEPTED] = 7
-    pipeline.counters["http", Fate.NONSENSE] = 2
+    pipeline.counters["mqtt", ReadingOutcome.ACCEPTED] = 7
+    pipeline.counters["http", ReadingOutcome.NONSENSE] = 2
     pipeline.estimates_total = 11
     pipeline.waiting = 5
     pipeline.tell(make_state("lab", None, quality=Quality.STALE))

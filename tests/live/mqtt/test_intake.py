@@ -34,10 +34,10 @@ from live.waiting import until
 from paho.mqtt.client import MQTTMessage
 
 from occupair.live.config import MqttConfig, RoomConfig, Topic
-from occupair.live.messages import Fate
+from occupair.live.messages import ReadingOutcome
 from occupair.live.mqtt import client as mqtt_client
 from occupair.live.mqtt import intake as mqtt_in
-from occupair.live.pipeline import NotTaken
+from occupair.live.pipeline import BacklogFull
 
 pytestmark = need_mosquitto
 
@@ -120,7 +120,7 @@ def test_no_reading_is_counted_and_logged_once(server, caplog):
         async with running(link_to(server), pipeline):
             await publish(server, *[("lab/co2", "nan")] * 40, ("lab/co2", told(1)))
             await until(lambda: pipeline.kept)
-        assert pipeline.counters["mqtt", Fate.NONSENSE] == 40
+        assert pipeline.counters["mqtt", ReadingOutcome.NONSENSE] == 40
 
     with caplog.at_level(logging.WARNING, "occupair.live.mqtt.link"):
         asyncio.run(main())
@@ -329,7 +329,10 @@ def test_a_reading_that_cannot_be_taken_stops_no_other(server, caplog, monkeypat
 
 @pytest.mark.parametrize(
     ("error", "health"),
-    [(RuntimeError("no store"), "cannot be reached"), (NotTaken("200000 readings wait for the store"), "ok")],
+    [
+        (RuntimeError("no store"), "cannot be reached"),
+        (BacklogFull("200000 readings are waiting for the store"), "ok"),
+    ],
 )
 def test_while_the_store_takes_nothing_nothing_is_given_up(server, caplog, monkeypatch, error, health):
     monkeypatch.setattr(mqtt_in, "FIRST_PAUSE", 0.01)
@@ -476,7 +479,7 @@ def test_after_thousands_of_random_payloads_a_good_reading_still_comes_through(s
             await until(lambda: any(reading.co2 == 777 for reading in pipeline.kept))
             assert time.monotonic() - started < 5
             assert pipeline.mqtt_status == "connected"
-            assert pipeline.counters["mqtt", Fate.NONSENSE] > 1000
+            assert pipeline.counters["mqtt", ReadingOutcome.NONSENSE] > 1000
         assert server.log.count("New client connected from 127.0.0.1") >= 1
         assert server.log.count(" as occupair (") == 1  # one link, never lost
 

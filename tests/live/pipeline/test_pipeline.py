@@ -12,8 +12,8 @@ from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
 from occupair.live import pipeline as module
 from occupair.live import writer
 from occupair.live.config import RoomConfig, ServiceConfig
-from occupair.live.messages import Fate, Quality, Reading
-from occupair.live.pipeline import NotTaken, Pipeline
+from occupair.live.messages import Quality, Reading, ReadingOutcome
+from occupair.live.pipeline import BacklogFull, Pipeline
 from occupair.live.store import Store
 from occupair.model_file import dump_model
 
@@ -28,7 +28,7 @@ def test_what_is_acknowledged_is_kept_with_its_estimates(setup, store, office, e
         return fates, store.readings("lab", None, None), kept(store), pipeline.state("lab")
 
     fates, readings, estimates, state = with_pipeline(setup, store, work)
-    assert set(fates) == {Fate.ACCEPTED}
+    assert set(fates) == {ReadingOutcome.ACCEPTED}
     assert [one.co2 for one in readings] == day["co2"].tolist()
     np.testing.assert_allclose([one.people for one in estimates], estimator.estimate(day), atol=1e-6)
     assert state.people_exact == estimates[-1].people
@@ -66,7 +66,7 @@ def test_estimates_do_not_wait_for_a_slow_store_and_acknowledgements_do(setup, s
             assert not any(task.done() for task in submits)
             assert pipeline.waiting == 60
             slow.free.set()
-            assert [await task for task in submits] == [[Fate.ACCEPTED]] * 60
+            assert [await task for task in submits] == [[ReadingOutcome.ACCEPTED]] * 60
         assert pipeline.waiting == 0
         assert slow.writes < 10  # what waited went together
 
@@ -75,7 +75,7 @@ def test_estimates_do_not_wait_for_a_slow_store_and_acknowledgements_do(setup, s
 
 
 def test_a_store_that_fails_is_tried_again_until_it_takes_it(setup, slow, office, monkeypatch):
-    monkeypatch.setattr(writer, "PATIENCE", (0.01, 0.02))
+    monkeypatch.setattr(writer, "RETRY_PAUSE", (0.01, 0.02))
     slow.failures = 3
     slow.free.set()
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 3])
@@ -86,7 +86,7 @@ def test_a_store_that_fails_is_tried_again_until_it_takes_it(setup, slow, office
         while not task.done():
             seen.add(pipeline.healthy["store"])
             await asyncio.sleep(0.005)
-        assert await task == [Fate.ACCEPTED] * 3
+        assert await task == [ReadingOutcome.ACCEPTED] * 3
         assert "the disk is full" in seen
         assert pipeline.healthy["store"] == "ok"
 
@@ -103,23 +103,23 @@ def test_a_repeated_reading_is_not_acknowledged_before_the_first_is_kept(setup, 
         done, _ = await asyncio.wait([first, again], timeout=0.2)
         assert not done
         slow.free.set()
-        assert (await first, await again) == ([Fate.ACCEPTED], [Fate.DUPLICATE])
+        assert (await first, await again) == ([ReadingOutcome.ACCEPTED], [ReadingOutcome.DUPLICATE])
 
     with_pipeline(setup, slow, work)
 
 
 def test_no_more_is_taken_when_too_much_waits(setup, slow, office, monkeypatch):
-    monkeypatch.setattr(module, "MOST_WAITING", 5)
+    monkeypatch.setattr(module, "MAX_BACKLOG", 5)
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 10])
 
     async def work(pipeline):
         waiting = asyncio.create_task(pipeline.submit(day[:5]))
         await asyncio.sleep(0.05)
-        with pytest.raises(NotTaken, match="5 readings wait for the store"):
+        with pytest.raises(BacklogFull, match="5 readings are waiting for the store"):
             await pipeline.submit(day[5:6])
         slow.free.set()
         await waiting
-        assert await pipeline.submit(day[5:6]) == [Fate.ACCEPTED]
+        assert await pipeline.submit(day[5:6]) == [ReadingOutcome.ACCEPTED]
 
     with_pipeline(setup, slow, work)
 
@@ -133,28 +133,28 @@ def test_every_reading_has_a_fate(setup, store, office):
         return Reading(room, time, co2, ventilation, "mqtt", dt.datetime.now(UTC))
 
     cases = [
-        (good[1], Fate.ACCEPTED),
-        (good[0], Fate.LATE),
-        (good[1], Fate.DUPLICATE),
-        (one(room="nowhere"), Fate.UNKNOWN_ROOM),
-        (one(co2=None), Fate.NONSENSE),
-        (one(co2=float("nan")), Fate.NONSENSE),
-        (one(co2=float("inf")), Fate.NONSENSE),
-        (one(co2=1e9), Fate.NONSENSE),
-        (one(ventilation=-0.5), Fate.NONSENSE),
-        (one(ventilation=80.0), Fate.NONSENSE),
-        (one(time=dt.datetime(1970, 1, 1, 0, 5, tzinfo=UTC)), Fate.NONSENSE),
-        (one(time=now + dt.timedelta(days=300)), Fate.FUTURE),
-        (one(time=now + dt.timedelta(minutes=3)), Fate.FUTURE),
-        (one(time=now + dt.timedelta(seconds=50), room="hall"), Fate.ACCEPTED),
-        (one(co2=0.0), Fate.ACCEPTED),
+        (good[1], ReadingOutcome.ACCEPTED),
+        (good[0], ReadingOutcome.LATE),
+        (good[1], ReadingOutcome.DUPLICATE),
+        (one(room="nowhere"), ReadingOutcome.UNKNOWN_ROOM),
+        (one(co2=None), ReadingOutcome.NONSENSE),
+        (one(co2=float("nan")), ReadingOutcome.NONSENSE),
+        (one(co2=float("inf")), ReadingOutcome.NONSENSE),
+        (one(co2=1e9), ReadingOutcome.NONSENSE),
+        (one(ventilation=-0.5), ReadingOutcome.NONSENSE),
+        (one(ventilation=80.0), ReadingOutcome.NONSENSE),
+        (one(time=dt.datetime(1970, 1, 1, 0, 5, tzinfo=UTC)), ReadingOutcome.NONSENSE),
+        (one(time=now + dt.timedelta(days=300)), ReadingOutcome.FUTURE),
+        (one(time=now + dt.timedelta(minutes=3)), ReadingOutcome.FUTURE),
+        (one(time=now + dt.timedelta(seconds=50), room="hall"), ReadingOutcome.ACCEPTED),
+        (one(co2=0.0), ReadingOutcome.ACCEPTED),
     ]
 
     async def work(pipeline):
         for reading, fate in cases:
             assert await pipeline.submit([reading]) == [fate], reading
-        assert pipeline.counters["mqtt", Fate.NONSENSE] == 7
-        assert pipeline.state("lab").reason == "the sensor reads 0 ppm"
+        assert pipeline.counters["mqtt", ReadingOutcome.NONSENSE] == 7
+        assert pipeline.state("lab").reason == "implausible sensor reading: 0 ppm"
 
     with_pipeline(wall, store, work)
 
@@ -165,7 +165,9 @@ def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store
     async def work(pipeline):
         now = dt.datetime.now(UTC)
         ahead = now + dt.timedelta(hours=3)
-        assert await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)]) == [Fate.FUTURE]
+        assert await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)]) == [
+            ReadingOutcome.FUTURE
+        ]
         await pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)])
         assert pipeline.state("lab").quality is Quality.STARTING
         await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)])
@@ -176,7 +178,7 @@ def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store
 
 
 def test_silence_is_told_without_a_reading(setup, store, office, monkeypatch):
-    monkeypatch.setattr(module, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.02)
     rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, stale_after=0.005)}
     wall = ServiceConfig(store=setup.store, rooms=rooms)
 
@@ -204,7 +206,7 @@ def test_killed_while_it_estimates_anew_it_does_so_when_it_is_back(setup, store,
     with monkeypatch.context() as killed:
         killed.setattr(store, "write", die)
         with pytest.raises(KeyboardInterrupt):
-            Pipeline(setup, store)._take_up([setup.rooms["lab"]])
+            Pipeline(setup, store)._restore([setup.rooms["lab"]])
     with_pipeline(setup, store, nothing)
     np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
 
@@ -218,14 +220,14 @@ def test_readings_that_wait_are_estimated_together(setup, store, office, estimat
     calls = []
 
     async def work(pipeline):
-        free, take = threading.Event(), pipeline._engine.take
+        free, take = threading.Event(), pipeline._engine.add_readings
 
         def taking(readings, now):
             calls.append(len(readings))
             free.wait()
             return take(readings, now)
 
-        monkeypatch.setattr(pipeline._engine, "take", taking)
+        monkeypatch.setattr(pipeline._engine, "add_readings", taking)
         monkeypatch.setattr("occupair.live_rooms.FEWEST", 1)  # the first batch may be that small
         monkeypatch.setattr("occupair.room.model.RoomModel.people", None)  # what a room alone would call
         sent = [
@@ -240,7 +242,7 @@ def test_readings_that_wait_are_estimated_together(setup, store, office, estimat
 
     fates = with_pipeline(many, store, work)
     monkeypatch.undo()
-    assert fates == [[Fate.ACCEPTED]] * 12 * len(day)
+    assert fates == [[ReadingOutcome.ACCEPTED]] * 12 * len(day)
     assert len(calls) <= 3
     for name in names:
         expected = estimator.estimate(day.assign(co2=co2[name]))
@@ -253,13 +255,13 @@ def test_a_job_that_fails_fails_alone(setup, store, office):
 
     async def work(pipeline):
         first = asyncio.create_task(pipeline.submit(readings_of(office.iloc[3 * 288 : 3 * 288 + 1])))
-        bad = asyncio.create_task(pipeline._do(fail))
+        bad = asyncio.create_task(pipeline._run(fail))
         last = asyncio.create_task(pipeline.submit(readings_of(office.iloc[3 * 288 + 1 : 3 * 288 + 2])))
         with pytest.raises(ZeroDivisionError):
             await bad
         return await first, await last
 
-    assert with_pipeline(setup, store, work) == ([Fate.ACCEPTED], [Fate.ACCEPTED])
+    assert with_pipeline(setup, store, work) == ([ReadingOutcome.ACCEPTED], [ReadingOutcome.ACCEPTED])
 
 
 def test_times_are_utc(office):
@@ -274,12 +276,12 @@ def test_what_fails_in_one_room_stays_there_and_its_readings_are_kept(setup, sto
         raise ZeroDivisionError("a bug")
 
     async def work(pipeline):
-        monkeypatch.setattr(pipeline._engine._tracks["lab"], "_estimate", fail)
-        assert set(await pipeline.submit(both)) == {Fate.ACCEPTED}
-        assert set(await pipeline.submit(both)) == {Fate.DUPLICATE}
-        assert pipeline.state("lab").reason == "estimating failed: see the log"
+        monkeypatch.setattr(pipeline._engine._rooms["lab"], "_estimate", fail)
+        assert set(await pipeline.submit(both)) == {ReadingOutcome.ACCEPTED}
+        assert set(await pipeline.submit(both)) == {ReadingOutcome.DUPLICATE}
+        assert pipeline.state("lab").reason == "estimation failed: see the log"
         assert pipeline.state("hall").co2 is not None
-        monkeypatch.setattr(pipeline._engine._tracks["hall"], "state", fail)
+        monkeypatch.setattr("occupair.live.rooms.engine.room_state", fail)
         await pipeline.submit(readings_of(office.iloc[3 * 288 + 30 : 3 * 288 + 31], "hall"))
         assert pipeline.state("hall").quality is Quality.SUSPECT
 
@@ -288,7 +290,7 @@ def test_what_fails_in_one_room_stays_there_and_its_readings_are_kept(setup, sto
 
 
 def test_silence_is_told_also_while_the_store_takes_nothing(setup, slow, monkeypatch):
-    monkeypatch.setattr(module, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.02)
     rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, stale_after=0.005)}
     wall = ServiceConfig(store=setup.store, rooms=rooms)
 
@@ -305,7 +307,7 @@ def test_silence_is_told_also_while_the_store_takes_nothing(setup, slow, monkeyp
 
 
 def test_looking_goes_on_whatever_happens(setup, store, monkeypatch):
-    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.01)
     calls = []
 
     async def work(pipeline):
@@ -318,7 +320,7 @@ def test_looking_goes_on_whatever_happens(setup, store, monkeypatch):
 
 
 def test_readings_whose_sender_gave_up_still_count_as_waiting(setup, slow, office, monkeypatch):
-    monkeypatch.setattr(module, "MOST_WAITING", 5)
+    monkeypatch.setattr(module, "MAX_BACKLOG", 5)
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 10])
 
     async def work(pipeline):
@@ -326,7 +328,7 @@ def test_readings_whose_sender_gave_up_still_count_as_waiting(setup, slow, offic
             async with asyncio.timeout(0.05):
                 await pipeline.submit(day[:5])
         assert pipeline.waiting == 5
-        with pytest.raises(NotTaken):
+        with pytest.raises(BacklogFull):
             await pipeline.submit(day[5:])
         slow.free.set()
         while pipeline.waiting:

@@ -11,7 +11,7 @@ from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
 
 import occupair as oc
 from occupair.live.config import RoomConfig, ServiceConfig
-from occupair.live.messages import Fate, Quality
+from occupair.live.messages import Quality, ReadingOutcome
 from occupair.live.store import Store, StoreError
 from occupair.model_file import dump_model
 
@@ -120,19 +120,19 @@ def test_an_upload_while_settings_are_read_again_stays(setup, store, office, oth
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
-        model = pipeline._recall.model
+        model = pipeline.models.start_room
 
         def slowly(room):
             found = model(room)
             time.sleep(0.3)
             return found
 
-        monkeypatch.setattr(pipeline._recall, "model", slowly)
+        monkeypatch.setattr(pipeline.models, "start_room", slowly)
         reload = asyncio.create_task(pipeline.reload(setup))
         await asyncio.sleep(0.1)
         version = await pipeline.use_model("lab", dump_model(other), origin="upload")
         await reload
-        return version, pipeline._engine.version("lab"), store.active_model("lab")[0]
+        return version, pipeline._engine.model_version("lab"), store.active_model("lab")[0]
 
     assert len(set(with_pipeline(setup, store, work))) == 1
     np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
@@ -145,18 +145,18 @@ def test_where_the_store_fails_while_models_are_read_each_room_is_whole(
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
-        begin = pipeline.models.begin
+        begin = pipeline.models.from_file
 
         def failing(room, path):
             if room == "hall":
                 raise StoreError("gone for a moment")
             return begin(room, path)
 
-        monkeypatch.setattr(pipeline.models, "begin", failing)
+        monkeypatch.setattr(pipeline.models, "from_file", failing)
         setup.rooms["lab"].model.write_bytes(dump_model(other))
         with pytest.raises(StoreError):
             await pipeline.reload(setup)
-        return pipeline._engine.version("lab"), store.active_model("lab")[0]
+        return pipeline._engine.model_version("lab"), store.active_model("lab")[0]
 
     assert len(set(with_pipeline(setup, store, work))) == 1
     np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
@@ -170,12 +170,12 @@ def test_where_a_new_model_fails_nothing_is_left_of_the_old_one(setup, store, of
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
-        monkeypatch.setattr(pipeline._engine._tracks["lab"], "_estimate", fail)
+        monkeypatch.setattr(pipeline._engine._rooms["lab"], "_estimate", fail)
         await pipeline.use_model("lab", dump_model(other), origin="upload")
         return pipeline.state("lab")
 
     state = with_pipeline(setup, store, work)
-    assert (state.people, state.reason) == (None, "estimating failed: see the log")
+    assert (state.people, state.reason) == (None, "estimation failed: see the log")
     assert kept(store) == []
     monkeypatch.undo()
     with_pipeline(setup, store, nothing)
@@ -199,7 +199,7 @@ def test_rooms_come_and_go(setup, store, office):
         fewer = ServiceConfig(store=setup.store, clock="readings", rooms={"attic": RoomConfig("attic")})
         await pipeline.reload(fewer)
         assert set(pipeline.states()) == {"attic"}
-        assert await pipeline.submit(readings_of(office.iloc[:1])) == [Fate.UNKNOWN_ROOM]
+        assert await pipeline.submit(readings_of(office.iloc[:1])) == [ReadingOutcome.UNKNOWN_ROOM]
         await pipeline.reload(setup)
         assert pipeline.state("lab").co2 == pytest.approx(office["co2"].iloc[3 * 288 + 4])
 
@@ -261,7 +261,7 @@ def test_a_model_that_cannot_be_read_leaves_the_room_without_one(setup, store, c
         return pipeline.state("lab").quality
 
     assert with_pipeline(setup, store, work) is Quality.UNTRAINED
-    assert "room lab: its model file cannot be used: is not an occupair model" in caplog.text
+    assert "room lab: the model file cannot be used: is not an occupair model" in caplog.text
 
 
 def test_settings_stay_when_the_store_cannot_be_asked(setup, store, monkeypatch):

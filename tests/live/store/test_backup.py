@@ -62,7 +62,7 @@ def fill(url: str) -> None:
             [thought("a", k, people=k / 9 if k else None, quality=Quality.STALE) for k in range(40)],
         )
         store.add_label(Label("a", at(0), 3, at(1)))
-        store.keep_zones({"a": "Europe/Berlin"})
+        store.set_zones({"a": "Europe/Berlin"})
         for origin in ("file", "upload", "trained"):
             version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
         store.activate("a", version - 1)

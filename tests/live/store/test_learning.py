@@ -132,7 +132,7 @@ def test_what_another_model_said_goes_with_it(store):
 
 def test_zones_are_kept(store):
     assert store.zones() == {}
-    store.keep_zones({})
-    store.keep_zones({"lab": "Europe/Berlin", "hall": "UTC"})
-    store.keep_zones({"lab": "Asia/Tokyo"})
+    store.set_zones({})
+    store.set_zones({"lab": "Europe/Berlin", "hall": "UTC"})
+    store.set_zones({"lab": "Asia/Tokyo"})
     assert store.zones() == {"lab": "Asia/Tokyo", "hall": "UTC"}

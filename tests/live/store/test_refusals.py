@@ -17,11 +17,11 @@ from occupair.live.store import Store, StoreError
 REFUSED = [
     (
         lambda s: s.write([replace(told(), time=dt.datetime(2024, 1, 8))], []),
-        "time must know its zone, got 2024-01",
+        "time must have a time zone, got 2024-01",
     ),
     (
         lambda s: s.readings("lab", dt.datetime(2024, 1, 8), None),
-        "time must know its zone, got 2024-01-08T00:00",
+        "time must have a time zone, got 2024-01-08T00:00",
     ),
     (lambda s: s.write([told("a\0b")], []), r"room must be text of real characters, got 'a\\x00b'"),
     (lambda s: s.write([], [thought("\ud800")]), r"room must be text of real characters, got '\\ud800'"),

@@ -35,7 +35,7 @@ def test_the_disk_is_waited_for(store):
 
 WRITER = """
 import sys, datetime as dt
-from occupair.live.messages import Estimated, Quality, Reading
+from occupair.live.messages import EstimateRecord, Quality, Reading
 from occupair.live.store import Store
 store, start = Store(sys.argv[1]), int(sys.argv[2])
 for k in range(start, start + 100_000):
@@ -43,7 +43,7 @@ for k in range(start, start + 100_000):
     rooms = [f"room {n}" for n in range(50)]
     store.write(
         [Reading(room, time, float(k), None, "mqtt", time) for room in rooms],
-        [Estimated(room, time, 1.0, None, None, None, 1.0, 1.0, None, Quality.OK) for room in rooms],
+        [EstimateRecord(room, time, 1.0, None, None, None, 1.0, 1.0, None, Quality.OK) for room in rooms],
     )
     print(k, flush=True)
 """

@@ -23,7 +23,7 @@ from occupair.live.http.events import Streams
 from occupair.live.http.room_states import StateTexts
 from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
 from occupair.live.page import STATIC, plotly_script
-from occupair.live.pipeline import NotTaken, Pipeline
+from occupair.live.pipeline import BacklogFull, Pipeline
 from occupair.live.store import StoreError
 from occupair.web import assets as pages
 from occupair.web.access import AccessControl, AccessRules, RateLimiter
@@ -127,7 +127,7 @@ def _handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(StoreError, store_fails)
-    app.add_exception_handler(NotTaken, store_fails)
+    app.add_exception_handler(BacklogFull, store_fails)
     app.add_exception_handler(InputError, breaks_a_rule)
     app.add_exception_handler(Exception, broken)
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from occupair.live.config import RoomConfig
 from occupair.live.http.times import write_time
-from occupair.live.messages import INTERFACE_NAMES, Estimated, Quality, RoomState
+from occupair.live.messages import INTERFACE_NAMES, EstimateRecord, Quality, RoomState, unknown_state
+from occupair.live.reasons import Cause, Reason
 
 _STATE = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(RoomState)}
-_ESTIMATE = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(Estimated)}
-del _ESTIMATE["room"]
+_ESTIMATE = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(EstimateRecord)}
+del _STATE["cause"], _ESTIMATE["room"]
 
 
 class StateTexts:
@@ -47,17 +48,14 @@ class StateTexts:
         return f'{to_json(about)[:-1]},"state":{self.of(state or nothing_yet(room.id))}}}'
 
 
-def estimates_json(estimates: Iterable[Estimated]) -> str:
+def estimates_json(estimates: Iterable[EstimateRecord]) -> str:
     """Give estimates as a JSON list."""
     return to_json([{key: plain(getattr(one, name)) for name, key in _ESTIMATE.items()} for one in estimates])
 
 
 def nothing_yet(room: str) -> RoomState:
-    """Give the state of a room of which nothing is known."""
-    nothing: dict[str, Any] = dict.fromkeys(_STATE)
-    return RoomState(
-        **nothing | {"room": room, "quality": Quality.STALE, "reason": "no reading yet", "trend": 0}
-    )
+    """Return the state of a room without any reading."""
+    return unknown_state(room, Quality.STALE, Cause(Reason.NO_READING))
 
 
 def plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from occupair.live.http.readings import SCHEMA, Refused, parse_readings, refuse_
 from occupair.live.http.room_states import estimates_json, to_json
 from occupair.live.http.schemas import MOST_ESTIMATES, History, Outcomes, Room, Rooms, Time
 from occupair.live.http.times import parse_query_time, write_time
-from occupair.live.messages import REFUSED, Fate, Reading
+from occupair.live.messages import REJECTION_TEXTS, Reading, ReadingOutcome
 from occupair.web.access import require
 from occupair.web.errors import error_responses
 from occupair.web.request_bodies import json_body, read_json
@@ -112,10 +112,12 @@ async def post_readings(request: Request, room: Annotated[RoomConfig, Depends(ro
     )
 
 
-async def _submit(pipeline: Pipeline, parsed: list[Reading | Refused], *, within: float) -> list[Fate]:
+async def _submit(
+    pipeline: Pipeline, parsed: list[Reading | Refused], *, within: float
+) -> list[ReadingOutcome]:
     """Hand on what can be read, and wait until it is safe."""
     good = [one for one in parsed if isinstance(one, Reading) and not refuse_endless(one)]
-    pipeline.counters["http", Fate.NONSENSE] += len(parsed) - len(good)
+    pipeline.counters["http", ReadingOutcome.NONSENSE] += len(parsed) - len(good)
     try:
         async with asyncio.timeout(within):
             fates = iter(await pipeline.submit(good) if good else ())
@@ -123,17 +125,17 @@ async def _submit(pipeline: Pipeline, parsed: list[Reading | Refused], *, within
         line = f"the readings were not safe on disk within {within:g} s; sending them again does no harm"
         raise HTTPException(503, line, {"Retry-After": "5"}) from None
     taken = {id(one) for one in good}
-    return [next(fates) if id(one) in taken else Fate.NONSENSE for one in parsed]
+    return [next(fates) if id(one) in taken else ReadingOutcome.NONSENSE for one in parsed]
 
 
-def _outcome(one: Reading | Refused, fate: Fate) -> dict[str, str | None]:
+def _outcome(one: Reading | Refused, fate: ReadingOutcome) -> dict[str, str | None]:
     outcome: dict[str, str | None] = {
         "time": write_time(one.time) if one.time else None,
         "outcome": fate.value,
     }
     if isinstance(one, Refused):
         return outcome | {"detail": one.detail}
-    return outcome | {"detail": REFUSED[fate]} if fate in REFUSED else outcome
+    return outcome | {"detail": REJECTION_TEXTS[fate]} if fate in REJECTION_TEXTS else outcome
 
 
 def _times(room: RoomConfig, *texts: str | None) -> list[dt.datetime | None]:

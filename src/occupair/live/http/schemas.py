@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from occupair.live.messages import Fate, Quality
+from occupair.live.messages import Quality, ReadingOutcome
 from occupair.room.lags import PUBLISHED_FIELD
 
 MOST_PEOPLE = 10_000
@@ -122,7 +122,7 @@ class Outcome(BaseModel):
     """What became of one reading."""
 
     time: Time | None = Field(description="When it was measured; null if that cannot be read.")
-    outcome: Fate
+    outcome: ReadingOutcome
     detail: str | None = Field(default=None, description="What is wrong with it, if its form is.")
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from occupair.errors import InputError
-from occupair.live.messages import Fate, Reading, RoomState
+from occupair.live.messages import Reading, ReadingOutcome, RoomState
 from occupair.live.mqtt.client import Arrived, BrokerClient
 from occupair.live.mqtt.payloads import Parsed, SaysNothing, parse_co2, parse_ventilation
 
@@ -39,10 +39,10 @@ COMPLAIN_EVERY = 60.0
 class Sink(Protocol):
     """What MQTT needs of the pipeline."""
 
-    counters: Counter[tuple[str, Fate]]
+    counters: Counter[tuple[str, ReadingOutcome]]
     mqtt_status: str
 
-    async def submit(self, readings: Sequence[Reading]) -> list[Fate]:
+    async def submit(self, readings: Sequence[Reading]) -> list[ReadingOutcome]:
         """Take readings; returns when what is kept of them is in the store."""
 
     def states(self) -> dict[str, RoomState]:
@@ -181,7 +181,7 @@ class Intake:
         before = self._translator.refused
         readings = self._translator.readings(messages)
         if refused := self._translator.refused - before:
-            self._sink.counters["mqtt", Fate.NONSENSE] += refused
+            self._sink.counters["mqtt", ReadingOutcome.NONSENSE] += refused
         return readings
 
     async def _acknowledge(self) -> None:
@@ -208,9 +208,9 @@ class Intake:
 
     def _is_busy(self, fault: Exception) -> bool:
         """Tell whether a reading was not taken through no fault of its own."""
-        from occupair.live.pipeline import NotTaken  # here, for who has another sink
+        from occupair.live.pipeline import BacklogFull  # here, for who has another sink
 
-        return isinstance(fault, NotTaken) or self._sink.healthy.get("store") != "ok"
+        return isinstance(fault, BacklogFull) or self._sink.healthy.get("store") != "ok"
 
     async def _fault(self, readings: Sequence[Reading]) -> Exception | None:
         """Submit readings, and give what was wrong; None: they are kept."""

@@ -1,1 +1,1 @@
-"""The rooms of the live service: readings in any order in, estimates and states out."""
+"""Estimation in the live service: readings of all rooms in any order in, estimates and room states out."""

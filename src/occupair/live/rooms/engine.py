@@ -1,4 +1,8 @@
-"""All rooms of the service: readings in, estimates and states out. It keeps nothing and knows no network."""
+"""All rooms of the service: readings in, estimates and room states out. No store and no network.
+
+Each room says which readings it needs estimated next; the engine passes those of all rooms to ``LiveRooms``
+as one batch, and the estimates back to the rooms, until no room needs any more.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,30 @@ import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
-from occupair.errors import InputError
-from occupair.live.messages import KEPT, Estimated, Fate, Quality, Reading, RoomState, Step, unknown_state
-from occupair.live.rooms.batching import Work, side_by_side
-from occupair.live.rooms.room import AHEAD, Model, Track
-from occupair.live_room import TOLERANCE, LiveRoom
-from occupair.live_rooms import LiveRooms
-from occupair.model_file import parse_model
+from occupair.live.messages import (
+    STORED_OUTCOMES,
+    EngineResult,
+    EstimateRecord,
+    Quality,
+    Reading,
+    ReadingOutcome,
+    RoomState,
+    unknown_state,
+)
+from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.room import Estimation, Model, Room
+from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD, room_state
+from occupair.live_room import Estimate
+from occupair.live_rooms import LiveRooms, NextReading
 
 EARLIEST, LATEST = 2000, 2100
-"""Years that a reading can be of; a clock that was never set says 1970."""
-NEW_MODELS = 8
-"""When more than one of so many rooms has a new model, all are stacked anew; until then it goes alone."""
+"""Valid years of a reading; a clock that was never set shows 1970."""
+RESTACK_SHARE = 8
+"""All models are stacked again once more than one room in this many has a new one; until then those rooms are
+estimated one by one."""
 
 T = TypeVar("T")
 
@@ -30,199 +43,261 @@ log = logging.getLogger("occupair.live")
 
 @dataclass(frozen=True)
 class RoomSetup:
-    """What the service is told of a room.
+    """Settings of a room that matter for estimation.
 
     Parameters
     ----------
     timezone : str
-        Where midnight is.
+        Time zone; days start at local midnight.
     stale_after : float
-        Silence after which its count is not known [min].
+        Time without readings after which the occupancy is unknown [min].
     """
 
     timezone: str
     stale_after: float
 
 
+class StoredRoom(NamedTuple):
+    """What the store has of a room and the room needs after a restart."""
+
+    readings: Sequence[Reading]  # all since ``restore_since``
+    estimates: Sequence[EstimateRecord]  # the newest ones
+
+
 class Engine:
-    """All rooms. One thread at a time.
+    """All rooms. Not thread-safe.
 
     Parameters
     ----------
     rooms : mapping
-        What is known of each, by id.
+        Settings of each room by id.
     follows_clock : bool
-        Whether readings come as they are measured; False takes any times, for recorded days.
+        Whether readings arrive as they are measured; False accepts any times, for recorded days.
     """
 
     def __init__(self, rooms: Mapping[str, RoomSetup], *, follows_clock: bool = True) -> None:
         self._follows_clock = follows_clock
-        self._tracks: dict[str, Track] = {}
+        self._rooms: dict[str, Room] = {}
         self._setups: dict[str, RoomSetup] = {}
-        self._rooms, self._new_models = LiveRooms([]), 0
+        self._live_rooms, self._n_new_models = LiveRooms([]), 0
         for room, setup in rooms.items():
-            self.add(room, setup)
+            self._set_up(room, setup)
 
     def __contains__(self, room: str) -> bool:
-        return room in self._tracks
+        return room in self._rooms
 
-    def add(self, room: str, setup: RoomSetup) -> None:
-        """Begin with a room, or go on with it as it is now set up; in another zone it begins anew."""
-        old = self._tracks.get(room)
-        if old is None or self._setups[room].timezone != setup.timezone:
-            self._tracks[room] = Track(room, ZoneInfo(setup.timezone))
-            if old is not None:
-                self._tracks[room].inherit(old)
-        self._setups[room] = setup
-
-    def version(self, room: str) -> int | None:
-        """Give the version of the model that a room is estimated with."""
-        model = self._tracks[room].model
+    def model_version(self, room: str) -> int | None:
+        """Return the version of a room's model in use."""
+        model = self._rooms[room].model
         return None if model is None else model.version
 
-    def remove(self, room: str) -> None:
-        """Forget a room."""
-        self._tracks.pop(room, None)
-        self._setups.pop(room, None)
+    # ---- rooms and models ----
 
-    def use(self, models: Mapping[str, Model | None], now: dt.datetime) -> Step:
-        """Estimate rooms with other models from now on, and anew for today."""
-        works = {room: self._tracks[room].use(model) for room, model in models.items()}
-        step = self._said_anew(works, models)
+    def change_rooms(
+        self, removed: Iterable[str], setups: Mapping[str, RoomSetup], now: dt.datetime
+    ) -> EngineResult:
+        """Remove rooms and apply the settings of others."""
+        for room in removed:
+            self._rooms.pop(room, None)
+            self._setups.pop(room, None)
+        for room, setup in setups.items():
+            self._set_up(room, setup)
+        return EngineResult(states=self.states(now))
+
+    def start_rooms(
+        self,
+        setups: Mapping[str, RoomSetup],
+        models: Mapping[str, Model | None],
+        stored: Mapping[str, StoredRoom],
+        now: dt.datetime,
+    ) -> EngineResult:
+        """Start rooms that are new or have another time zone."""
+        for room, setup in setups.items():
+            self._set_up(room, setup)
+        result = self.use_models(models, now)
+        result.append(self.restore(stored))
+        result.states = self.states(now, setups)
+        return result
+
+    def use_models(self, models: Mapping[str, Model | None], now: dt.datetime) -> EngineResult:
+        """Switch rooms to other models and estimate today again."""
+        estimations = {room: self._rooms[room].use_model(model) for room, model in models.items()}
+        result = self._estimate_today(estimations, models)
         for room in models:
-            if self._tracks[room].broken and (today := self._tracks[room].midnight) is not None:
-                step.clear(room, today)  # it is the old model's
-        self._new_models += len(models)
-        step.states = self.states(now, models)
-        return step
+            if self._rooms[room].broken and (today := self._rooms[room].midnight) is not None:
+                result.clear_from(room, today)  # estimates of the old model
+        self._n_new_models += len(models)
+        result.states = self.states(now, models)
+        return result
 
-    def restore(self, kept: Mapping[str, tuple[Iterable[Reading], Iterable[Estimated]]]) -> Step:
-        """Take up rooms where they were; what of today had to be estimated anew for that.
-
-        Parameters
-        ----------
-        kept : mapping
-            By room, all its kept readings since ``window`` of ``track``, and what it last said.
-        """
-        works = {
-            room: self._tracks[room].restore(map(self._timed, readings), said)
-            for room, (readings, said) in kept.items()
+    def use_changed_models(self, models: Mapping[str, Model | None], now: dt.datetime) -> EngineResult:
+        """Switch rooms to those models that are not in use yet."""
+        changed = {
+            room: model
+            for room, model in models.items()
+            if model is not None and model.version != self.model_version(room)
         }
-        return self._said_anew(works, {room: self._tracks[room].model for room in kept})
+        return self.use_models(changed, now)
 
-    def take(self, readings: Sequence[Reading], now: dt.datetime) -> Step:
-        """Take readings of any rooms, in the order they came."""
-        fates: dict[int, Fate] = {}
-        of_rooms: dict[str, list[int]] = {}
-        for place, reading in enumerate(readings):
-            refused = self._refused(reading, now)
-            if refused is None:
-                of_rooms.setdefault(reading.room, []).append(place)
+    def restore(self, stored: Mapping[str, StoredRoom]) -> EngineResult:
+        """Restore rooms after a restart and return the estimates of today that had to be computed again."""
+        estimations = {
+            room: self._rooms[room].restore(map(self._with_arrival, found.readings), found.estimates)
+            for room, found in stored.items()
+        }
+        return self._estimate_today(estimations, {room: self._rooms[room].model for room in stored})
+
+    def _set_up(self, room: str, setup: RoomSetup) -> None:
+        """Add a room or change its settings; in another time zone its day starts again."""
+        old = self._rooms.get(room)
+        if old is None or self._setups[room].timezone != setup.timezone:
+            self._rooms[room] = Room(room, ZoneInfo(setup.timezone))
+            if old is not None:
+                self._rooms[room].take_readings_of(old)
+        self._setups[room] = setup
+
+    def _estimate_today(
+        self, estimations: Mapping[str, Estimation[list[EstimateRecord]]], models: Mapping[str, Model | None]
+    ) -> EngineResult:
+        """Run estimations of the whole day; their results replace the stored estimates of today."""
+        result = EngineResult()
+        for room, estimates in self._run(estimations, _stack(models.values())).items():
+            if estimates and (today := self._rooms[room].midnight) is not None:
+                result.clear_from(room, today)
+                result.add_estimates(room, estimates)
+        return result
+
+    # ---- readings ----
+
+    def add_readings(self, readings: Sequence[Reading], now: dt.datetime) -> EngineResult:
+        """Add readings of any rooms, in the order of arrival."""
+        outcomes: dict[int, ReadingOutcome] = {}
+        numbers: dict[str, list[int]] = {}  # of the valid readings, by room
+        for number, reading in enumerate(readings):
+            rejection = self._rejection(reading, now)
+            if rejection is None:
+                numbers.setdefault(reading.room, []).append(number)
             else:
-                fates[place] = refused
-        taken = {
-            room: [self._timed(readings[place]) for place in places] for room, places in of_rooms.items()
+                outcomes[number] = rejection
+        valid = {
+            room: [self._with_arrival(readings[k]) for k in of_room] for room, of_room in numbers.items()
         }
-        known = {room: [self._tracks[room].has(one) for one in some] for room, some in taken.items()}
-        works = {room: self._tracks[room].take(some) for room, some in taken.items()}
-        found = self._together(works, self._stacked())
-        step = Step()
-        for room, places in of_rooms.items():
-            if room in found:
-                of_room, estimates = found[room]
-                step.say(room, estimates)
-            else:  # it failed, and its readings are kept
-                of_room = [Fate.DUPLICATE if one else Fate.ACCEPTED for one in known[room]]
-            fates |= dict(zip(places, of_room, strict=True))
-        step.fates = [fates[place] for place in range(len(readings))]
-        step.kept = [reading for reading, fate in zip(readings, step.fates, strict=True) if fate in KEPT]
-        step.states = self.states(now, dict.fromkeys(reading.room for reading in readings))
-        return step
+        duplicates = {room: [self._rooms[room].has(one) for one in some] for room, some in valid.items()}
+        estimations = {room: self._rooms[room].add_readings(some) for room, some in valid.items()}
+        done = self._run(estimations, self._stacked_rooms())
+        result = EngineResult()
+        for room, of_room in numbers.items():
+            if room in done:
+                room_outcomes, estimates = done[room]
+                result.add_estimates(room, estimates)
+            else:  # estimation failed, and the readings are stored
+                room_outcomes = [
+                    ReadingOutcome.DUPLICATE if one else ReadingOutcome.ACCEPTED for one in duplicates[room]
+                ]
+            outcomes |= dict(zip(of_room, room_outcomes, strict=True))
+        result.outcomes = [outcomes[number] for number in range(len(readings))]
+        result.readings = [
+            reading
+            for reading, outcome in zip(readings, result.outcomes, strict=True)
+            if outcome in STORED_OUTCOMES
+        ]
+        result.states = self.states(now, dict.fromkeys(reading.room for reading in readings))
+        return result
 
-    def states(self, now: dt.datetime, rooms: Iterable[str] | None = None) -> dict[str, RoomState]:
-        """Give the states of rooms, or of all; time alone changes them, too: rooms fall silent."""
-        asked = self._tracks if rooms is None else [room for room in rooms if room in self._tracks]
-        return {room: self._state(room, now) for room in asked}
-
-    def _refused(self, reading: Reading, now: dt.datetime) -> Fate | None:
-        track = self._tracks.get(reading.room)
-        if track is None:
-            return Fate.UNKNOWN_ROOM
-        if not is_sound(reading):
-            return Fate.NONSENSE
-        if self._follows_clock and reading.time > now + AHEAD:
+    def _rejection(self, reading: Reading, now: dt.datetime) -> ReadingOutcome | None:
+        room = self._rooms.get(reading.room)
+        if room is None:
+            return ReadingOutcome.UNKNOWN_ROOM
+        if not is_valid_reading(reading):
+            return ReadingOutcome.NONSENSE
+        if self._follows_clock and reading.time > now + MAX_CLOCK_AHEAD:
             if reading.co2 is not None:
-                track.clock.is_ahead(reading.time - now)
-            return Fate.FUTURE
+                room.clock.set_ahead(reading.time - now)
+            return ReadingOutcome.FUTURE
         return None
 
-    def _together(self, works: Mapping[str, Work[T]], rooms: LiveRooms) -> dict[str, T]:
-        """Do the work of rooms; whatever goes wrong in one stays there."""
-        done = {}
-        for room, found in side_by_side(works, rooms).items():
-            if isinstance(found, Exception):
-                log.error("estimating room %s failed; its readings are kept", room, exc_info=found)
-                self._tracks[room].broken = True
-            else:
-                done[room] = found
-        return done
-
-    def _stacked(self) -> LiveRooms:
-        """Give all rooms, stacked."""
-        if self._new_models * NEW_MODELS > len(self._tracks):
-            self._rooms = _stack(track.model for track in self._tracks.values())
-            self._new_models = 0
-        return self._rooms
-
-    def _said_anew(
-        self, works: Mapping[str, Work[list[Estimated]]], models: Mapping[str, Model | None]
-    ) -> Step:
-        """Do work that estimates today anew, where it does: what was said of today is then kept no longer."""
-        step = Step()
-        for room, estimates in self._together(works, _stack(models.values())).items():
-            if estimates and (today := self._tracks[room].midnight) is not None:
-                step.clear(room, today)
-                step.say(room, estimates)
-        return step
-
-    def _timed(self, reading: Reading) -> Reading:
-        """Let recorded readings come in when they were measured."""
+    def _with_arrival(self, reading: Reading) -> Reading:
+        """Return a recorded reading as if it had arrived when it was measured."""
         return reading if self._follows_clock else replace(reading, received=reading.time)
 
+    # ---- estimation ----
+
+    def _run(self, estimations: Mapping[str, Estimation[T]], live_rooms: LiveRooms) -> dict[str, T]:
+        """Run the estimations of rooms and return the results of those that succeeded."""
+        results = {}
+        for room, result in run_batched(estimations, live_rooms).items():
+            if isinstance(result, Exception):
+                log.error("room %s: estimation failed; its readings are stored", room, exc_info=result)
+                self._rooms[room].broken = True
+            else:
+                results[room] = result
+        return results
+
+    def _stacked_rooms(self) -> LiveRooms:
+        """Return all rooms, stacked for estimation in batches."""
+        if self._n_new_models * RESTACK_SHARE > len(self._rooms):
+            self._live_rooms = _stack(room.model for room in self._rooms.values())
+            self._n_new_models = 0
+        return self._live_rooms
+
+    # ---- states ----
+
+    def states(self, now: dt.datetime, rooms: Iterable[str] | None = None) -> dict[str, RoomState]:
+        """Return the states of some or all rooms. They change with time alone, too: sensors go offline."""
+        asked = self._rooms if rooms is None else [room for room in rooms if room in self._rooms]
+        return {room: self._state(room, now) for room in asked}
+
     def _state(self, room: str, now: dt.datetime) -> RoomState:
-        track = self._tracks[room]
         try:
-            return track.state(now, self._setups[room].stale_after)
+            return room_state(self._rooms[room], now, self._setups[room].stale_after)
         except Exception:
-            log.exception("room %s cannot say how it is", room)
-            track.broken = True
-            return unknown_state(room, Quality.SUSPECT, "estimating failed: see the log")
+            log.exception("room %s: its state cannot be determined", room)
+            self._rooms[room].broken = True
+            return unknown_state(room, Quality.SUSPECT, Cause(Reason.ESTIMATION_FAILED))
+
+
+def run_batched(estimations: Mapping[str, Estimation[T]], live_rooms: LiveRooms) -> dict[str, T | Exception]:
+    """Run the estimations of many rooms side by side and return the result or the error of each.
+
+    Readings that several rooms need estimated at the same time are estimated as one batch.
+    """
+    results: dict[str, T | Exception] = {}
+    answers: dict[str, Estimate | Exception | None] = dict.fromkeys(estimations)  # None: not started yet
+    while answers:
+        due: dict[str, NextReading] = {}
+        for room, answer in answers.items():
+            try:
+                due[room] = _advance(estimations[room], answer)
+            except StopIteration as stop:
+                results[room] = stop.value
+            except Exception as error:  # noqa: BLE001 an error in one room must not affect the others
+                results[room] = error
+        answers = dict(zip(due, _estimate_batch(live_rooms, list(due.values())), strict=True))
+    return results
+
+
+def _estimate_batch(live_rooms: LiveRooms, due: list[NextReading]) -> Sequence[Estimate | Exception]:
+    try:
+        return live_rooms.update(due)
+    except Exception as error:  # noqa: BLE001 such as no more threads: the readings are still stored
+        return [error] * len(due)
+
+
+def _advance(estimation: Estimation[T], answer: Estimate | Exception | None) -> NextReading:
+    if answer is None:
+        return next(estimation)
+    return estimation.throw(answer) if isinstance(answer, Exception) else estimation.send(answer)
 
 
 def _stack(models: Iterable[Model | None]) -> LiveRooms:
     return LiveRooms([model.room for model in models if model is not None])
 
 
-def is_sound(reading: Reading) -> bool:
-    """Tell whether a reading has numbers that can be kept: CO2 may be wrong, but has to be a number."""
+def is_valid_reading(reading: Reading) -> bool:
+    """Whether the values and the time of a reading can be stored. Implausible CO2 is valid."""
     values = [value for value in (reading.co2, reading.ventilation) if value is not None]
     if not values or not all(math.isfinite(value) for value in values):
         return False
     if reading.ventilation is not None and not 0 <= reading.ventilation <= 1:
         return False
     return (reading.co2 is None or abs(reading.co2) <= 1e6) and EARLIEST <= reading.time.year <= LATEST
-
-
-def read_model(content: bytes, *, tolerance: float = TOLERANCE) -> LiveRoom:
-    """Read a model file: the room before its first reading, without what only training needs.
-
-    Raises
-    ------
-    InputError
-        When it is no model, or one that cannot be run live.
-    """
-    estimator = parse_model(content)
-    if not 1 / 60 <= estimator.interval_ <= 60:
-        rule = "a live room takes one every second to every hour"
-        raise InputError(f"has readings every {estimator.interval_:g} min, {rule}")
-    return estimator.live(tolerance=tolerance, lean=True)

@@ -1,40 +1,45 @@
-"""A room's readings on the grid of its model, in whatever order they come.
+"""The readings of one room on the time grid of its model, in whatever order they arrive.
 
-Rows are those of ``occupair.readings.grid.put_on_grid``: each grid time takes the last value at or before
-it, a value is held to the next one if that is near, and a gap stays a gap. They are a function of the
-readings alone, so that a late reading, a reading twice or a restart in between changes nothing. The newest
-reading gives one row more than a file would: that of the next grid time, unless a reading comes before it.
+Grid readings follow the rules of ``occupair.readings.grid.put_on_grid``: each grid time takes the last
+value at or before it, short gaps are bridged by holding the last value, and longer gaps stay gaps. They
+depend on the readings alone: late readings, duplicates and restarts do not change them. The newest reading
+yields one grid reading more than a file would: that of the next grid time, unless another reading arrives
+before it.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
+from occupair.live.messages import to_microseconds, to_time
 from occupair.readings.grid import MINUTE
 
 LONGEST_GAP = 10.0
-"""Gaps up to this are bridged by holding the last value, as ``read_readings`` does [min]."""
+"""Gaps up to this length are bridged by holding the last value, as in ``read_readings`` [min]."""
 JITTER = 1.5
-"""Intervals; a step up to this is one step that came late, never a gap."""
-VENTILATION_HOLDS = 1440.0
-"""Ventilation is often told only when it changes: a value holds this long [min]."""
+"""A step up to this many intervals is a late reading, never a gap."""
+VENTILATION_HOLD = 1440.0
+"""A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
 NEVER = 1 << 62
 
 
-class Row(NamedTuple):
-    """What is known at a grid time."""
+class GridReading(NamedTuple):
+    """CO2 and ventilation at a grid time."""
 
-    tick: int  # [us] since 1970
+    time: int  # [us] since 1970
     co2: float  # [ppm]
     ventilation: float | None  # [0..1]
 
 
-class Column:
-    """Values at rising times; compact, because a service holds thousands."""
+class TimeSeries:
+    """Values sorted by time, in compact arrays because a service holds thousands of them."""
 
     def __init__(self) -> None:
         self.times = array("q")  # [us] since 1970
@@ -44,60 +49,60 @@ class Column:
         return len(self.times)
 
     def has(self, time: int) -> bool:
-        """Tell whether there is a value of this time."""
-        place = bisect_left(self.times, time)
-        return place < len(self.times) and self.times[place] == time
+        """Whether there is a value at this time [us]."""
+        index = bisect_left(self.times, time)
+        return index < len(self.times) and self.times[index] == time
 
-    def put(self, time: int, value: float) -> int:
-        """Put a value in its place and say where that is."""
-        place = bisect_left(self.times, time)
-        self.times.insert(place, time)
-        self.values.insert(place, value)
-        return place
+    def insert(self, time: int, value: float) -> int:
+        """Insert a value and return its index."""
+        index = bisect_left(self.times, time)
+        self.times.insert(index, time)
+        self.values.insert(index, value)
+        return index
 
-    def before(self, time: int) -> int:
-        """Give the place of the last value at or before a time, -1 if there is none."""
+    def last_index(self, time: int) -> int:
+        """Return the index of the last value at or before a time [us], -1 if there is none."""
         return bisect_right(self.times, time) - 1
 
-    def forget_before(self, time: int) -> None:
-        """Drop values before a time."""
+    def drop_before(self, time: int) -> None:
+        """Remove all values before a time [us]."""
         stop = bisect_left(self.times, time)
         del self.times[:stop], self.values[:stop]
 
 
-class Rows:
-    """Rows that were estimated; compact, too."""
+class EstimatedReadings:
+    """Grid readings of the day that have been estimated, in compact arrays."""
 
     def __init__(self) -> None:
-        self.ticks = array("q")
+        self.times = array("q")
         self._co2, self._ventilation = array("d"), array("d")
         self._suspect = array("b")
 
     def __len__(self) -> int:
-        return len(self.ticks)
+        return len(self.times)
 
-    def append(self, row: Row, *, suspect: bool) -> None:
-        """Note one more, and whether something was wrong with the sensor then."""
-        self.ticks.append(row.tick)
-        self._co2.append(row.co2)
-        self._ventilation.append(math.nan if row.ventilation is None else row.ventilation)
+    def append(self, reading: GridReading, *, suspect: bool) -> None:
+        """Append a grid reading and whether the sensor was faulty at its time."""
+        self.times.append(reading.time)
+        self._co2.append(reading.co2)
+        self._ventilation.append(math.nan if reading.ventilation is None else reading.ventilation)
         self._suspect.append(suspect)
 
     def pop(self) -> None:
-        """Forget the last."""
-        for column in (self.ticks, self._co2, self._ventilation, self._suspect):
+        """Remove the last grid reading."""
+        for column in (self.times, self._co2, self._ventilation, self._suspect):
             column.pop()
 
-    def is_at(self, place: int, row: Row, *, suspect: bool) -> bool:
-        """Tell whether it is this row that was noted there."""
-        flow = self._ventilation[place]
-        same_flow = math.isnan(flow) if row.ventilation is None else flow == row.ventilation
-        same = self.ticks[place] == row.tick and self._co2[place] == row.co2 and same_flow
-        return same and self._suspect[place] == suspect
+    def is_same(self, index: int, reading: GridReading, *, suspect: bool) -> bool:
+        """Whether the grid reading at an index was estimated from these values."""
+        flow = self._ventilation[index]
+        same_flow = math.isnan(flow) if reading.ventilation is None else flow == reading.ventilation
+        same = self.times[index] == reading.time and self._co2[index] == reading.co2 and same_flow
+        return same and self._suspect[index] == suspect
 
 
-class Slots:
-    """Readings of one room on a grid.
+class ReadingGrid:
+    """Plausible readings of one room, on a grid.
 
     Parameters
     ----------
@@ -106,26 +111,44 @@ class Slots:
     """
 
     def __init__(self, interval: float) -> None:
-        self.step = round(interval * MINUTE)
-        self.co2, self.ventilation = Column(), Column()
-        self._reach = max(LONGEST_GAP * MINUTE, JITTER * self.step)
+        self.step = round(interval * MINUTE)  # [us]
+        self.co2, self.ventilation = TimeSeries(), TimeSeries()
+        self._bridged = max(LONGEST_GAP * MINUTE, JITTER * self.step)
 
-    def rows(self, since: int, until: int = NEVER, *, midnight: int = 0) -> Iterator[Row]:
-        """Give the rows from one time until another, whose grid times are whole steps after midnight."""
+    def with_interval(self, interval: float) -> ReadingGrid:
+        """Return the same readings on another grid."""
+        other = ReadingGrid(interval)
+        other.co2, other.ventilation = self.co2, self.ventilation
+        return other
+
+    def readings(self, since: int, until: int = NEVER, *, midnight: int = 0) -> Iterator[GridReading]:
+        """Yield the grid readings in [since, until) [us] on the grid that starts at midnight."""
         times, values = self.co2.times, self.co2.values
-        for place in range(max(self.co2.before(since), 0), len(times)):
-            at = times[place]
+        for index in range(max(self.co2.last_index(since), 0), len(times)):
+            at = times[index]
             if at >= until:
                 return
-            following = times[place + 1] if place + 1 < len(times) else NEVER
-            stop = following if following - at <= self._reach else min(following, at + self.step)
+            following = times[index + 1] if index + 1 < len(times) else NEVER
+            stop = following if following - at <= self._bridged else min(following, at + self.step)
             first = max(at, since)
             first += (midnight - first) % self.step
-            for tick in range(first, min(stop, until), self.step):
-                yield Row(tick, values[place], self._ventilation(tick))
+            for time in range(first, min(stop, until), self.step):
+                yield GridReading(time, values[index], self._ventilation_at(time))
 
-    def _ventilation(self, tick: int) -> float | None:
-        place = self.ventilation.before(tick)
-        if place < 0 or tick - self.ventilation.times[place] > VENTILATION_HOLDS * MINUTE:
+    def _ventilation_at(self, time: int) -> float | None:
+        index = self.ventilation.last_index(time)
+        if index < 0 or time - self.ventilation.times[index] > VENTILATION_HOLD * MINUTE:
             return None
-        return self.ventilation.values[place]
+        return self.ventilation.values[index]
+
+
+def local_day(zone: ZoneInfo, time: int) -> tuple[int, int]:
+    """Return the local midnights before and after a time [us]."""
+    return _midnights(zone, to_time(time).astimezone(zone).date())
+
+
+@lru_cache(maxsize=1024)
+def _midnights(zone: ZoneInfo, date: dt.date) -> tuple[int, int]:
+    days = (date, date + dt.timedelta(days=1))
+    start, stop = (to_microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=zone)) for d in days)
+    return start, stop

@@ -1,85 +1,91 @@
-"""What is kept of rooms and still matters to them: their model, today's readings, what they last said."""
+"""Restoring rooms from the store when the service starts."""
 
 from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
-from occupair.errors import InputError
 from occupair.live.config import RoomConfig
-from occupair.live.messages import Estimated, Reading
-from occupair.live.rooms.models import RoomModels
-from occupair.live.rooms.room import Model, window
-from occupair.live.store import Store, StoreError
+from occupair.live.messages import EstimateRecord, Reading
+from occupair.live.rooms.engine import Engine, StoredRoom
+from occupair.live.rooms.room import restore_since
+from occupair.live.rooms.room_models import RoomModels
+from occupair.live.store import Store
+from occupair.wording import plural
 
 log = logging.getLogger("occupair.live")
 
-LAST_SAID = dt.timedelta(minutes=90)
-"""What was said that long before a restart is taken up again."""
+RECENT_ESTIMATES = dt.timedelta(minutes=90)
+"""Estimates up to this long before the newest reading are restored."""
+ROOMS_AT_ONCE, LOG_EVERY = 64, 10.0
+"""Rooms restored as one batch; and how often progress is logged [s]."""
 
-Kept = dict[str, tuple[list[Reading], list[Estimated]]]
-"""By room, its readings that still matter, and what it last said."""
+
+def restore_rooms(
+    engine: Engine,
+    store: Store,
+    models: RoomModels,
+    rooms: Sequence[RoomConfig],
+    now: Callable[[Sequence[Reading]], dt.datetime],
+) -> None:
+    """Restore rooms with their models and today's readings, and store what had to be estimated again.
+
+    Parameters
+    ----------
+    engine : Engine
+    store : Store
+    models : RoomModels
+    rooms : sequence of RoomConfig
+        Rooms of the engine.
+    now : callable
+        Returns the current time, given the newest readings.
+    """
+    started = logged = time.monotonic()
+    newest, zones, n_done = store.newest_readings(), store.zones(), 0
+    for some in in_batches(rooms):
+        current = now([newest[room.id] for room in some if room.id in newest])
+        engine.use_models({room.id: models.start_room(room) for room in some}, current)
+        result = engine.restore(read_stored_rooms(store, some, newest, zones))
+        if len(result):
+            store.write([], result.estimate_records, cleared=result.cleared)
+        store.set_zones({room.id: room.timezone for room in some if zones.get(room.id) != room.timezone})
+        n_done += len(some)
+        if time.monotonic() > logged + LOG_EVERY:
+            logged = time.monotonic()
+            log.info("restored %d of %s", n_done, plural(len(rooms), "room"))
+    if rooms:
+        log.info("restored %s in %.1f s", plural(len(rooms), "room"), time.monotonic() - started)
 
 
-class Recall:
-    """Asks the store.
+def read_stored_rooms(
+    store: Store, rooms: Iterable[RoomConfig], newest: Mapping[str, Reading], zones: Mapping[str, str]
+) -> dict[str, StoredRoom]:
+    """Read what rooms need after a restart.
 
     Parameters
     ----------
     store : Store
-        Where all is kept.
-    models : RoomModels
-        What it has of models, read.
+    rooms : iterable of RoomConfig
+    newest : mapping
+        The newest reading of each room that has one.
+    zones : mapping
+        The time zone each room was last estimated in. Estimates made in another zone belong to other days.
     """
+    found: dict[str, StoredRoom] = {}
+    for room in rooms:
+        if (last := newest.get(room.id)) is None:
+            continue
+        readings = store.readings(room.id, restore_since(last.time, ZoneInfo(room.timezone)), None)
+        estimates: list[EstimateRecord] = []
+        if zones.get(room.id, room.timezone) == room.timezone:
+            estimates = store.estimates(room.id, last.time - RECENT_ESTIMATES, None, limit=10_000)
+        found[room.id] = StoredRoom(readings, estimates)
+    return found
 
-    def __init__(self, store: Store, models: RoomModels) -> None:
-        self._store = store
-        self._models = models
 
-    def model(self, room: RoomConfig) -> Model | None:
-        """Give the model that a room begins with; where its file cannot be used, that of the last time."""
-        try:
-            return self._models.begin(room.id, room.model)
-        except InputError as error:
-            log.error("room %s: its model file cannot be used: %s", room.id, error)
-        try:
-            return self._models.active(room.id)
-        except InputError as error:
-            log.error("room %s: the model it had cannot be used either: %s", room.id, error)
-            return None
-
-    def models(self, rooms: Iterable[RoomConfig]) -> tuple[dict[str, Model | None], StoreError | None]:
-        """Give the models that rooms begin with, up to where the store fails."""
-        found: dict[str, Model | None] = {}
-        for room in rooms:
-            try:
-                found[room.id] = self.model(room)
-            except StoreError as error:
-                return found, error
-        return found, None
-
-    def kept(
-        self, rooms: Iterable[RoomConfig], newest: Mapping[str, Reading], zones: Mapping[str, str]
-    ) -> Kept:
-        """Give what rooms are taken up with.
-
-        Parameters
-        ----------
-        rooms : iterable of RoomConfig
-        newest : mapping
-            The newest reading of each that has one.
-        zones : mapping
-            The zone that each was last estimated in: what it said in another is of other days.
-        """
-        found: Kept = {}
-        for room in rooms:
-            if (last := newest.get(room.id)) is None:
-                continue
-            readings = self._store.readings(room.id, window(last.time, ZoneInfo(room.timezone)), None)
-            said: list[Estimated] = []
-            if zones.get(room.id, room.timezone) == room.timezone:
-                said = self._store.estimates(room.id, last.time - LAST_SAID, None, limit=10_000)
-            found[room.id] = readings, said
-        return found
+def in_batches(rooms: Sequence[RoomConfig]) -> Iterator[Sequence[RoomConfig]]:
+    """Yield rooms in batches that are small enough to keep other work waiting only briefly."""
+    return (rooms[first : first + ROOMS_AT_ONCE] for first in range(0, len(rooms), ROOMS_AT_ONCE))

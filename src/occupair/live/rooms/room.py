@@ -1,7 +1,11 @@
-"""One room of the service: readings in whatever order, estimates of its local day.
+"""One room of the service: which grid readings of its local day are estimated, and again after late readings.
 
-What is estimated of a day is a function of the readings that are kept of it, and of those some hours before
-midnight: not of the order in which they came, and not of restarts in between.
+The estimates of a day depend only on the stored readings of that day and of some hours before midnight, not
+on the order in which they arrived nor on restarts in between.
+
+Methods that estimate are generators: they yield the readings to be estimated one by one, receive an
+estimate for each, and return their result. The engine runs those of many rooms side by side and estimates
+each round as one batch.
 """
 
 from __future__ import annotations
@@ -10,447 +14,410 @@ import datetime as dt
 import math
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from occupair.live.instants import to_microseconds, to_time
-from occupair.live.messages import Estimated, Fate, Quality, Reading, RoomState, unknown_state
-from occupair.live.rooms.batching import Work, alone
-from occupair.live.rooms.reading_grid import VENTILATION_HOLDS, Column, Row, Rows, Slots
-from occupair.live.rooms.sensor_clock import SensorClock
-from occupair.live.rooms.sensor_faults import LOOKS_BACK, Watch, is_plausible
+from occupair.live.messages import (
+    EstimateRecord,
+    Quality,
+    Reading,
+    ReadingOutcome,
+    to_microseconds,
+    to_time,
+)
+from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.reading_grid import (
+    VENTILATION_HOLD,
+    EstimatedReadings,
+    GridReading,
+    ReadingGrid,
+    TimeSeries,
+    local_day,
+)
+from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, SensorClock, is_plausible
 from occupair.live_room import Estimate, LiveRoom
-from occupair.live_rooms import Due
+from occupair.live_rooms import NextReading
 from occupair.readings.grid import MINUTE
 from occupair.room.lags import PUBLISHED_LAG, lag_in_readings
 
-AT_MIDNIGHT = 30.0
-"""A day whose first reading comes this long after midnight still begins with an empty room [min]."""
-AHEAD = dt.timedelta(minutes=2)
-"""How far a sensor's clock may be ahead of ours."""
-TREND = 10.0
-"""How far back a count is compared with for its trend [min]."""
+EMPTY_AT_MIDNIGHT = 30.0
+"""A day whose first reading is at most this long after midnight starts with an empty room [min]."""
 UNTRAINED_INTERVAL = 1.0
-"""Grid of a room that has no model yet [min]."""
-NO_VENTILATION = "ventilation is not known, and the model needs it"
+"""Interval of the grid of a room without a model [min]."""
+READINGS_KEPT = max(FAULT_LOOKBACK, VENTILATION_HOLD)
+"""Readings up to this long before midnight affect the estimates of a day [min]."""
+
+T = TypeVar("T")
+Estimation = Generator[NextReading, Estimate, T]
+"""Yields readings to be estimated, receives their estimates, and returns a result."""
 
 
 class Model(NamedTuple):
-    """What a room is estimated with."""
+    """A model in use."""
 
     version: int  # in the store
     room: LiveRoom  # before its first reading
 
 
-class Track:
+class Room:
     """One room.
 
     Parameters
     ----------
-    room : str
-        Its id.
+    id : str
+        Room id.
     zone : ZoneInfo
-        Where midnight is.
+        Time zone; days start at local midnight.
     model : Model, optional
-        What it is estimated with.
+        Model in use.
+
+    Attributes
+    ----------
+    broken : bool
+        Whether estimation failed with an unexpected error. Readings are still stored.
+    fault : Cause, optional
+        Why the newest grid reading has no estimate.
+    lag : int
+        Lag of refined estimates [intervals].
     """
 
-    def __init__(self, room: str, zone: ZoneInfo, model: Model | None = None) -> None:
-        self.room = room
+    def __init__(self, id: str, zone: ZoneInfo, model: Model | None = None) -> None:
+        self.id = id
         self.zone = zone
         self.clock = SensorClock()
-        self.broken = False  # whether estimating failed, which it never should; readings are still taken
-        self._failed = Column()  # CO2 that no room can have [ppm]
-        self._slots = Slots(UNTRAINED_INTERVAL)
-        self._day: tuple[int, int] | None = None  # midnight before and after the newest row [us]
-        self._restless = False  # whether newest rows have been changed after they were estimated
+        self.broken = False
+        self.fault: Cause | None = None
+        self.grid = ReadingGrid(UNTRAINED_INTERVAL)
+        self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
+        self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]
+        self._changes_newest = False  # whether the newest grid reading was changed after it was estimated
         self._live: LiveRoom | None = None
-        self._before: LiveRoom | None = None  # of a restless room, as it was before its newest row
-        alone(self.use(model))
+        self._live_before: LiveRoom | None = None  # before the newest grid reading, if that tends to change
+        self._set_model(model)
 
-    def use(self, model: Model | None) -> Work[list[Estimated]]:
-        """Estimate with a model from now on; what it says of today."""
-        self.model, self.broken = model, False
-        old = self._slots
-        self._slots = Slots(UNTRAINED_INTERVAL if model is None else model.room.interval)
-        self._slots.co2, self._slots.ventilation = old.co2, old.ventilation
-        self._watch = Watch(self._slots.co2)
-        self._wait = lag_in_readings(PUBLISHED_LAG, self._slots.step / MINUTE)
-        self._forget_rows()
-        if not len(self._slots.co2):
+    @property
+    def midnight(self) -> dt.datetime | None:
+        """Local midnight at the start of the newest reading's day, in UTC."""
+        return None if self._day is None else to_time(self._day[0])
+
+    @property
+    def newest_estimate(self) -> EstimateRecord | None:
+        """The estimate of the newest grid reading."""
+        return self._recent[-1] if self._recent else None
+
+    def refined_estimate(self, lag: int) -> float | None:
+        """Return the refined estimate for ``lag`` intervals ago [people], None before the first reading."""
+        if self._live is None or len(self._live) <= lag:
+            return None
+        return self._live.refined_estimate(lag)
+
+    def use_model(self, model: Model | None) -> Estimation[list[EstimateRecord]]:
+        """Switch to another model and return its estimates for today."""
+        self._set_model(model)
+        if not len(self.grid.co2):
             return []
-        self._begin_last_day()
+        self._start_newest_day()
         return (yield from self._replay())
 
-    def inherit(self, other: Track) -> None:
-        """Take over all that another track of the same room has read, before a model is used."""
-        self.clock, self._failed = other.clock, other._failed
-        self._slots.co2, self._slots.ventilation = other._slots.co2, other._slots.ventilation
+    def take_readings_of(self, other: Room) -> None:
+        """Take over the readings of another object for the same room, before a model is used."""
+        self.clock, self.out_of_range = other.clock, other.out_of_range
+        self.grid.co2, self.grid.ventilation = other.grid.co2, other.grid.ventilation
 
     def has(self, reading: Reading) -> bool:
-        """Tell whether all that a reading says of its time is known."""
+        """Whether the room already has a value for everything in a reading."""
         time = to_microseconds(reading.time)
-        known_co2 = reading.co2 is None or self._slots.co2.has(time) or self._failed.has(time)
-        return known_co2 and (reading.ventilation is None or self._slots.ventilation.has(time))
+        has_co2 = reading.co2 is None or self._has_co2(time)
+        return has_co2 and (reading.ventilation is None or self.grid.ventilation.has(time))
 
-    def take(self, readings: Sequence[Reading]) -> Work[tuple[list[Fate], list[Estimated]]]:
-        """Take readings, in whatever order.
+    def add_readings(
+        self, readings: Sequence[Reading]
+    ) -> Estimation[tuple[list[ReadingOutcome], list[EstimateRecord]]]:
+        """Add readings in any order.
 
         Returns
         -------
-        fates, estimates
-            What became of each; and the estimates that are new or not what they were.
+        outcomes, estimates
+            The outcome of each reading, and the estimates that are new or have changed.
         """
-        fates, ticks, changes = [], [], []
+        outcomes, grid_times, changed_from = [], [], []
         for reading in readings:
             if self.has(reading):
-                fates.append(Fate.DUPLICATE)
+                outcomes.append(ReadingOutcome.DUPLICATE)
                 continue
             time = to_microseconds(reading.time)
-            ticks.append(self._tick(time))
-            fates.append(self._fate(ticks[-1]))
-            self._put(time, reading)
-            before = self._slots.co2.before(time - 1)  # it is held until this one, if that is near
-            changes.append(ticks[-1] if before < 0 else self._tick(self._slots.co2.times[before]))
-        if self._day is not None and ticks and max(ticks) >= self._day[1]:
-            self.broken = False  # another day, another try
-        estimates = (yield from self._revise(min(ticks + changes))) if ticks and not self.broken else []
-        return fates, estimates
+            grid_times.append(self._grid_time(time))
+            outcomes.append(self._outcome(grid_times[-1]))
+            self._insert(time, reading)
+            before = self.grid.co2.last_index(time - 1)  # a short gap up to this reading is now bridged
+            changed_from.append(
+                grid_times[-1] if before < 0 else self._grid_time(self.grid.co2.times[before])
+            )
+        if self._day is not None and grid_times and max(grid_times) >= self._day[1]:
+            self.broken = False  # retry on a new day
+        if not grid_times or self.broken:
+            return outcomes, []
+        return outcomes, (yield from self._update(min(grid_times + changed_from)))
 
-    def restore(self, readings: Iterable[Reading], said: Iterable[Estimated] = ()) -> Work[list[Estimated]]:
-        """Become the room that took these readings; what had to be estimated anew for that.
+    def restore(
+        self, readings: Iterable[Reading], estimates: Iterable[EstimateRecord] = ()
+    ) -> Estimation[list[EstimateRecord]]:
+        """Restore the room after a restart and return the estimates that had to be computed again.
 
         Parameters
         ----------
         readings : iterable of Reading
-            All that are kept since ``window``.
-        said : iterable of Estimated
-            What was said of the last times; without it the whole day is estimated anew, which takes longer.
+            All stored readings since ``restore_since``.
+        estimates : iterable of EstimateRecord
+            The newest stored estimates. Without them the whole day is estimated again, which takes longer.
         """
         for reading in readings:
             if not self.has(reading):
-                self._put(to_microseconds(reading.time), reading)
-        if not len(self._slots.co2):
+                self._insert(to_microseconds(reading.time), reading)
+        if not len(self.grid.co2):
             return []
-        self._begin_last_day()
-        if self._resume({one.time: one for one in said}):
+        self._start_newest_day()
+        if self._resume({one.time: one for one in estimates}):
             return []
         return (yield from self._replay())
 
-    @property
-    def midnight(self) -> dt.datetime | None:
-        """When the day of the newest reading began."""
-        return None if self._day is None else to_time(self._day[0])
-
-    def state(self, now: dt.datetime, stale_after: float) -> RoomState:
-        """Say what the room says; silence of more than ``stale_after`` [min] counts as not knowing."""
-        newest = self._said[-1] if self._said else None
-        quality, reason = self._quality(newest, now, stale_after)
-        if newest is None:
-            return unknown_state(self.room, quality, reason)
-        known = newest.people is not None and not reason
-        exact = newest.people if known else None
-        return RoomState(
-            room=self.room,
-            time=newest.time,
-            people=None if exact is None else round(exact),
-            people_exact=exact,
-            low=newest.low if known else None,
-            high=newest.high if known else None,
-            occupied=None if exact is None else round(exact) > 0,
-            co2=newest.co2,
-            co2_smoothed=newest.co2_smoothed,
-            ventilation=newest.ventilation,
-            people_refined=self._thought_of(self._wait) if known else None,
-            quality=quality,
-            reason=reason,
-            trend=0 if exact is None else self._trend(exact),
-        )
-
     # ---- readings ----
 
-    def _put(self, time: int, reading: Reading) -> None:
-        if self._day is not None and time < self._day[0] - _kept_before_midnight():
-            return  # of no matter to this day
-        known = self._slots.co2.has(time) or self._failed.has(time)
-        if reading.co2 is not None and not known:
-            column = self._slots.co2 if is_plausible(reading.co2) else self._failed
-            place = column.put(time, reading.co2)
-            if place < len(column) - 1:
-                self._watch.begin()
-        if reading.ventilation is not None and not self._slots.ventilation.has(time):
-            self._slots.ventilation.put(time, reading.ventilation)
+    def _insert(self, time: int, reading: Reading) -> None:
+        if self._day is not None and time < self._day[0] - round(READINGS_KEPT * MINUTE):
+            return  # too old to affect any estimate
+        if reading.co2 is not None and not self._has_co2(time):
+            series = self.grid.co2 if is_plausible(reading.co2) else self.out_of_range
+            index = series.insert(time, reading.co2)
+            if index < len(series) - 1:
+                self._faults.reset()
+        if reading.ventilation is not None and not self.grid.ventilation.has(time):
+            self.grid.ventilation.insert(time, reading.ventilation)
         if reading.co2 is not None:
-            self.clock.see(reading)
+            self.clock.add(reading)
 
-    def _fate(self, tick: int) -> Fate:
-        if self._day is not None and tick < self._day[0]:
-            return Fate.TOO_LATE
-        return Fate.LATE if len(self._rows) and tick < self._rows.ticks[-1] else Fate.ACCEPTED
+    def _has_co2(self, time: int) -> bool:
+        return self.grid.co2.has(time) or self.out_of_range.has(time)
 
-    # ---- rows ----
+    def _outcome(self, grid_time: int) -> ReadingOutcome:
+        if self._day is not None and grid_time < self._day[0]:
+            return ReadingOutcome.TOO_LATE
+        is_late = len(self._estimated) and grid_time < self._estimated.times[-1]
+        return ReadingOutcome.LATE if is_late else ReadingOutcome.ACCEPTED
 
-    def _revise(self, since: int) -> Work[list[Estimated]]:
-        """Estimate anew from a grid time on, as far as that changes anything."""
-        if self._day is None:
-            if not len(self._slots.co2):
-                return []
-            self._begin_day(self._tick(self._slots.co2.times[0]))
-        assert self._day is not None
-        known = self._rows.ticks
-        begin = max(min(since, known[-1] + self._slots.step if known else since), self._day[0])
-        place = bisect_left(known, begin)
-        rows = self._rows_since(begin)
-        if place < len(known) - 1:
-            self._watch.begin()
-        same = 0
-        while place < len(known) and same < len(rows) and self._is_same(place, rows[same]):
-            place, same = place + 1, same + 1
-        rows = rows[same:]
-        if not rows:
-            return []
-        if place == len(known) - 1 and (self._live is None or self._before is not None):
-            self._live = None if self._before is None else self._before.copy()
-            self._rows.pop()
-            self._said.pop()
-        elif place < len(known):
-            self._restless |= place == len(known) - 1
-            return (yield from self._replay(min(rows[0].tick, known[max(place - self._wait, 0)])))
-        return (yield from self._add(rows))
+    def _grid_time(self, time: int) -> int:
+        """Return the first grid time at or after a time [us]."""
+        is_today = self._day is not None and self._day[0] <= time < self._day[1]
+        start, stop = self._day if self._day is not None and is_today else local_day(self.zone, time)
+        return min(time + (start - time) % self.grid.step, stop)
 
-    def _is_same(self, place: int, row: Row) -> bool:
-        return self._rows.is_at(place, row, suspect=bool(self._watch.at(row.tick)))
-
-    def _rows_since(self, since: int) -> list[Row]:
-        """Give the rows from a time on; every midnight is a grid time, also where the clock changes."""
-        rows: list[Row] = []
-        stop, newest = since, self._slots.co2.times[-1] + self._slots.step
+    def _grid_readings(self, since: int) -> list[GridReading]:
+        """Return the grid readings from a time on; every local midnight is a grid time, also across DST."""
+        found: list[GridReading] = []
+        stop, newest = since, self.grid.co2.times[-1] + self.grid.step
         while stop <= newest or stop == since:
-            start, stop = day_of(self.zone, stop)
-            rows += self._slots.rows(max(since, start), stop, midnight=start)
-        return rows
+            start, stop = local_day(self.zone, stop)
+            found += self.grid.readings(max(since, start), stop, midnight=start)
+        return found
 
-    def _add(self, rows: list[Row]) -> Work[list[Estimated]]:
-        estimates: dict[dt.datetime, Estimated] = {}
-        for number, row in enumerate(rows):
-            if self._restless and number == len(rows) - 1 and self._live is not None:
-                self._before = self._live.copy()
-            for one in (yield from self._step(row)):
+    # ---- what is estimated, and estimated again ----
+
+    def _update(self, since: int) -> Estimation[list[EstimateRecord]]:
+        """Estimate the grid readings from a time on that are new or have changed."""
+        if self._day is None:
+            if not len(self.grid.co2):
+                return []
+            self._start_day(self._grid_time(self.grid.co2.times[0]))
+        assert self._day is not None
+        times = self._estimated.times
+        start = max(min(since, times[-1] + self.grid.step if times else since), self._day[0])
+        index = bisect_left(times, start)
+        readings = self._grid_readings(start)
+        if index < len(times) - 1:
+            self._faults.reset()
+        n_same = 0
+        while index < len(times) and n_same < len(readings) and self._is_same(index, readings[n_same]):
+            index, n_same = index + 1, n_same + 1
+        readings = readings[n_same:]
+        if not readings:
+            return []
+        if index == len(times) - 1 and (self._live is None or self._live_before is not None):
+            self._live = None if self._live_before is None else self._live_before.copy()
+            self._estimated.pop()
+            self._recent.pop()
+        elif index < len(times):
+            self._changes_newest |= index == len(times) - 1
+            return (yield from self._replay(min(readings[0].time, times[max(index - self.lag, 0)])))
+        return (yield from self._estimate_all(readings))
+
+    def _is_same(self, index: int, reading: GridReading) -> bool:
+        suspect = self._faults.fault_at(reading.time) is not None
+        return self._estimated.is_same(index, reading, suspect=suspect)
+
+    def _replay(self, since: int = 0) -> Estimation[list[EstimateRecord]]:
+        """Estimate the day again, as far as estimates from a grid time on may change, and return those."""
+        assert self._day is not None
+        self._start_day(self._day[0])
+        readings = self._grid_readings(self._day[0])
+        changed = bisect_left([reading.time for reading in readings], since)
+        start = max(changed - self.lag - 1, 0)  # refined estimates reach back that far
+        self._skip(readings[:start])
+        estimates = yield from self._estimate_all(readings[start:])
+        return [one for one in estimates if to_microseconds(one.time) >= since]
+
+    def _resume(self, stored: dict[dt.datetime, EstimateRecord]) -> bool:
+        """Continue from the stored estimates of the newest grid readings; False if any of them is missing."""
+        assert self._day is not None
+        readings = self._grid_readings(self._day[0])
+        newest = [stored.get(to_time(reading.time)) for reading in readings[-self.lag - 2 :]]
+        found = [one for one in newest if one is not None]
+        if len(found) < len(newest):
+            return False
+        self._skip(readings)
+        self._recent.extend(found)
+        last = readings[-1]
+        self.fault = (
+            self._faults.fault_at(last.time) if self._is_usable(last) else Cause(Reason.VENTILATION_UNKNOWN)
+        )
+        return True
+
+    def _skip(self, readings: list[GridReading]) -> None:
+        """Advance past grid readings without estimating each of them, which is much faster."""
+        for reading in readings:
+            self._estimated.append(reading, suspect=self._faults.fault_at(reading.time) is not None)
+        first = len(readings)  # start of the newest run without a gap
+        while first > 0 and self._is_usable(readings[first - 1]) and self._is_contiguous(readings, first):
+            first -= 1
+        readings = readings[first:]
+        if readings and self._live is not None:
+            flow = np.array([reading.ventilation or 0.0 for reading in readings])
+            times = [to_time(reading.time).astimezone(self.zone) for reading in readings]
+            self._live.resume(times, np.array([reading.co2 for reading in readings]), flow)
+
+    def _is_contiguous(self, readings: list[GridReading], index: int) -> bool:
+        """Whether there is no gap between the grid readings before and at an index."""
+        return index == len(readings) or readings[index].time - readings[index - 1].time == self.grid.step
+
+    def _is_usable(self, reading: GridReading) -> bool:
+        needs_ventilation = self.model is not None and self.model.room.uses_ventilation
+        return reading.ventilation is not None or not needs_ventilation
+
+    # ---- estimates ----
+
+    def _estimate_all(self, readings: list[GridReading]) -> Estimation[list[EstimateRecord]]:
+        """Estimate grid readings and return the estimates that are new or were refined."""
+        estimates: dict[dt.datetime, EstimateRecord] = {}
+        for number, reading in enumerate(readings, start=1):
+            if self._changes_newest and number == len(readings) and self._live is not None:
+                self._live_before = self._live.copy()
+            for one in (yield from self._estimate_and_refine(reading)):
                 estimates[one.time] = one
         return list(estimates.values())
 
-    def _replay(self, since: int = 0) -> Work[list[Estimated]]:
-        """Estimate the day anew, or what of it may change from a grid time on; the estimates from then on."""
-        assert self._day is not None
-        self._begin_day(self._day[0])
-        rows = self._rows_since(self._day[0])
-        changed = bisect_left([row.tick for row in rows], since)
-        begin = max(changed - self._wait - 1, 0)  # what was said of the rows between gets a second thought
-        self._pass_over(rows[:begin])
-        estimates = yield from self._add(rows[begin:])
-        return [one for one in estimates if to_microseconds(one.time) >= since]
-
-    def _resume(self, said: dict[dt.datetime, Estimated]) -> bool:
-        """Go on from what was said of the last rows, if that is known."""
-        assert self._day is not None
-        rows = self._rows_since(self._day[0])
-        last = [said.get(to_time(row.tick)) for row in rows[-self._wait - 2 :]]
-        known = [one for one in last if one is not None]
-        if len(known) < len(last):
-            return False
-        self._pass_over(rows)
-        self._said.extend(known)
-        self.fault = self._watch.at(rows[-1].tick) if self._is_usable(rows[-1]) else NO_VENTILATION
-        return True
-
-    def _pass_over(self, rows: list[Row]) -> None:
-        """Become the day that has estimated these rows, in less time than that would take."""
-        for row in rows:
-            self._rows.append(row, suspect=bool(self._watch.at(row.tick)))
-        first = len(rows)  # of those without a gap until now
-        while first > 0 and self._is_usable(rows[first - 1]) and self._is_next(rows, first):
-            first -= 1
-        rows = rows[first:]
-        if rows and self._live is not None:
-            flow = np.array([row.ventilation or 0.0 for row in rows])
-            times = [to_time(row.tick).astimezone(self.zone) for row in rows]
-            self._live.resume(times, np.array([row.co2 for row in rows]), flow)
-
-    def _is_next(self, rows: list[Row], place: int) -> bool:
-        """Tell whether nothing is missing between the row before a place and that at it."""
-        return place == len(rows) or rows[place].tick - rows[place - 1].tick == self._slots.step
-
-    def _is_usable(self, row: Row) -> bool:
-        needs_flow = self.model is not None and self.model.room.uses_ventilation
-        return row.ventilation is not None or not needs_flow
-
-    def _step(self, row: Row) -> Work[list[Estimated]]:
-        """Estimate the next row; also what is now thought of twenty minutes before."""
-        if self._day is None or row.tick >= self._day[1]:
-            self._begin_day(row.tick)
-        self.fault = self._watch.at(row.tick)
-        self._rows.append(row, suspect=bool(self.fault))
-        self._said.append((yield from self._estimate(row)))
-        newest = self._said[-1]
-        if self._live is None or not self._is_usable(row):
+    def _estimate_and_refine(self, reading: GridReading) -> Estimation[list[EstimateRecord]]:
+        """Estimate the next grid reading and refine the estimate of ``lag`` intervals before it."""
+        if self._day is None or reading.time >= self._day[1]:
+            self._start_day(reading.time)
+        self.fault = self._faults.fault_at(reading.time)
+        self._estimated.append(reading, suspect=self.fault is not None)
+        newest = yield from self._estimate(reading)
+        self._recent.append(newest)
+        if self._live is None or not self._is_usable(reading):
             return [newest]
-        if not 0 < self._wait < min(len(self._said), len(self._live)):
+        if not 0 < self.lag < min(len(self._recent), len(self._live)):
             return [newest]
-        earlier = self._said[-1 - self._wait]
-        before = to_time(row.tick - self._wait * self._slots.step)
-        if earlier.time != before or earlier.people is None:
+        earlier = self._recent[-1 - self.lag]
+        refined_time = to_time(reading.time - self.lag * self.grid.step)
+        if earlier.time != refined_time or earlier.people is None:
             return [newest]
-        earlier = replace(earlier, people_refined=self._live.thought_of(self._wait))
-        self._said[-1 - self._wait] = earlier
+        earlier = replace(earlier, people_refined=self._live.refined_estimate(self.lag))
+        self._recent[-1 - self.lag] = earlier
         return [earlier, newest]
 
-    def _estimate(self, row: Row) -> Work[Estimated]:
+    def _estimate(self, reading: GridReading) -> Estimation[EstimateRecord]:
         if self._live is None:
-            return self._said_of(row, Quality.UNTRAINED)
-        if not self._is_usable(row):
-            self.fault = NO_VENTILATION
-            return self._said_of(row, Quality.SUSPECT)
-        local = to_time(row.tick).astimezone(self.zone)
-        found = yield Due(self._live, local, row.co2, row.ventilation)
-        if not math.isfinite(found.people):
-            self.fault = "the model gives no number"
+            return self._record(reading, Quality.UNTRAINED)
+        if not self._is_usable(reading):
+            self.fault = Cause(Reason.VENTILATION_UNKNOWN)
+            return self._record(reading, Quality.SUSPECT)
+        local = to_time(reading.time).astimezone(self.zone)
+        estimate = yield NextReading(self._live, local, reading.co2, reading.ventilation)
+        if not math.isfinite(estimate.people):
+            self.fault = Cause(Reason.INVALID_ESTIMATE)
         if self.fault:
-            return self._said_of(row, Quality.SUSPECT, self._live.co2_now)
-        quality = Quality.OK if found.quality == "ok" else Quality.STARTING
-        is_known = quality is Quality.OK or self._began_empty(row.tick)
-        return self._said_of(row, quality, self._live.co2_now, found if is_known else None)
+            return self._record(reading, Quality.SUSPECT, self._live.co2_now)
+        quality = Quality.OK if estimate.quality == "ok" else Quality.STARTING
+        is_known = quality is Quality.OK or self._started_empty(reading.time)
+        return self._record(reading, quality, self._live.co2_now, estimate if is_known else None)
 
-    def _said_of(
-        self, row: Row, quality: Quality, co2_smoothed: float | None = None, found: Estimate | None = None
-    ) -> Estimated:
-        return Estimated(
-            room=self.room,
-            time=to_time(row.tick),
-            people=found and found.people,
-            low=found and found.low,
-            high=found and found.high,
-            people_refined=found.people if found and self._wait == 0 else None,
-            co2=row.co2,
-            co2_smoothed=row.co2 if co2_smoothed is None else co2_smoothed,
-            ventilation=row.ventilation,
+    def _record(
+        self,
+        reading: GridReading,
+        quality: Quality,
+        co2_smoothed: float | None = None,
+        estimate: Estimate | None = None,
+    ) -> EstimateRecord:
+        return EstimateRecord(
+            room=self.id,
+            time=to_time(reading.time),
+            people=estimate and estimate.people,
+            low=estimate and estimate.low,
+            high=estimate and estimate.high,
+            people_refined=estimate.people if estimate and self.lag == 0 else None,
+            co2=reading.co2,
+            co2_smoothed=reading.co2 if co2_smoothed is None else co2_smoothed,
+            ventilation=reading.ventilation,
             quality=quality,
         )
 
-    def _began_empty(self, tick: int) -> bool:
-        """Tell whether the readings until now, without a gap, began at midnight, with nobody in."""
+    def _started_empty(self, time: int) -> bool:
+        """Whether the readings up to a time go back to midnight without a gap, when the room was empty."""
         assert self._live is not None
         assert self._day is not None
-        return tick - (len(self._live) - 1) * self._slots.step - self._day[0] <= AT_MIDNIGHT * MINUTE
+        first = time - (len(self._live) - 1) * self.grid.step
+        return first - self._day[0] <= EMPTY_AT_MIDNIGHT * MINUTE
 
-    # ---- days ----
+    # ---- models and days ----
 
-    def _begin_last_day(self) -> None:
-        """Start the day of the last row."""
-        self._begin_day(self._slots.co2.times[-1])
+    def _set_model(self, model: Model | None) -> None:
+        self.model, self.broken = model, False
+        self.grid = self.grid.with_interval(UNTRAINED_INTERVAL if model is None else model.room.interval)
+        self._faults = FaultDetector(self.grid.co2)
+        self.lag = lag_in_readings(PUBLISHED_LAG, self.grid.step / MINUTE)
+        self._drop_estimates()
+
+    def _start_newest_day(self) -> None:
+        """Start the day of the newest grid reading."""
+        self._start_day(self.grid.co2.times[-1])
         assert self._day is not None
-        rows = self._rows_since(self._day[0])
-        if rows and rows[-1].tick >= self._day[1]:
-            self._begin_day(rows[-1].tick)
+        readings = self._grid_readings(self._day[0])
+        if readings and readings[-1].time >= self._day[1]:
+            self._start_day(readings[-1].time)
 
-    def _begin_day(self, time: int) -> None:
-        """Start the local day of a time; what is older than matters for it is forgotten."""
-        self._day = day_of(self.zone, time)
-        for column in (self._slots.co2, self._slots.ventilation, self._failed):
-            column.forget_before(self._day[0] - _kept_before_midnight())
-        self._forget_rows()
+    def _start_day(self, time: int) -> None:
+        """Start the local day of a time [us] with an empty room, and drop readings too old to affect it."""
+        self._day = local_day(self.zone, time)
+        for series in (self.grid.co2, self.grid.ventilation, self.out_of_range):
+            series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
+        self._drop_estimates()
         self._live = None if self.model is None else self.model.room.anew()
 
-    def _forget_rows(self) -> None:
-        self._rows = Rows()
-        self._said: deque[Estimated] = deque(maxlen=self._wait + 2)
-        self._watch.begin()
-        self.fault = ""
-        self._live = self._before = None
-
-    def _tick(self, time: int) -> int:
-        """Give the first grid time at or after a time."""
-        start, stop = (
-            self._day if self._day and self._day[0] <= time < self._day[1] else day_of(self.zone, time)
-        )
-        return min(time + (start - time) % self._slots.step, stop)
-
-    # ---- what it says ----
-
-    def _quality(self, newest: Estimated | None, now: dt.datetime, stale_after: float) -> tuple[Quality, str]:
-        if self.model is None:
-            return Quality.UNTRAINED, "the room has no model yet"
-        if self.clock.received is None:
-            return Quality.STALE, "no reading yet"
-        if (now - self.clock.received).total_seconds() > 60 * stale_after:
-            return Quality.STALE, self._silent_since(self.clock.received, now)
-        if fault := self._fault_now(newest, now):
-            return Quality.SUSPECT, fault
-        if newest is None:
-            return Quality.STALE, "no CO2 reading yet"
-        if (now - newest.time).total_seconds() > 60 * stale_after and not self.clock.catches_up(now):
-            return Quality.STALE, self._silent_since(newest.time, now)
-        if newest.people is None:
-            return newest.quality, "little was seen since readings began"
-        return newest.quality, ""
-
-    def _fault_now(self, newest: Estimated | None, now: dt.datetime) -> str:
-        """Say what is wrong with the sensor, its clock or ours."""
-        if self.broken:
-            return "estimating failed: see the log"
-        if self.clock.fault:
-            return self.clock.fault
-        ahead = AHEAD + dt.timedelta(microseconds=self._slots.step)
-        if newest is not None and newest.time > now + ahead:
-            return "the newest reading is of a time to come: a clock was wrong"
-        if len(self._failed) and self._failed.times[-1] > (self._slots.co2.times or [-1])[-1]:
-            return f"the sensor reads {self._failed.values[-1]:g} ppm"
-        return self.fault if newest is not None and newest.quality is Quality.SUSPECT else ""
-
-    def _silent_since(self, last: dt.datetime, now: dt.datetime) -> str:
-        """Say since when nothing came, in words that stay the same while nothing comes."""
-        last, now = last.astimezone(self.zone), now.astimezone(self.zone)
-        when = f"{last:%H:%M}" if last.date() == now.date() else f"{last:%d %B}"
-        return f"no reading since {when}"
-
-    def _thought_of(self, back: int) -> float | None:
-        if self._live is None or len(self._live) <= back:
-            return None
-        return self._live.thought_of(back)
-
-    def _trend(self, people: float) -> int:
-        before = self._thought_of(round(TREND * MINUTE / self._slots.step))
-        if before is None or abs(people - before) < 0.75:
-            return 0
-        return 1 if people > before else -1
+    def _drop_estimates(self) -> None:
+        self._estimated = EstimatedReadings()
+        self._recent: deque[EstimateRecord] = deque(maxlen=self.lag + 2)
+        self._faults.reset()
+        self.fault = None
+        self._live = self._live_before = None
 
 
-def day_of(zone: ZoneInfo, time: int) -> tuple[int, int]:
-    """Give the local midnight before and after a time [us]."""
-    return _midnights(zone, to_time(time).astimezone(zone).date())
+def restore_since(newest: dt.datetime, zone: ZoneInfo) -> dt.datetime:
+    """Return the time since when readings are needed to restore a room whose newest reading has this time.
 
-
-@lru_cache(maxsize=1024)
-def _midnights(zone: ZoneInfo, date: dt.date) -> tuple[int, int]:
-    days = (date, date + dt.timedelta(days=1))
-    start, stop = (to_microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=zone)) for d in days)
-    return start, stop
-
-
-def midnight_before(time: dt.datetime, zone: ZoneInfo) -> dt.datetime:
-    """Give the local midnight before a time, in UTC."""
-    return to_time(day_of(zone, to_microseconds(time))[0])
-
-
-def window(newest: dt.datetime, zone: ZoneInfo) -> dt.datetime:
-    """Give a time since when readings matter to a room, when one of this time is the newest, CO2 or not."""
-    before = dt.timedelta(days=1, microseconds=_kept_before_midnight())
-    return midnight_before(newest, zone) - before
-
-
-def _kept_before_midnight() -> int:
-    return round(max(LOOKS_BACK, VENTILATION_HOLDS) * MINUTE)
+    The newest reading may be one of ventilation, on a later day than the newest CO2.
+    """
+    midnight, _ = local_day(zone, to_microseconds(newest))
+    return to_time(midnight) - dt.timedelta(days=1, minutes=READINGS_KEPT)

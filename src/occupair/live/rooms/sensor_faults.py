@@ -1,35 +1,48 @@
-"""What a CO2 sensor says when it is broken: nothing, 0, always the same, or leaps.
+"""Sensor fault detection: implausible CO2 (out of range, stuck, jumping) and wrong sensor clocks.
 
-A count from such readings would be wrong and look sure. What is wrong at a reading follows from it and from
-those before it alone.
+An estimate from such readings would be wrong and look certain, so that the occupancy is reported as unknown.
+Whether CO2 is faulty at a reading depends on that reading and on those before it alone.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 
-from occupair.live.rooms.reading_grid import Column
+from occupair.live.messages import Reading
+from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.reading_grid import TimeSeries
 from occupair.readings.grid import MINUTE
 
 LEAST, MOST = 200.0, 40_000.0
-"""CO2 that a room can have [ppm]; a sensor says 0 when a read failed, and 65535 when it is broken."""
+"""Plausible CO2 [ppm]. Many sensors send 0 after a failed read and 65535 when broken."""
 STUCK = 120.0
-"""The same number for so long is a sensor that hangs [min]."""
+"""A sensor that repeats the same value for this long is stuck [min]."""
 STUCK_COARSE = 480.0
-"""The same for a sensor that rounds to ``COARSE`` ppm or more [min]: its numbers stand for hours."""
+"""The same for a sensor with a resolution of ``COARSE`` ppm or more, which repeats values for hours [min]."""
 COARSE = 5.0
+"""Resolution from which on a sensor counts as coarse [ppm]."""
 JUMP = 600.0
-"""More than people can do from one reading to the next [ppm]..."""
+"""A larger change between two readings is not caused by people [ppm]..."""
 STEEPEST = 150.0
-"""...or, if those are further apart, in a minute [ppm/min]."""
+"""...unless the readings are far apart and the rate of change stays below this [ppm/min]."""
 SETTLES = 20.0
-"""So long after a jump what is estimated still comes from it [min]."""
-LOOKS_BACK = max(STUCK, STUCK_COARSE, SETTLES)
-"""What is older does not matter [min]."""
+"""Time after a jump during which estimates are still affected by it [min]."""
+FAULT_LOOKBACK = max(STUCK, STUCK_COARSE, SETTLES)
+"""Older readings do not affect fault detection [min]."""
+
+CLOCK_BEHIND = dt.timedelta(minutes=15)
+"""A sensor clock that stays further behind than this is wrong."""
+CATCH_UP_RATE = 20.0
+"""Readings that arrive this many times faster than they were measured are a backlog being sent."""
+CATCH_UP_READINGS = 3
+"""Minimum number of such readings in a row."""
+CATCH_UP_TIME = dt.timedelta(seconds=5)
+"""Time after the last reading of a backlog during which its estimate still counts as current."""
 
 
 def is_plausible(co2: float) -> bool:
-    """Tell whether a room can have this CO2 [ppm].
+    """Whether a room can have this CO2 [ppm].
 
     Examples
     --------
@@ -39,48 +52,101 @@ def is_plausible(co2: float) -> bool:
     return LEAST <= co2 <= MOST
 
 
-class Watch:
-    """The faults of a room's CO2 readings, kept up as readings are added at the end.
+class FaultDetector:
+    """Detects a stuck or jumping CO2 sensor, incrementally as readings are appended.
 
     Parameters
     ----------
-    co2 : Column
-        Its plausible readings.
+    co2 : TimeSeries
+        The plausible CO2 readings of a room.
     """
 
-    def __init__(self, co2: Column) -> None:
+    def __init__(self, co2: TimeSeries) -> None:
         self._co2 = co2
-        self.begin()
+        self.reset()
 
-    def begin(self) -> None:
-        """Look at all readings anew."""
-        self._seen = 0
+    def reset(self) -> None:
+        """Start again from the first reading, after a reading was inserted or removed."""
+        self._n_seen = 0
         self._same_since = self._jumped = -(1 << 62)  # [us]
-        self._smallest = math.inf  # step between two readings that differ [ppm]
+        self._smallest_step = math.inf  # between two readings that differ [ppm]
 
-    def at(self, time: int) -> str:
-        """Say what is wrong at a time, no earlier than asked before; an empty text when nothing is."""
+    def fault_at(self, time: int) -> Cause | None:
+        """Return the fault at a time [us], or None. Times must not decrease between calls."""
         times = self._co2.times
-        while self._seen < len(times) and times[self._seen] <= time:
-            self._see(self._seen)
-            self._seen += 1
-        if not self._seen:
-            return ""
+        while self._n_seen < len(times) and times[self._n_seen] <= time:
+            self._add(self._n_seen)
+            self._n_seen += 1
+        if not self._n_seen:
+            return None
         if time - self._jumped < SETTLES * MINUTE:
-            return "CO2 jumped further than people can make it"
-        limit = STUCK_COARSE if COARSE <= self._smallest < math.inf else STUCK
-        same = (times[self._seen - 1] - self._same_since) / MINUTE
-        return f"CO2 has been the same for {same / 60:.0f} hours" if same >= limit else ""
+            return Cause(Reason.JUMP)
+        limit = STUCK_COARSE if COARSE <= self._smallest_step < math.inf else STUCK
+        unchanged = (times[self._n_seen - 1] - self._same_since) / MINUTE
+        return Cause(Reason.STUCK, {"hours": round(unchanged / 60)}) if unchanged >= limit else None
 
-    def _see(self, place: int) -> None:
+    def _add(self, index: int) -> None:
         times, values = self._co2.times, self._co2.values
-        time = times[place]
-        if place == 0:
+        time = times[index]
+        if index == 0:
             self._same_since = time
             return
-        step, minutes = abs(values[place] - values[place - 1]), (time - times[place - 1]) / MINUTE
+        step, minutes = abs(values[index] - values[index - 1]), (time - times[index - 1]) / MINUTE
         if step > 0:
             self._same_since = time
-            self._smallest = min(self._smallest, step)
+            self._smallest_step = min(self._smallest_step, step)
         if step > max(JUMP, STEEPEST * minutes):
             self._jumped = time
+
+
+class SensorClock:
+    """Detects a wrong sensor clock by comparing the times of measurement and of arrival of CO2 readings.
+
+    A backlog of old readings sent in quick succession, after an outage or from a recording, counts as current
+    while it arrives. A single old reading does not.
+
+    Attributes
+    ----------
+    received : datetime, optional
+        Time of arrival of the newest CO2 reading.
+    fault : Cause, optional
+        What is wrong with the time of the newest reading.
+    """
+
+    def __init__(self) -> None:
+        self.received: dt.datetime | None = None
+        self.fault: Cause | None = None
+        self._measured: dt.datetime | None = None
+        self._n_fast = 0  # readings in a row that arrived much faster than they were measured
+
+    def add(self, reading: Reading) -> None:
+        """Add a reading in the order of arrival."""
+        if self.received is not None and reading.received < self.received:
+            return
+        self.fault = None
+        if self.received is not None and self._measured is not None:
+            self._compare(reading.time - self._measured, reading.received - self.received, reading)
+        self.received, self._measured = reading.received, reading.time
+
+    def _compare(self, measured: dt.timedelta, arrived: dt.timedelta, reading: Reading) -> None:
+        """Tell a slow clock from a backlog: a backlog catches up, a slow clock stays as far behind."""
+        self._n_fast = self._n_fast + 1 if measured > CATCH_UP_RATE * arrived else 0
+        behind = reading.received - reading.time
+        if behind > CLOCK_BEHIND and abs(measured - arrived) < 0.5 * arrived:
+            self.fault = Cause(Reason.CLOCK_BEHIND, {"minutes": _minutes(behind)})
+
+    def set_ahead(self, ahead: dt.timedelta) -> None:
+        """Record that a reading was rejected because its time is in the future."""
+        self.fault = Cause(Reason.CLOCK_AHEAD, {"minutes": _minutes(ahead)})
+
+    def is_catching_up(self, now: dt.datetime) -> bool:
+        """Whether a backlog of old readings is arriving right now."""
+        return (
+            self._n_fast >= CATCH_UP_READINGS
+            and self.received is not None
+            and now - self.received <= CATCH_UP_TIME
+        )
+
+
+def _minutes(time: dt.timedelta) -> int:
+    return round(time.total_seconds() / 60)

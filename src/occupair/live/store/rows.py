@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import Row, Table, and_, func, or_
 from sqlalchemy.dialects import postgresql, sqlite
 
-from occupair.live.instants import to_microseconds, to_time
-from occupair.live.messages import Estimated, Quality, Reading
+from occupair.live.messages import EstimateRecord, Quality, Reading, to_microseconds, to_time
 from occupair.live.store import schema
 from occupair.live.store.values import check_texts, to_number
 from occupair.room.lags import PUBLISHED_FIELD
@@ -43,7 +42,7 @@ def reading_rows(readings: Sequence[Reading]) -> list[Values]:
     return [rows[key] for key in sorted(rows)]
 
 
-def estimate_rows(estimates: Sequence[Estimated]) -> list[Values]:
+def estimate_rows(estimates: Sequence[EstimateRecord]) -> list[Values]:
     """Give rows in the order of their key; of those of one room and time, the last."""
     check_texts("room", {estimate.room for estimate in estimates})
     rows: dict[tuple[str, int], Values] = {}
@@ -69,10 +68,10 @@ def to_reading(row: Row[Any]) -> Reading:
     return Reading(row.room, to_time(row.time), row.co2, row.ventilation, row.source, to_time(row.received))
 
 
-def to_estimated(row: Row[Any]) -> Estimated:
+def to_estimated(row: Row[Any]) -> EstimateRecord:
     """Give the estimate of a row."""
     nan = float("nan")
-    return Estimated(
+    return EstimateRecord(
         room=row.room,
         time=to_time(row.time),
         people=row.people,

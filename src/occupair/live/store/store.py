@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import CTE, Connection, Row, Select, Table, and_, delete, func, insert, select, text, update
 
 from occupair.errors import InputError
-from occupair.live.instants import to_microseconds, to_time
-from occupair.live.messages import Estimated, Label, Reading
+from occupair.live.messages import EstimateRecord, Label, Reading, to_microseconds, to_time
 from occupair.live.store import schema
 from occupair.live.store.engine import StoreError, open_engine, read_url, reading, shown, upgrade, writing
 from occupair.live.store.rows import estimate_rows, fill, reading_rows, replace, to_estimated, to_reading
@@ -122,7 +121,7 @@ class Store:
     def write(
         self,
         readings: Sequence[Reading],
-        estimates: Sequence[Estimated],
+        estimates: Sequence[EstimateRecord],
         *,
         activate: Mapping[str, int | None] | None = None,
         cleared: Mapping[str, dt.datetime] | None = None,
@@ -133,7 +132,7 @@ class Store:
         ----------
         readings : sequence of Reading
             Of a time that the room has a reading of, only what was not known then is filled in.
-        estimates : sequence of Estimated
+        estimates : sequence of EstimateRecord
             One of a time that the room has an estimate of takes its place.
         activate : mapping, optional
             Models by room that these estimates are by: used from now on, or none.
@@ -188,7 +187,7 @@ class Store:
         *,
         limit: int,
         after: dt.datetime | None = None,
-    ) -> list[Estimated]:
+    ) -> list[EstimateRecord]:
         """Give estimates of a room from ``since`` on, before ``until``, oldest first.
 
         At most ``limit`` of them: the next ones are those ``after`` the time of the last.
@@ -205,7 +204,7 @@ class Store:
         """Give the time zone that each room was last estimated in."""
         return {row.room: row.timezone for row in self._rows(select(schema.zones))}
 
-    def keep_zones(self, zones: Mapping[str, str]) -> None:
+    def set_zones(self, zones: Mapping[str, str]) -> None:
         """Keep the time zones that rooms are estimated in from now on."""
         check_texts("room", zones)
         rows = [{"room": room, "timezone": zone} for room, zone in sorted(zones.items())]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from occupair.errors import InputError
-from occupair.live.rooms.reading_grid import VENTILATION_HOLDS
+from occupair.live.rooms.reading_grid import VENTILATION_HOLD
 from occupair.live.rooms.sensor_faults import LEAST, MOST
 from occupair.live.store import schema
 from occupair.live.store.engine import reading
@@ -91,7 +91,7 @@ def _columns(rows: Sequence[Sequence[Any]], n_values: int) -> tuple[Any, ...]:
 def _held(ticks: Times, times: Times, values: Numbers) -> Numbers:
     """Give the last value at or before each tick, NaN if that is older than ventilation holds."""
     place = np.searchsorted(times, ticks, side="right") - 1
-    fresh = (place >= 0) & (ticks - times[place] <= VENTILATION_HOLDS * MINUTE)
+    fresh = (place >= 0) & (ticks - times[place] <= VENTILATION_HOLD * MINUTE)
     return np.where(fresh, values[place], np.nan)
 
 

@@ -1,4 +1,4 @@
-"""The models of rooms: what is no model, or one that does not work, is refused in one line."""
+"""The models of rooms: files that are no model, or a broken one, are rejected in one line."""
 
 import hashlib
 import json
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import occupair as oc
-from occupair.live.rooms import models as room_models
-from occupair.live.rooms.models import RoomModels
+from occupair.live.rooms import room_models
+from occupair.live.rooms.room_models import RoomModels
 from occupair.live.store import Store, StoreError, schema
 from occupair.live.store import store as store_module
 from occupair.live_room import LiveRoom
@@ -43,8 +43,8 @@ def models(store):
     return RoomModels(store, tolerance=1e-3)
 
 
-def forged(content, **changes):
-    """Make a model file that somebody has changed, and whose checksum is right."""
+def modified(content, **changes):
+    """Return a modified model file with a correct checksum."""
     document = json.loads(content)
     document["model"].update(changes)
     text = json.dumps(document["model"], sort_keys=True, separators=(",", ":"))
@@ -53,12 +53,12 @@ def forged(content, **changes):
 
 
 class Day:
-    """A day of a model that may be broken."""
+    """A day of a model that may be broken; ``estimate`` maps the number of a reading to people."""
 
     started, range = True, None
 
-    def __init__(self, says):
-        self._says, self._seen = says, 0
+    def __init__(self, estimate):
+        self._estimate, self._seen = estimate, 0
 
     def append(self, co2, ventilation, time):
         self._seen += 1
@@ -71,97 +71,99 @@ class Day:
 
     @property
     def people(self):
-        return np.array([self._says(k) for k in range(self._seen)])
+        return np.array([self._estimate(k) for k in range(self._seen)])
 
 
-def reading_gives(monkeypatch, says):
-    room = LiveRoom(lambda: Day(says), interval=5.0, uses_ventilation=True)
-    monkeypatch.setattr(room_models, "read_model", lambda content, *, tolerance: room)
+def replace_model(monkeypatch, estimate):
+    room = LiveRoom(lambda: Day(estimate), interval=5.0, uses_ventilation=True)
+    monkeypatch.setattr(room_models, "load_model", lambda content, *, tolerance: room)
 
 
-def test_a_file_is_in_use_as_soon_as_it_is_kept(store, models, paper, tmp_path, monkeypatch):
+def test_model_file_is_stored_and_activated_in_one_transaction(store, models, paper, tmp_path, monkeypatch):
     path = tmp_path / "lab.occupair"
     path.write_bytes(paper)
 
-    def end(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(store_module, "_activate", end)
+        killed.setattr(store_module, "_activate", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            models.begin("lab", path)
-    model = models.begin("lab", path)
+            models.from_file("lab", path)
+    model = models.from_file("lab", path)
     assert model is not None
     assert model.version == store.active_model("lab")[0]
-    assert models.begin("lab", path) == model
+    assert models.from_file("lab", path) == model
     assert [(one.note, one.active) for one in store.models("lab")] == [("lab.occupair", True)]
 
 
-def test_a_file_that_does_not_work_leaves_the_model_before_it(store, models, paper, tmp_path):
+def test_broken_file_leaves_the_previous_model_active(store, models, paper, tmp_path):
     path = tmp_path / "lab.occupair"
     path.write_bytes(paper)
-    first = models.begin("lab", path)
+    first = models.from_file("lab", path)
     path.write_bytes(b"not a model")
     with pytest.raises(oc.InputError, match=r"^is not an occupair model$"):
-        models.begin("lab", path)
+        models.from_file("lab", path)
     with pytest.raises(oc.InputError, match=r"nowhere: No such file or directory$"):
-        models.begin("lab", tmp_path / "nowhere")
+        models.from_file("lab", tmp_path / "nowhere")
     assert models.active("lab") == first
     assert models.active("hall") is None
 
 
-def test_what_the_store_has_may_be_no_model(store, models, paper):
+def test_broken_model_in_the_store_is_reported(store, models, paper):
     other = store.add_model("lab", b"of another version", origin="upload", activate=True)
     damaged = store.add_model("hall", paper, origin="upload", activate=True)
     with store.engine.begin() as connection:
         changed = schema.models.update().where(schema.models.c.id == damaged)
         connection.execute(changed.values(data=paper + b" "))
-    for ask in (models.active, lambda room: models.begin(room, None)):
+    for load in (models.active, lambda room: models.from_file(room, None)):
         with pytest.raises(oc.InputError, match=rf"^model {other} in the store is not an occupair model$"):
-            ask("lab")
+            load("lab")
         with pytest.raises(oc.InputError, match=rf"model {damaged} of room 'hall' is damaged, its sha256"):
-            ask("hall")
+            load("hall")
 
 
-def test_a_store_that_does_not_answer_is_no_fault_of_a_model(tmp_path):
+def test_unavailable_store_is_a_store_error(tmp_path):
     models = RoomModels(Store(f"sqlite:///{tmp_path}/no/such/rooms.db"), tolerance=1e-3)
     with pytest.raises(StoreError, match="unable to open database file"):
         models.active("lab")
 
 
 @pytest.mark.parametrize("interval", [1 / 60, 0.7, 5.0, 60.0])
-def test_models_of_all_intervals_work(models, paper, interval):
-    models.check(forged(paper, interval=interval))
+def test_valid_interval_is_accepted(models, paper, interval):
+    models.check(modified(paper, interval=interval))
 
 
 @pytest.mark.parametrize("interval", [1e-9, 1e-3, 60.1, 1e300])
-def test_an_interval_that_is_none_is_refused(models, paper, interval):
-    with pytest.raises(oc.InputError, match=r"^has readings every \S+ min"):
-        models.check(forged(paper, interval=interval))
+def test_invalid_interval_is_rejected(models, paper, interval):
+    with pytest.raises(oc.InputError, match=r"^has an interval of \S+ min"):
+        models.check(modified(paper, interval=interval))
 
 
 @pytest.mark.parametrize("kind", ["paper", "ours"])
-def test_trying_a_model_leaves_no_trace(store, models, kind, office, request):
+def test_testing_a_model_does_not_change_it(store, models, kind, office, request):
     content = request.getfixturevalue(kind)
     store.add_model("lab", content, origin="upload", activate=True)
     room = models.active("lab").room
     assert len(room) == 0
     day = office.iloc[:100]
-    said = [
+    people = [
         room.update(time, co2, flow).people
         for time, co2, flow in zip(day.index, day["co2"], day["ventilation"], strict=True)
     ]
-    np.testing.assert_allclose(said, parse_model(content).estimate(day), atol=2e-3)
+    np.testing.assert_allclose(people, parse_model(content).estimate(day), atol=2e-3)
 
 
-def test_a_model_that_says_too_much_is_refused_whoever_kept_it(store, models, paper):
+def test_model_with_huge_estimates_is_rejected(store, models, paper):
     coef = [1e9 for _ in json.loads(paper)["model"]["coef"]]
-    crazy = forged(paper, coef=coef, most_people=1e9)
-    words = "is a model that does not work: it must say from 0 to 10000 people, on a try it said"
-    with pytest.raises(oc.InputError, match=rf"^{words} 1e\+09$"):
-        models.check(crazy)
-    version = store.add_model("lab", crazy, origin="upload", activate=True)
-    with pytest.raises(oc.InputError, match=rf"^model {version} in the store {words} 1e\+09$"):
+    huge = modified(paper, coef=coef, most_people=1e9)
+    message = "is a model that does not work: estimates must be from 0 to 10000 people, got"
+    with pytest.raises(oc.InputError, match=rf"^{message} 1e\+09 on test readings$"):
+        models.check(huge)
+    version = store.add_model("lab", huge, origin="upload", activate=True)
+    with pytest.raises(
+        oc.InputError, match=rf"^model {version} in the store {message} 1e\+09 on test readings$"
+    ):
         models.active("lab")
 
 
@@ -169,25 +171,25 @@ def test_a_model_that_says_too_much_is_refused_whoever_kept_it(store, models, pa
     ("people", "shown"), [(np.nan, "nan"), (np.inf, "inf"), (-0.01, "-0.01"), (10_001.0, "10001")]
 )
 @pytest.mark.parametrize("place", [3, 89])
-def test_one_impossible_count_is_enough(models, monkeypatch, people, shown, place):
-    reading_gives(monkeypatch, lambda k: people if k == place else 2.0)
-    with pytest.raises(oc.InputError, match=rf"0 to 10000 people, on a try it said {shown}$"):
+def test_one_invalid_estimate_is_rejected(models, monkeypatch, people, shown, place):
+    replace_model(monkeypatch, lambda k: people if k == place else 2.0)
+    with pytest.raises(oc.InputError, match=rf"0 to 10000 people, got {shown} on test readings$"):
         models.check(b"a model")
 
 
-def test_counts_up_to_the_most_are_fine(models, monkeypatch):
-    reading_gives(monkeypatch, lambda k: 10_000.0 * (k % 2))
+def test_estimates_up_to_the_maximum_are_accepted(models, monkeypatch):
+    replace_model(monkeypatch, lambda k: 10_000.0 * (k % 2))
     models.check(b"a model")
 
 
 @pytest.mark.parametrize(
     "error", [IndexError("list\nindex"), MemoryError("list index"), AttributeError("x" * 999)]
 )
-def test_whatever_a_model_raises_is_one_line(models, monkeypatch, error):
+def test_any_error_of_a_model_is_reported_in_one_line(models, monkeypatch, error):
     def raises(k):
         raise error
 
-    reading_gives(monkeypatch, raises)
+    replace_model(monkeypatch, raises)
     with pytest.raises(
         oc.InputError, match=rf"^is a model that cannot be run: {type(error).__name__} (list index|x+)$"
     ) as caught:

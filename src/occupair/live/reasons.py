@@ -1,0 +1,90 @@
+"""Reasons why the occupancy of a room is unknown: codes, and their texts.
+
+The service passes a `Cause` around: a code and the values that belong to it. Its text is made here and
+nowhere else. Another language is one more table in `TEXTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+
+class Reason(StrEnum):
+    """Why the occupancy of a room is unknown. The values each text needs are given in the comment."""
+
+    NO_MODEL = "no_model"
+    NO_READING = "no_reading"
+    NO_CO2_READING = "no_co2_reading"
+    OFFLINE_SINCE_TIME = "offline_since_time"  # since: local datetime, today
+    OFFLINE_SINCE_DATE = "offline_since_date"  # since: local date, before today
+    TOO_FEW_READINGS = "too_few_readings"
+    VENTILATION_UNKNOWN = "ventilation_unknown"
+    OUT_OF_RANGE = "out_of_range"  # co2 [ppm]
+    STUCK = "stuck"  # hours
+    JUMP = "jump"
+    CLOCK_BEHIND = "clock_behind"  # minutes
+    CLOCK_AHEAD = "clock_ahead"  # minutes
+    FUTURE_READING = "future_reading"
+    INVALID_ESTIMATE = "invalid_estimate"
+    ESTIMATION_FAILED = "estimation_failed"
+
+
+TEXTS: dict[str, dict[Reason, str]] = {
+    "en": {
+        Reason.NO_MODEL: "the room has no model yet",
+        Reason.NO_READING: "no reading yet",
+        Reason.NO_CO2_READING: "no CO2 reading yet",
+        Reason.OFFLINE_SINCE_TIME: "no reading since {since:%H:%M}",
+        Reason.OFFLINE_SINCE_DATE: "no reading since {since:%d %B}",
+        Reason.TOO_FEW_READINGS: "too few readings since the room came online",
+        Reason.VENTILATION_UNKNOWN: "ventilation is unknown, and the model needs it",
+        Reason.OUT_OF_RANGE: "implausible sensor reading: {co2:g} ppm",
+        Reason.STUCK: "CO2 unchanged for {hours} hours",
+        Reason.JUMP: "CO2 jumped by more than people can cause",
+        Reason.CLOCK_BEHIND: "the sensor's clock is {minutes} minutes behind",
+        Reason.CLOCK_AHEAD: "the sensor's clock is {minutes} minutes ahead",
+        Reason.FUTURE_READING: "the newest reading is in the future: a clock was wrong",
+        Reason.INVALID_ESTIMATE: "the model returned an invalid number",
+        Reason.ESTIMATION_FAILED: "estimation failed: see the log",
+    },
+}
+"""Text of each reason by language, as a format string of its values."""
+
+
+class Cause(NamedTuple):
+    """A reason and the values that belong to it.
+
+    Examples
+    --------
+    >>> Cause(Reason.STUCK, {"hours": 5}).text()
+    'CO2 unchanged for 5 hours'
+    """
+
+    reason: Reason
+    values: Mapping[str, Any] = {}
+
+    def text(self, language: str = "en") -> str:
+        """Return the text of the cause in a language."""
+        return reason_text(self.reason, language, **self.values)
+
+
+def reason_text(code: Reason, language: str = "en", **values: Any) -> str:
+    """Return the text of a reason.
+
+    Parameters
+    ----------
+    code : Reason
+        Which reason.
+    language : str
+        A key of ``TEXTS``; any other language falls back to English.
+    **values
+        The values that the text needs.
+
+    Examples
+    --------
+    >>> reason_text(Reason.CLOCK_AHEAD, minutes=180)
+    "the sensor's clock is 180 minutes ahead"
+    """
+    return TEXTS.get(language, TEXTS["en"])[code].format(**values)
