@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 import occupair as oc
 from dense import Written, feature_vector, smooth
+from occupair.paper.features import Layer
 
 
 def arrays(day):
@@ -130,9 +131,9 @@ def test_the_head_counts_of_test_days_are_not_looked_at(estimator, last_day):
 
 def test_settings_mean_the_same_at_any_interval():
     model = oc.OccupancyEstimator.paper()
-    assert model.layer_at(1.0) == oc.features.Layer("fs-elm", 30, 10)
-    assert model.layer_at(5.0) == oc.features.Layer("fs-elm", 6, 2)
-    assert model.layer_at(0.5) == oc.features.Layer("fs-elm", 60, 20)
+    assert model.layer_at(1.0) == Layer("fs-elm", 30, 10)
+    assert model.layer_at(5.0) == Layer("fs-elm", 6, 2)
+    assert model.layer_at(0.5) == Layer("fs-elm", 60, 20)
 
 
 def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
@@ -212,11 +213,11 @@ def test_days_of_23_and_25_hours_begin_at_local_midnight(zone):
     ("settings", "message"),
     [
         ({"layer": "cnn"}, "layer must be one of room, fs-elm, elm, got 'cnn'"),
-        ({"horizon": 7}, "horizon must be a whole number of readings, got 7 min at one reading every 5 min"),
+        ({"horizon": 7}, "horizon must be a multiple of the 5 min between readings, got 7 min"),
         ({"horizon": 0}, "horizon must be a number of minutes above 0, got 0"),
         ({"horizon": np.inf}, "horizon must be a number of minutes above 0, got inf"),
         ({"stride": np.nan}, "stride must be a number of minutes above 0, got nan"),
-        ({"stride": 2}, "stride must be a whole number of readings, got 2 min at one reading every 5 min"),
+        ({"stride": 2}, "stride must be a multiple of the 5 min between readings, got 2 min"),
         ({"stride": 35}, "stride must be at most the horizon of 6 readings, got 7"),
         ({"smoothing": -1}, r"smoothing must be a finite number, 0 or more, got -1"),
         ({"z_max": (1, 1)}, r"z_max must be one number or one for each of 5 groups, got \(1, 1\)"),
@@ -234,14 +235,16 @@ def test_bad_requests(estimator, office, last_day):
         estimator.estimate(last_day, mode="hindsight", lag=20)
     with pytest.raises(oc.InputError, match="readings: must be a DataFrame with a DatetimeIndex"):
         estimator.estimate([412.0, 413.0])
-    with pytest.raises(oc.InputError, match="lag must be a whole number of readings, got 7 min"):
+    with pytest.raises(
+        oc.InputError, match="lag must be a multiple of the 5 min between readings, got 7 min"
+    ):
         estimator.estimate(last_day, lag=7)
     with pytest.raises(
         oc.InputError,
-        match=r"every 1 min, but the model was trained on one every 5 min: give it one .* interval=5\)",
+        match=r"readings are every 1 min, but the model was trained on every 5 min: resample .* interval=5\)",
     ):
         estimator.estimate(office)
-    with pytest.raises(oc.InputError, match="one every 5 min: train it on readings every 10 min"):
+    with pytest.raises(oc.InputError, match="every 5 min: train a model on readings every 10 min"):
         estimator.estimate(last_day.iloc[::2])
     with pytest.raises(oc.InputError, match=r"has no column 'ventilation', .*; .* train one without"):
         estimator.estimate(last_day.drop(columns="ventilation"))
@@ -249,7 +252,9 @@ def test_bad_requests(estimator, office, last_day):
         oc.InputError, match="has no column 'occupancy', only 'co2', 'ventilation'; head counts"
     ):
         estimator.fit(last_day.drop(columns="occupancy"))
-    with pytest.raises(oc.InputError, match="readings must hold a day with more than 6 readings to train on"):
+    with pytest.raises(
+        oc.InputError, match="readings must contain a day with more than 6 readings to train on"
+    ):
         estimator.fit(last_day.iloc[:6])
 
 
@@ -264,13 +269,15 @@ def test_a_column_that_is_there_twice(estimator, last_day, name):
 
 
 def test_a_start_that_is_none(slow_office):
-    with pytest.raises(oc.InputError, match=r"start must be None, or made by transfer\(rooms\), got 3"):
+    with pytest.raises(oc.InputError, match=r"start must be None or created by transfer\(rooms\), got 3"):
         oc.OccupancyEstimator(start=3).fit(slow_office)
 
 
 @pytest.mark.parametrize("make", [oc.OccupancyEstimator, oc.OccupancyEstimator.paper])
 def test_nobody_in_training_is_a_warning(slow_office, make):
-    with pytest.warns(UserWarning, match="nobody was ever in while training, so nobody will be estimated"):
+    with pytest.warns(
+        UserWarning, match="the room is empty at every head count, so every estimate will be 0"
+    ):
         model = make(n_hidden=5, n_draws=1).fit(slow_office.assign(occupancy=0))
     assert (model.estimate(slow_office) == 0).all()
 

@@ -143,7 +143,7 @@ def forged(path, change):
         (lambda m: m["layer"].update(horizon=6.5), "layer must have a known kind and whole numbers"),
         (
             lambda m: m["layer"].update(stride=0),
-            "stride must be a whole number of readings, 1 or more, got 0",
+            "stride must be an integer number of readings, 1 or more, got 0",
         ),
         (lambda m: m.update(smoothing=-4), "smoothing must be a positive number, got -4"),
         (lambda m: m.update(smoothing="x"), "is not a valid model"),

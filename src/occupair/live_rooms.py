@@ -61,7 +61,7 @@ class LiveRooms:
         kinds: dict[Hashable, list[RoomDay]] = {}
         for room in rooms:
             if isinstance(day := room.day, RoomDay):
-                kinds.setdefault((batch_key(day.model), day.interval), []).append(day)
+                kinds.setdefault((batch_key(day.model), day.confidence), []).append(day)
         self._stacks: dict[tuple[int, float], _Stack] = {}
         for days in kinds.values():
             try:
@@ -69,7 +69,7 @@ class LiveRooms:
             except Exception:  # whoever wrote such models: each room works alone
                 log.exception("rooms cannot be estimated together")
             else:
-                self._stacks |= {(id(day.model), day.interval): stack for day in days}
+                self._stacks |= {(id(day.model), day.confidence): stack for day in days}
         self._cores = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="rooms")
 
@@ -79,7 +79,7 @@ class LiveRooms:
         groups: dict[_Stack | type, list[_Begun]] = {}
         for number, one in enumerate(due):
             try:
-                begun = _Begun(number, one, one.room.begin(one.time, one.co2, one.ventilation))
+                begun = _Begun(number, one, one.room.start_reading(one.time, one.co2, one.ventilation))
             except Exception as error:  # noqa: BLE001 whatever is wrong with one room stays there
                 said[number] = error
             else:
@@ -87,12 +87,12 @@ class LiveRooms:
         for group, begun_ones in groups.items():
             errors = self._append(group, begun_ones)
             for (number, one, _), fault in zip(begun_ones, errors, strict=True):
-                said[number] = fault or one.room.end(one.time)
+                said[number] = fault or one.room.finish_reading(one.time)
         return [said[number] for number in range(len(due))]
 
     def _group(self, room: LiveRoom) -> _Stack | type:
         day = room.day
-        stack = self._stacks.get((id(day.model), day.interval)) if isinstance(day, RoomDay) else None
+        stack = self._stacks.get((id(day.model), day.confidence)) if isinstance(day, RoomDay) else None
         return stack or type(day)
 
     def _append(self, group: _Stack | type, begun: Sequence[_Begun]) -> list[Exception | None]:
@@ -124,7 +124,7 @@ class _Stack:
         models = {id(day.model): day.model for day in days}
         self._places = {identity: place for place, identity in enumerate(models)}
         self._models = list(models.values())  # so that no other model gets the identity of one of them
-        self._rooms = RoomBatch(self._models, days[0].interval)
+        self._rooms = RoomBatch(self._models, days[0].confidence)
 
     def append(self, begun: Sequence[_Begun]) -> list[Exception | None]:
         """Let days take a reading each, in one go."""

@@ -208,3 +208,14 @@ def check_smoothing(smoothing: float) -> float:
     if not (isinstance(smoothing, int | float | np.number) and 0 <= smoothing < math.inf):
         raise InputError(f"smoothing must be a finite number, 0 or more, got {smoothing!r}")
     return float(smoothing)
+
+
+def smoothing_in_readings(smoothing: float, interval: float) -> float:
+    """Convert the smoothing weight from minutes squared to readings squared.
+
+    Examples
+    --------
+    >>> smoothing_in_readings(50, 5.0)
+    2.0
+    """
+    return check_smoothing(smoothing) / interval**2

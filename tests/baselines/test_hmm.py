@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from occupair.baselines import HMMBaseline
-from occupair.baselines.folds import day_folds
 from occupair.baselines.hmm_filter import Emissions, fixed_lag, forward
 
 
@@ -63,11 +62,3 @@ def test_the_memory_is_chosen_on_days_left_out(slow_office):
     model = HMMBaseline(memories=(5, 40)).fit(slow_office)
     assert model.memory_ in (5, 40)
     assert HMMBaseline(memories=(10,)).fit(slow_office).memory_ == 10
-
-
-def test_every_day_is_scored_once_and_never_learned_from_at_the_time():
-    for days in (2, 3, 7):
-        folds = day_folds(days)
-        assert sorted(i for _, score in folds for i in score) == list(range(days))
-        assert all(set(learn) | set(score) == set(range(days)) for learn, score in folds)
-        assert not any(set(learn) & set(score) for learn, score in folds)

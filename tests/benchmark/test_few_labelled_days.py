@@ -8,9 +8,9 @@ import pytest
 
 from occupair.baselines import MeanBaseline
 from occupair.benchmark.few_labelled_days import average_nrmse, few_days, make_ours, runs_of_days, tasks_of
-from occupair.benchmark.folds import day_folds
 from occupair.benchmark.methods import Method
 from occupair.estimator import OccupancyEstimator
+from occupair.folds import split_days
 
 
 class Remembering:
@@ -164,7 +164,7 @@ def test_all_days_alone_are_the_benchmark(rooms, cheap):
         room,
         make=lambda others: Fixed(),
         baseline=cheap["ours"],
-        days=[len(day_folds(rooms["one"]))],
+        days=[len(split_days(rooms["one"]))],
         lags=[20],
     )
     scores = run_benchmark(room, {"ours": cheap["ours"]}, [20]).scores["nrmse"]

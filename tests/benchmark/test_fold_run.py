@@ -7,6 +7,7 @@ import occupair as oc
 from occupair.baselines import MeanBaseline, ProfileBaseline
 from occupair.benchmark.fold_run import run_fold
 from occupair.benchmark.methods import Method
+from occupair.folds import split_days
 
 
 class AskedForCounts(MeanBaseline):
@@ -52,3 +53,15 @@ def test_every_reading_needs_a_finite_estimate(slow_office):
         run_fold(Method(WithHoles), train, test, [0])
     with pytest.raises(oc.InputError, match="must give a Series with one estimate for each reading"):
         run_fold(Method(TooShort), train, test, [0])
+
+
+@pytest.mark.parametrize("name", ["mean", "profile", "ours"])
+def test_held_out_readings_and_counts_do_not_change_other_estimates(slow_office, cheap, changed, name):
+    day = slice(288, 2 * 288)
+    other = changed(slow_office, day)
+    other.iloc[day, other.columns.get_loc("occupancy")] = 40
+    pairs = list(zip(split_days(slow_office, 2), split_days(other, 2), strict=True))
+    (train, test), (other_train, other_test) = pairs[1]  # the fold that holds out days 1 and 3
+    before = run_fold(cheap[name], train, test, [0])[0].people
+    after = run_fold(cheap[name], other_train, other_test, [0])[0].people
+    np.testing.assert_array_equal(before[288:], after[288:])

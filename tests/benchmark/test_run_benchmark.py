@@ -6,15 +6,15 @@ import pytest
 
 import occupair as oc
 from occupair.baselines import BASELINES, MassBalanceBaseline
-from occupair.benchmark.folds import day_folds
 from occupair.benchmark.methods import METHODS, Method
 from occupair.benchmark.result import best_of
 from occupair.benchmark.run_benchmark import run_benchmark
+from occupair.folds import split_days
 from occupair.progress import progress_to
 
 
 def test_every_day_is_estimated_by_a_model_of_other_days(result, rooms):
-    for train, test in day_folds(rooms["two"]):
+    for train, test in split_days(rooms["two"]):
         for lag in (0, 20):
             expected = MassBalanceBaseline(lag=lag).fit(train).estimate(test)
             found = result.estimates["two"].loc[test.index, ("ours", lag)]
@@ -27,7 +27,7 @@ def test_scores_of_the_joined_estimates(result, rooms):
     row = result.scores.loc[("one", "ours", 0.0)]
     assert row["rmse"] == oc.metrics.rmse(truth, people)
     means = pd.concat(
-        [pd.Series(train["occupancy"].mean(), index=test.index) for train, test in day_folds(rooms["one"])]
+        [pd.Series(train["occupancy"].mean(), index=test.index) for train, test in split_days(rooms["one"])]
     ).sort_index()
     assert row["nrmse"] == pytest.approx(row["rmse"] / oc.metrics.rmse(truth, means))
     assert result.scores.loc[("one", "mean", 0.0), "nrmse"] == 1.0

@@ -221,7 +221,7 @@ def test_fit_says_when_nobody_was_ever_in_and_counts_one_day(desk, last_day):
     done = occupair("fit", "empty.csv", "--out", "empty.occupair", cwd=desk)
     assert (done.returncode, done.stderr) == (0, "")
     assert "trained on 1 day (288 readings" in done.stdout
-    assert "Nobody was ever in while training, so nobody will be estimated: train on days" in done.stdout
+    assert "The room is empty at every head count, so every estimate will be 0: train on days" in done.stdout
 
 
 def test_columns_with_other_names_can_be_given(desk, last_day):
@@ -343,7 +343,7 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
         (["fit", "train.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
         (
             ["fit", "train.csv", "--paper", "--horizon", "7"],
-            "occupair: horizon must be a whole number of readings",
+            "occupair: horizon must be a multiple of the",
         ),
         (
             ["fit", "train.csv", "--horizon", "30"],
@@ -363,7 +363,7 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
         ),
         (
             ["estimate", "room.occupair", "test.csv", "--interval", "0.9"],
-            "occupair: interval must be left out: the paper's estimators do not say how sure they are",
+            "occupair: interval must be omitted: the paper's estimators have no prediction interval",
         ),
         (
             ["estimate", "room.occupair", "test.csv", "--interval", "90"],
@@ -416,7 +416,7 @@ def test_datasets_are_listed_with_licence_and_place(monkeypatch, tmp_path):
         (["estimate", "train.csv", "test.csv"], "occupair: train.csv: is not an occupair model"),
         (
             ["estimate", "room.occupair", "minutes.csv"],
-            "come every 1 min, but the model was trained on one every 5 min: give it one every 5 min",
+            "readings are every 1 min, but the model was trained on every 5 min: resample them",
         ),
         (
             ["estimate", "room.occupair", "test.csv", "--mode", "past"],

@@ -90,7 +90,7 @@ def test_the_paper_is_trained_on_the_rows_that_have_a_count(desk):
         "fit", "train.csv", "--out", "paper.occupair", "--paper", "--hidden", 8, "--draws", 1, cwd=desk
     )
     assert done.returncode == 2  # half an hour at a time is less than the horizon
-    assert "must hold a day with more than 6 readings to train on" in done.stderr
+    assert "must contain a day with more than 6 readings to train on" in done.stderr
     options = ["--paper", "--horizon", 10, "--stride", 5, "--hidden", 8, "--draws", 1]
     done = occupair("fit", "train.csv", "--out", "paper.occupair", *options, cwd=desk)
     assert (done.returncode, done.stderr) == (0, "")

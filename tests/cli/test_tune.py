@@ -7,14 +7,14 @@ import pytest
 from command import occupair
 
 import occupair as oc
-from occupair.paper.tuning import settings_of, tune
+from occupair.tuning import settings_of, tune
 
 GRID = {"z_max_o": (0, 1), "smoothing": (0, 50), "ridge": (1e-3, 1.0)}
 
 
 @pytest.fixture(autouse=True)
 def few_settings(monkeypatch):
-    monkeypatch.setattr("occupair.paper.tuning.GRID", GRID)
+    monkeypatch.setattr("occupair.tuning.GRID", GRID)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_json_for_programs(desk, found):
 
 
 def test_says_so_when_nothing_is_better(desk, monkeypatch):
-    monkeypatch.setattr("occupair.paper.tuning.GRID", {"ridge": (1e-3,)})
+    monkeypatch.setattr("occupair.tuning.GRID", {"ridge": (1e-3,)})
     done = tuned(desk)
     assert "None of the 1 settings tried is better." in " ".join(done.stdout.split())
 
@@ -95,7 +95,10 @@ def test_says_so_when_nothing_is_better(desk, monkeypatch):
         (["unlabelled.csv"], "occupair: unlabelled.csv: has no column 'occupancy'"),
         (["short.csv"], "occupair: short.csv: readings must hold at least 3 days with more than 6 readings"),
         (["office.csv", "--folds", "5"], "office.csv: readings must hold at least 5 days"),
-        (["office.csv", "--horizon", "7"], "occupair: horizon must be a whole number of readings, got 7"),
+        (
+            ["office.csv", "--horizon", "7"],
+            "occupair: horizon must be a multiple of the 5 min between readings, got 7",
+        ),
         (["office.csv", "--mode", "past", "--hidden", "5"], "mode must be one of live, hindsight, drifting"),
         (["office.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
     ],

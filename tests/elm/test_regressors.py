@@ -177,8 +177,8 @@ def test_verbose_shows_a_bar(capsys):
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        (oc.ELMRegressor(n_hidden=0), "n_hidden must be a whole number, 1 or more, got 0"),
-        (oc.ELMRegressor(n_draws=1.5), r"n_draws must be a whole number, 1 or more, got 1\.5"),
+        (oc.ELMRegressor(n_hidden=0), "n_hidden must be an integer, 1 or more, got 0"),
+        (oc.ELMRegressor(n_draws=1.5), r"n_draws must be an integer, 1 or more, got 1\.5"),
         (oc.ELMRegressor(ridge=0), "ridge must be a finite number above 0, got 0"),
         (oc.ELMRegressor(ridge=float("nan")), "ridge must be a finite number above 0, got nan"),
         (oc.FSELMRegressor(groups=[2, 2]), r"groups must add up to the 5 columns of X, got \[2, 2\]"),

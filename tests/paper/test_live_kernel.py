@@ -11,8 +11,8 @@ import pytest
 
 import occupair as oc
 from dense import Written
-from occupair.live_room import LiveDay
-from occupair.paper import live_kernel
+from occupair.paper import live_kernel, revised_day
+from occupair.paper.live_day import LiveDay
 from occupair.paper.stability import error_growth
 from occupair.smoothing import LocalSmoother, smooth
 
@@ -116,7 +116,7 @@ def test_nor_over_gaps(estimator, last_day):
 def test_a_coarse_tolerance_is_made_use_of(estimator, last_day):
     work = []
     for tolerance in TOLERANCES:
-        day = live_kernel.Revision(estimator.network(), tolerance=tolerance)
+        day = revised_day.RevisedDay(estimator.network(), tolerance=tolerance)
         work.append(0)
         for co2, ventilation in zip(last_day["co2"], last_day["ventilation"], strict=True):
             day.append(co2, ventilation)
@@ -127,7 +127,7 @@ def test_a_coarse_tolerance_is_made_use_of(estimator, last_day):
 def test_a_reading_costs_the_same_all_day(office):
     model = model_of(office.iloc[:1440], n_hidden=10)
     draw = np.random.default_rng(0)
-    day = live_kernel.Revision(model.network(), tolerance=1e-6)
+    day = revised_day.RevisedDay(model.network(), tolerance=1e-6)
     work = []
     for co2 in 550 + draw.normal(0, 5, 2000):
         day.append(co2, 1.0)
@@ -140,23 +140,36 @@ def test_a_reading_costs_the_same_all_day(office):
 @pytest.mark.parametrize("smoothing", [0, 2, 50, 5000])
 def test_smooths_as_the_smoother_does_to_the_last_bit(estimator, smoothing):
     network = replace(estimator.network(), smoothing=float(smoothing))
-    day, smoother = live_kernel.Revision(network, tolerance=1e-6), LocalSmoother(smoothing)
+    day, smoother = revised_day.RevisedDay(network, tolerance=1e-6), LocalSmoother(smoothing)
     for co2, ventilation in zip(*hard_readings(), strict=True):
         day.append(co2, ventilation)
         smoother.append(co2)
         assert (day.co2_smoothed == smoother.values).all()
 
 
+def without_numba(module, monkeypatch, **replaced):
+    """A second copy of a module, imported where numba is not installed and some modules are replaced."""
+    spec = importlib.util.spec_from_file_location(f"plain_{module.__name__}", module.__file__)
+    plain = importlib.util.module_from_spec(spec)
+    with monkeypatch.context() as patch:
+        for name, other in {"numba": None, **replaced}.items():
+            patch.setitem(sys.modules, name, other)
+        spec.loader.exec_module(plain)
+    return plain
+
+
 @pytest.fixture
 def plain_kernel(monkeypatch):
-    """The kernel where numba cannot be imported."""
-    spec = importlib.util.spec_from_file_location("plain_kernel", live_kernel.__file__)
-    module = importlib.util.module_from_spec(spec)
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "numba", None)
-        spec.loader.exec_module(module)
-    assert module.njit is None
-    return module
+    """The kernel without numba."""
+    kernel = without_numba(live_kernel, monkeypatch)
+    assert kernel.njit is None
+    return kernel
+
+
+@pytest.fixture
+def plain_day(plain_kernel, monkeypatch):
+    """The day that runs on the kernel without numba."""
+    return without_numba(revised_day, monkeypatch, **{live_kernel.__name__: plain_kernel}).RevisedDay
 
 
 def test_compiled_and_plain_steps_are_the_same(plain_kernel):
@@ -173,12 +186,12 @@ def test_compiled_and_plain_steps_are_the_same(plain_kernel):
             factors.copy(),
         )
         slopes, bends = np.zeros((2, 43), dtype=np.float32)
-        kernel._combine(rows, factors, combined)
-        largest = kernel._move(coef, 0.3, rows, factors, moved)
-        kernel._shift(shifted, move)
-        square = kernel._derive(hidden, coef, move, slopes, bends, terms)
-        kernel._project(rows.astype(np.float32), slopes, projected)
-        followed = kernel._follow(rows[:, 0], factors, 0.7, *rows[:, 1:5].T.copy())
+        kernel.combine(rows, factors, combined)
+        largest = kernel.move_input(coef, 0.3, rows, factors, moved)
+        kernel.shift_hidden(shifted, move)
+        square = kernel.expand_series(hidden, coef, move, slopes, bends, terms)
+        kernel.project(rows.astype(np.float32), slopes, projected)
+        followed = kernel.follow_past(rows[:, 0], factors, 0.7, *rows[:, 1:5].T.copy())
         assert largest >= np.abs(moved).max()
         results.append([combined, moved, largest, shifted, slopes, bends, terms, square, followed, projected])
     for compiled, plain in zip(*results, strict=True):
@@ -191,7 +204,7 @@ def test_a_move_of_the_neurons_is_the_sigmoid(plain_kernel):
     z, move = np.linspace(-30, 30, 61), np.resize([-0.1, 0.003, 0.1], 61)
     for kernel in (live_kernel, plain_kernel):
         hidden = 1 / (1 + np.exp(-z))
-        kernel._shift(hidden, move)
+        kernel.shift_hidden(hidden, move)
         np.testing.assert_allclose(hidden, 1 / (1 + np.exp(-z - move)), rtol=1e-14)
 
 
@@ -204,15 +217,13 @@ def test_the_series_is_that_of_the_network(plain_kernel):
     expected = np.polynomial.Polynomial.fit(places * step, values, 6).convert().coef[:5]
     hidden, terms, room = 1 / (1 + np.exp(-z)), np.zeros(5), np.zeros((2, 50), np.float32)
     for kernel in (live_kernel, plain_kernel):
-        kernel._derive(hidden, coef, move, *room, terms)
+        kernel.expand_series(hidden, coef, move, *room, terms)
         np.testing.assert_allclose(terms, expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-3])
-def test_compiled_and_plain_days_are_the_same(estimator, plain_kernel, tolerance):
-    days = [
-        kernel.Revision(estimator.network(), tolerance=tolerance) for kernel in (live_kernel, plain_kernel)
-    ]
+def test_compiled_and_plain_days_are_the_same(estimator, plain_day, tolerance):
+    days = [make(estimator.network(), tolerance=tolerance) for make in (revised_day.RevisedDay, plain_day)]
     for co2, ventilation in zip(*hard_readings(), strict=True):
         for day in days:
             day.append(co2, ventilation)
@@ -223,7 +234,8 @@ def test_works_where_numba_is_not_installed(estimator, last_day, monkeypatch):
     day = last_day.iloc[90:150]
     compiled = estimator.estimate(day)
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "occupair.paper.live_kernel")
+    for name in ("live_kernel", "revised_day"):
+        monkeypatch.delitem(sys.modules, f"occupair.paper.{name}")
     plain = estimator.estimate(day)
     assert sys.modules["occupair.paper.live_kernel"].njit is None
     pd.testing.assert_series_equal(plain, compiled, rtol=0, atol=1e-7)
@@ -241,17 +253,17 @@ def test_compiles_without_a_place_to_keep_it(monkeypatch):
 
 
 def test_no_reading_waits_for_the_compiler(estimator, last_day):
-    live_kernel.warm_up()
+    revised_day.warm_up()
     if live_kernel.njit is None:
         pytest.skip("nothing to compile")
-    before = list(live_kernel._revise.signatures)
+    before = list(live_kernel.revise.signatures)
     coef = estimator.network().coef.copy()
     coef.flags.writeable = False  # what a model file may give
     for tolerance in (0, 1, 1e-6):
         day = LiveDay(replace(estimator.network(), coef=coef), tolerance=tolerance)
         for co2, ventilation in zip(last_day["co2"], last_day["ventilation"], strict=True):
             day.append(co2, ventilation)
-    assert live_kernel._revise.signatures == before
+    assert live_kernel.revise.signatures == before
 
 
 def test_importing_the_package_does_not_import_numba():

@@ -5,8 +5,8 @@ import pytest
 
 from dense import Written
 from occupair.elm.hidden_layer import RandomLayer
-from occupair.live_room import Network
 from occupair.paper.features import Layer
+from occupair.paper.network import Network
 from occupair.paper.stability import error_growth
 
 

@@ -8,9 +8,9 @@ from sklearn.exceptions import NotFittedError
 
 import occupair as oc
 from dense import WrittenRoom
-from occupair.estimator import _episodes_of_days
 from occupair.metrics import rmse
 from occupair.room import training as room_training
+from occupair.room.dataframes import episodes_by_date
 from occupair.room.inputs import Clock
 from occupair.room.training import TrainingSettings, fit_room
 from occupair.room.training_days import LabelledEpisode
@@ -146,7 +146,7 @@ def test_the_network_has_half_of_the_say_from_six_days_on(days, share):
     assert small(n_hidden=2).fit(readings).room_.network_share == pytest.approx(share)
 
 
-@pytest.mark.filterwarnings("ignore:nobody was ever in")
+@pytest.mark.filterwarnings("ignore:the room is empty at every head count")
 def test_a_room_that_nobody_ever_entered(slow_office, last_day):
     model = small().fit(slow_office.assign(occupancy=0))
     for lag in (0, 10, 20):
@@ -257,10 +257,10 @@ def test_is_a_scikit_learn_estimator(slow_office):
             {"ridge": 1e-300, "n_hidden": 60, "z_max": 1e-9},
             "ridge=1e-300 is too small for these data, raise it",
         ),
-        ({"n_hidden": 0}, "n_hidden must be a whole number, 1 or more, got 0"),
-        ({"n_hidden": 2.5}, r"n_hidden must be a whole number, 1 or more, got 2\.5"),
-        ({"n_draws": 0}, "n_draws must be a whole number, 1 or more, got 0"),
-        ({"n_draws": None}, "n_draws must be a whole number, 1 or more, got None"),
+        ({"n_hidden": 0}, "n_hidden must be an integer, 1 or more, got 0"),
+        ({"n_hidden": 2.5}, r"n_hidden must be an integer, 1 or more, got 2\.5"),
+        ({"n_draws": 0}, "n_draws must be an integer, 1 or more, got 0"),
+        ({"n_draws": None}, "n_draws must be an integer, 1 or more, got None"),
     ],
 )
 def test_bad_settings(slow_office, settings, message):
@@ -284,7 +284,7 @@ def test_bad_intervals(trained_room, last_day, interval):
 
 
 def test_the_paper_does_not_say_how_sure_it_is(estimator, last_day):
-    with pytest.raises(oc.InputError, match=r"^interval must be left out: the paper's estimators do not say"):
+    with pytest.raises(oc.InputError, match=r"^interval must be omitted: the paper's estimators have no"):
         estimator.estimate(last_day, interval=0.9)
 
 
@@ -336,7 +336,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
         0, 23
     )
     settings = settings_at(5.0, ridges=(1.0,))
-    before, after = (fit_room(_episodes_of_days(one), settings)[1] for one in (slow_office, changed))
+    before, after = (fit_room(episodes_by_date(one), settings)[1] for one in (slow_office, changed))
     np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
     assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
 
@@ -351,13 +351,13 @@ def test_co2_that_is_a_clock_is_found_out():
 def test_a_day_full_of_gaps_is_no_slower_day(slow_office):
     """One reading in ten minutes of a room that is read every five: each is an episode by itself."""
     gaps = pd.concat([slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 : 3 * 288 : 2]])
-    days = _episodes_of_days(gaps)
+    days = episodes_by_date(gaps)
     assert [len(day) for day in days] == [1, 1, 144]
     assert all(one.people.size == 1 for one in days[2])
 
 
 def test_the_best_of_several_random_layers_is_kept(slow_office):
-    dates = _episodes_of_days(slow_office)
+    dates = episodes_by_date(slow_office)
     folds = room_training._folds(prepare_training_days(dates, settings_at(5.0)), None)
     target = prepare_training_days(dates, settings_at(5.0)).target(0)
     errors = {seed: room_training._prove(folds, 0, target, seed, settings_at(5.0)).error for seed in range(5)}
@@ -378,7 +378,7 @@ def test_the_threshold_is_the_one_with_the_least_error_and_the_highest_of_those(
 
 
 def test_the_error_told_is_that_of_days_left_out(slow_office):
-    model, left_out = fit_room(_episodes_of_days(slow_office), settings_at(5.0))
+    model, left_out = fit_room(episodes_by_date(slow_office), settings_at(5.0))
     off = np.concatenate(left_out.people) - np.concatenate(left_out.estimated)
     assert left_out.error == pytest.approx(np.sqrt(np.mean(off**2)))
     assert [people.size for people in left_out.people] == [288] * 4

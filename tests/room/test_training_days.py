@@ -6,11 +6,11 @@ import pytest
 
 import occupair as oc
 from dense import WrittenRoom, linked_columns
-from occupair.estimator import _episodes_of_days
 from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
 from occupair.room import training as room_training
+from occupair.room.dataframes import episodes_by_date
 from occupair.room.inputs import Clock
 from occupair.room.training import TrainingSettings, fit_room
 from occupair.room.training_days import LabelledEpisode, prepare_training_days
@@ -199,7 +199,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
     rows = slice(day * 288, (day + 1) * 288)
     changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - few["occupancy"].iloc[rows].clip(0, 23)
     settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
-    before, after = (fit_room(_episodes_of_days(check_labelled(one)), settings)[1] for one in (few, changed))
+    before, after = (fit_room(episodes_by_date(check_labelled(one)), settings)[1] for one in (few, changed))
     np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
     assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
 
@@ -207,7 +207,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
 def test_the_error_told_is_that_of_counts_by_their_weights(slow_office):
     few = check_labelled(sparse(slow_office, 0.2).assign(occupancy_weight=np.tile([0.25, 1.0], 576)))
     settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
-    _, left_out = fit_room(_episodes_of_days(few), settings)
+    _, left_out = fit_room(episodes_by_date(few), settings)
     people, estimated, weight = map(np.concatenate, (left_out.people, left_out.estimated, left_out.weights))
     known = weight > 0
     off = people[known] - estimated[known]

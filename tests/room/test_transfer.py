@@ -147,7 +147,7 @@ def test_a_clone_starts_from_the_same_rooms(others):
     assert clone(model).set_params(start=None).start is None
 
 
-@pytest.mark.filterwarnings("ignore:nobody was ever in")
+@pytest.mark.filterwarnings("ignore:the room is empty at every head count")
 def test_empty_rooms_say_that_a_room_is_empty():
     empty = office(1, 2).assign(occupancy=0).drop(columns="ventilation")
     model = oc.OccupancyEstimator.transfer([small().fit(empty)], n_hidden=5, random_state=0).fit(empty)

@@ -12,7 +12,7 @@ from occupair.elm.hidden_layer import each_on_a_core
 from occupair.room.batch import BatchEstimates, RoomBatch, without_copy
 from occupair.room.inputs import Clock, Inputs, window_length
 from occupair.room.model import RoomModel
-from occupair.room_clocks import Indices, RoomClocks, check_step
+from tools.speed.room_clocks import Indices, RoomClocks, check_step
 
 Array = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ from sklearn.base import clone
 
 from occupair import OccupancyEstimator, simulate_office
 from occupair.elm.hidden_layer import each_on_a_core
-from occupair.many_live import ManyPaperRooms
-from occupair.room_clocks import Indices
 from tools.speed.many_default_rooms import ManyDefaultRooms
+from tools.speed.many_paper_rooms import ManyPaperRooms
 from tools.speed.measuring import PATIENCE, in_own_process, seconds, with_peak_memory
+from tools.speed.room_clocks import Indices
 from tools.speed.sizes import Sizes
 from tools.speed.words import Headline, Section, Table, memory_of, ratio, time
 

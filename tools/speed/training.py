@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from occupair import OccupancyEstimator, simulate_office
-from occupair.estimator import training_rows
 from occupair.metrics import rmse
+from occupair.paper.training import training_features
+from occupair.smoothing import smoothing_in_readings
 from tools.speed.contenders import BLAS, CONTENDERS, MLP, OURS, WRITTEN, Predict, Train, Work, is_here
 from tools.speed.measuring import best_in_turns, best_of, own_process, seconds, with_peak_memory
 from tools.speed.sizes import Sizes
@@ -131,7 +132,7 @@ def saved_rows(days: int) -> Iterator[str]:
     """Write the paper's training rows of a simulated office to a file for all to read."""
     paper = OccupancyEstimator.paper()
     layer = paper.layer_at(1.0)
-    X, y = training_rows(simulate_office(days=days), layer, paper.smoothing_at(1.0))
+    X, y = training_features(simulate_office(days=days), layer, smoothing_in_readings(paper.smoothing, 1.0))
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder, "rows.npz"))
         np.savez(file, X=X, y=y, groups=list(layer.sizes().values()), days=days)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from occupair.baselines.baseline import Array, Baseline, Day
-from occupair.baselines.folds import day_folds, picked
 from occupair.baselines.hmm_filter import Emissions, fixed_lag, forward
 from occupair.baselines.markov_transitions import Counts, transition_matrices
 from occupair.baselines.mass_balance import MassBalanceBaseline
 from occupair.baselines.time_of_day import is_weekend, slot_of_day
+from occupair.folds import day_folds
 
 
 class HMMBaseline(Baseline):
@@ -76,11 +76,11 @@ class HMMBaseline(Baseline):
     def _best_memory(self, days: list[Day], people: list[Array]) -> float:
         """Leave training days out in turn; with one day there is nothing to learn from but itself."""
         errors = np.zeros(len(self.memories))
-        for learn, score in day_folds(len(days)):
+        for train, held_out in day_folds(len(days)):
             trial = type(self)(**self.get_params())
-            trial._count(picked(days, learn), picked(people, learn))
+            trial._count([days[i] for i in train], [people[i] for i in train])
             for j, trial.memory_ in enumerate(self.memories):
-                found = [trial._people(days[i]) - people[i] for i in score]
+                found = [trial._people(days[i]) - people[i] for i in held_out]
                 errors[j] += float(np.sum(np.concatenate(found) ** 2))
         return self.memories[int(np.argmin(errors))]
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV
 
 from occupair.baselines.background_co2 import BackgroundCO2
 from occupair.baselines.baseline import Array, Baseline, Day
-from occupair.baselines.folds import day_folds
 from occupair.baselines.window_features import window_features
+from occupair.folds import day_folds
 
 
 class WindowRegressor(Baseline):

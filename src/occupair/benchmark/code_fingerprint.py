@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-ALWAYS = ("benchmark/folds.py", "benchmark/lookahead.py", "benchmark/methods.py", "benchmark/fold_run.py")
+ALWAYS = ("folds.py", "benchmark/lookahead.py", "benchmark/methods.py", "benchmark/fold_run.py")
 
 
 def source_digest(model: object) -> str | None:

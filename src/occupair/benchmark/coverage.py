@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from occupair.benchmark.folds import day_folds
 from occupair.benchmark.methods import METHODS, OURS
+from occupair.folds import split_days
 from occupair.progress import quietly, track
 from occupair.room.lags import LAGS
 
@@ -49,7 +49,7 @@ def coverage(
     DataFrame
         See ``shares``; a row for each room, lag and interval.
     """
-    tasks = [(name, fold) for name, readings in rooms.items() for fold in day_folds(readings)]
+    tasks = [(name, fold) for name, readings in rooms.items() for fold in split_days(readings)]
     found: dict[tuple[str, float, float], pd.Series[float]] = {}
     for name, (train, test) in track(tasks, "ranges", show=None):
         truth, unlabelled = test["occupancy"], test.drop(columns="occupancy")

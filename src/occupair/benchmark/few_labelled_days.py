@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from occupair.benchmark.fold_run import run_fold
-from occupair.benchmark.folds import day_folds
 from occupair.benchmark.methods import METHODS, OURS, Method
 from occupair.estimator import OccupancyEstimator
+from occupair.folds import split_days
 from occupair.progress import quietly, track
 from occupair.readings.schema import date_slices
 from occupair.room.lags import LAGS
@@ -123,7 +123,7 @@ def few_days(
 
 def tasks_of(name: str, readings: pd.DataFrame, days: Sequence[int] = DAYS) -> Iterator[Task]:
     """Give every run of training days of a room in all folds, those in which nobody was in among them."""
-    folds = [(train, test, float(train["occupancy"].mean())) for train, test in day_folds(readings)]
+    folds = [(train, test, float(train["occupancy"].mean())) for train, test in split_days(readings)]
     for count in days:
         for train, test, usual in folds:
             for run in runs_of_days(train, count):

@@ -12,12 +12,12 @@ import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from occupair.benchmark.fold_run import Run, run_fold
-from occupair.benchmark.folds import day_folds
 from occupair.benchmark.lookahead import check_look_ahead
 from occupair.benchmark.methods import Method
 from occupair.benchmark.result import BenchmarkResult, Fold, RoomRuns, summarise
 from occupair.benchmark.run_cache import Cache, key_of, readings_digest
 from occupair.errors import InputError
+from occupair.folds import split_days
 from occupair.progress import quietly, track
 from occupair.readings.schema import check_readings
 from occupair.room.lags import LAGS
@@ -82,7 +82,7 @@ def run_benchmark(
     cache = cache or Cache(None)
     rooms = {name: _checked(name, readings) for name, readings in rooms.items()}
     lags = list(dict.fromkeys(float(lag) for lag in lags))
-    folds = {name: day_folds(readings) for name, readings in rooms.items()}
+    folds = {name: split_days(readings) for name, readings in rooms.items()}
     keys = _keys(rooms, folds, methods, lags)
     runs = _kept(cache, keys, folds)
     tasks = _tasks([place for place in keys if place not in runs], methods, folds)

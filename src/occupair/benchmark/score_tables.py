@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 
 from occupair.benchmark.bootstrap import N_RESAMPLES
-from occupair.benchmark.folds import N_FOLDS
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.scores import TOLERANCES
+from occupair.folds import N_FOLDS
 from occupair.readings.schema import date_slices
 from occupair.report.number_format import DASH, listed
 

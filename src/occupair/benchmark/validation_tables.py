@@ -19,8 +19,8 @@ from occupair.benchmark.few_labelled_days import (
     FewDays,
     average_nrmse,
 )
-from occupair.benchmark.folds import N_FOLDS
 from occupair.benchmark.score_tables import Table, markdown
+from occupair.folds import N_FOLDS
 from occupair.report.number_format import DASH, listed
 
 NOMINAL, TOLERANCE = 0.9, 0.03

@@ -178,10 +178,10 @@ def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
 
 def _quality(estimator: OccupancyEstimator, days: int) -> str:
     """Describe the expected accuracy of a trained estimator, as far as training reveals it."""
-    from occupair.estimator import NOBODY
+    from occupair.estimator import ALWAYS_EMPTY
 
     if estimator.most_people_ == 0:
-        return f"{NOBODY[0].upper()}{NOBODY[1:]}."
+        return f"{ALWAYS_EMPTY[0].upper()}{ALWAYS_EMPTY[1:]}."
     if estimator.layer != "room":
         return (
             f"Training error {estimator.training_error_:.2f} people, one step ahead of the true past; "

@@ -26,7 +26,7 @@ from occupair.cli.shared import (
 from occupair.errors import InputError
 
 if TYPE_CHECKING:
-    from occupair.paper.tuning import Tuning
+    from occupair.tuning import Tuning
 
 _SETTINGS = {
     "horizon": "history the features cover [min]",
@@ -65,7 +65,7 @@ def tune(
     """
     from occupair.atomic_files import check_writable
     from occupair.estimator import OccupancyEstimator
-    from occupair.paper.tuning import tune as run
+    from occupair.tuning import tune as run
 
     keep_inputs(model, readings)
     if model is not None:
@@ -90,7 +90,7 @@ def tune(
 
 
 def _table(found: Tuning) -> Table:
-    from occupair.paper.tuning import settings_of
+    from occupair.tuning import settings_of
 
     before, after = settings_of(found.before), settings_of(found.estimator)
     table = Table("setting", "before", "after", "meaning", box=None, padding=(0, 2))
@@ -123,7 +123,7 @@ def _next_step(found: Tuning, readings: Path, model: Path | None) -> str:
 
 
 def _as_json(found: Tuning, mode: str, folds: int) -> dict[str, Any]:
-    from occupair.paper.tuning import settings_of
+    from occupair.tuning import settings_of
 
     return {
         "mode": mode,

@@ -190,7 +190,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         for name in ("n_hidden", "n_draws"):
             value = getattr(self, name)
             if not (isinstance(value, int | np.integer) and value >= 1):
-                raise InputError(f"{name} must be a whole number, 1 or more, got {value!r}")
+                raise InputError(f"{name} must be an integer, 1 or more, got {value!r}")
         if not (isinstance(self.ridge, int | float | np.number) and 0 < self.ridge < math.inf):
             raise InputError(f"ridge must be a finite number above 0, got {self.ridge!r}")
 

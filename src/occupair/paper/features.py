@@ -132,12 +132,12 @@ class Layer:
         one_row = np.zeros(self.horizon + 1)
         return {name: group.shape[1] for name, group in self.groups(one_row, one_row, one_row).items()}
 
-    def places(self) -> dict[str, slice]:
-        """Tell where each group's columns stand.
+    def column_slices(self) -> dict[str, slice]:
+        """Return the columns of each group.
 
         Examples
         --------
-        >>> Layer("elm", horizon=2, stride=1).places()
+        >>> Layer("elm", horizon=2, stride=1).column_slices()
         {'c': slice(0, 3, None), 'o': slice(3, 5, None), 'v': slice(5, 8, None)}
         """
         sizes = self.sizes()
@@ -164,4 +164,4 @@ def _same_length(*series: ArrayLike) -> tuple[Array, ...]:
 
 def _whole(name: str, value: int, *, least: int) -> None:
     if not (isinstance(value, int | np.integer) and value >= least):
-        raise InputError(f"{name} must be a whole number of readings, {least} or more, got {value!r}")
+        raise InputError(f"{name} must be an integer number of readings, {least} or more, got {value!r}")

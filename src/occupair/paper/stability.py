@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import sigmoid_in_place
-from occupair.live_room import Network
+from occupair.paper.network import Network
 
 Array = NDArray[np.float64]
 

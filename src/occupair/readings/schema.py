@@ -188,3 +188,10 @@ def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
         k = int(np.argmax(wrong))
         raise source.error(f"must be a number, got {quoted(column.iloc[k])}", row=k, column=str(column.name))
     return numbers
+
+
+def ventilation_of(readings: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the ventilation [0..1], a constant 0 if it is unknown."""
+    if "ventilation" in readings.columns:
+        return readings["ventilation"].to_numpy(dtype=float)
+    return np.zeros(len(readings))

@@ -11,8 +11,9 @@ import pandas as pd
 
 from occupair import metrics
 from occupair.elm.regressors import LINEAR_RANGE
-from occupair.estimator import Mode, OccupancyEstimator, training_rows
+from occupair.estimator import Mode, OccupancyEstimator
 from occupair.paper.stability import error_growth
+from occupair.paper.training import training_features
 from occupair.progress import stage
 from occupair.simulation import simulate_office
 from occupair.smoothing import smooth
@@ -173,7 +174,7 @@ def _tolerance_curves(truth: pd.Series[float], estimates: dict[int, pd.Series[fl
 
 
 def _saturation(model: OccupancyEstimator, train: pd.DataFrame) -> Saturation:
-    rows, _ = training_rows(train, model.layer_, model.smoothing_)
+    rows, _ = training_features(train, model.layer_, model.smoothing_)
     edges = np.arange(-60, 61) / 4
     counts, beyond = np.zeros(edges.size - 1), 0
     always = np.ones(model.n_hidden, dtype=bool)

@@ -26,18 +26,18 @@ class RoomDay:
     ----------
     model : RoomModel
         The trained room.
-    interval : float
-        Probability that the range holds the true count.
+    confidence : float
+        Nominal coverage of the prediction interval.
     """
 
-    def __init__(self, model: RoomModel, *, interval: float = 0.9) -> None:
+    def __init__(self, model: RoomModel, *, confidence: float = 0.9) -> None:
         self.model = model
-        self.interval = interval
+        self.confidence = confidence
         self._smoother = LocalSmoother(model.smoothing)
         self._ventilation: list[float] = []
         self._low = np.inf
         self._people = np.zeros(1024)  # room for more than is seen yet
-        self.range: tuple[float, float] | None = None
+        self.prediction_interval: tuple[float, float] | None = None
 
     def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
         """Take the next reading [ppm], [0..1] and estimate anew what it refines."""
@@ -63,7 +63,7 @@ class RoomDay:
         for one, refined in zip(self.model.refinements, people, strict=True):
             if one.lag <= last:
                 self._people[last - one.lag] = refined
-        self.range = between
+        self.prediction_interval = between
 
     def _row(self, time: dt.datetime) -> Inputs:
         """Give what is known now; before the first reading the first is repeated."""
@@ -77,9 +77,9 @@ class RoomDay:
     @cached_property
     def _errors(self) -> tuple[Array, Array]:
         """Errors between which the estimate of now lies as often as asked [people]."""
-        return self.model.refinements[0].ranges.errors_at(self.interval)
+        return self.model.refinements[0].ranges.errors_at(self.confidence)
 
-    def resume(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
+    def restore(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
         """Take the first readings of the day all at once."""
         clock = Clock.of(pd.DatetimeIndex(list(times[:-1])))
         if len(clock.minute):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import each_on_a_core
+from occupair.folds import day_folds
 from occupair.progress import track
 from occupair.room.features import GROUPS, feature_settings, room_features
 from occupair.room.inputs import Clock, Inputs
@@ -206,18 +207,17 @@ def _learn(training: TrainingDays, others: BalancePrior | None) -> _Learned:
 
 def _folds(training: TrainingDays, others: BalancePrior | None) -> list[_Fold]:
     """Deal the days into parts, and learn without each; a single day has nobody to learn from."""
-    parts = min(FOLDS, len(training))
-    if parts < 2:
+    if len(training) < 2:
         return []
-    days = np.arange(len(training))
-    of_row = np.repeat(days, [len(rows) for rows in training.days])
+    of_row = np.repeat(np.arange(len(training)), [len(rows) for rows in training.days])
 
-    def fold(part: int) -> _Fold:
-        learned = _learn(training.only(days[days % parts != part].tolist()), others)
-        left_out = learned.judge(training.days[part::parts])
-        return _Fold(learned, left_out, np.flatnonzero(of_row % parts == part))
+    def fold(train: list[int], held_out: list[int]) -> _Fold:
+        learned = _learn(training.only(train), others)
+        left_out = learned.judge([training.days[i] for i in held_out])
+        return _Fold(learned, left_out, np.flatnonzero(np.isin(of_row, held_out)))
 
-    return [fold(part) for part in range(parts)]  # many small steps: threads would wait for each other
+    # not in threads: many small steps would wait for each other
+    return [fold(*days) for days in day_folds(len(training), FOLDS)]
 
 
 def _refine(

@@ -296,7 +296,7 @@ class Room:
         if readings and self._live is not None:
             flow = np.array([reading.ventilation or 0.0 for reading in readings])
             times = [to_time(reading.time).astimezone(self.zone) for reading in readings]
-            self._live.resume(times, np.array([reading.co2 for reading in readings]), flow)
+            self._live.restore(times, np.array([reading.co2 for reading in readings]), flow)
 
     def _is_contiguous(self, readings: list[GridReading], index: int) -> bool:
         """Whether there is no gap between the grid readings before and at an index."""
@@ -404,7 +404,7 @@ class Room:
         for series in (self.grid.co2, self.grid.ventilation, self.out_of_range):
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()
-        self._live = None if self.model is None else self.model.room.anew()
+        self._live = None if self.model is None else self.model.room.fresh_copy()
 
     def _drop_estimates(self) -> None:
         self._estimated = EstimatedReadings()

@@ -16,8 +16,9 @@ from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.rooms.room import Model
 from occupair.live.store import DamagedModel, Store, StoreError
-from occupair.live_room import TOLERANCE, LiveRoom
+from occupair.live_room import LiveRoom
 from occupair.model_file import parse_model
+from occupair.paper.live_day import TOLERANCE
 
 log = logging.getLogger("occupair.live")
 
@@ -147,7 +148,7 @@ def load_tested_model(content: bytes, *, tolerance: float) -> LiveRoom:
     try:
         room = load_model(content, tolerance=tolerance)
         with np.errstate(all="ignore"):  # an overflow shows in the estimates
-            people = _estimate_test_readings(room.anew())
+            people = _estimate_test_readings(room.fresh_copy())
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 a file can be wrong in more ways than are known
@@ -182,6 +183,6 @@ def _estimate_test_readings(room: LiveRoom) -> NDArray[np.float64]:
     times = [_MIDNIGHT + k * step for k in range(number)]
     co2, flow = np.linspace(450.0, 900.0, number), np.full(number, 0.5)
     resumed = number - TEST_LIVE_READINGS
-    room.resume(times[:resumed], co2[:resumed], flow[:resumed])
+    room.restore(times[:resumed], co2[:resumed], flow[:resumed])
     live = [room.update(times[k], float(co2[k]), 0.5).people for k in range(resumed, number)]
     return np.append(room.people, live)

@@ -9,10 +9,11 @@ from sklearn.base import clone
 
 from occupair.errors import InputError
 from occupair.estimator import Mode, OccupancyEstimator
-from occupair.live_room import Network
+from occupair.folds import split_days
 from occupair.metrics import rmse
+from occupair.paper.network import Network
 from occupair.progress import stage
-from occupair.readings.schema import check_readings, date_slices, episode_slices, interval_of
+from occupair.readings.schema import check_readings, date_slices, episode_slices, interval_of, ventilation_of
 from occupair.smoothing import smooth
 
 Array = NDArray[np.float64]
@@ -64,18 +65,17 @@ def free_run_error(
     True
     """
     readings = check_readings(readings, needed=("co2", "occupancy"))
-    check_whole("folds", folds, least=2)
-    number = _day_numbers(readings)
-    if number[-1] + 1 < folds:
-        raise InputError(f"readings must hold at least {folds} days, one for each fold, got {number[-1] + 1}")
+    check_integer("folds", folds, least=2)
+    n_days = len(date_slices(readings))
+    if n_days < folds:
+        raise InputError(f"readings must cover at least {folds} days, one per fold, got {n_days}")
     step = _step(readings, mode, every)
     truth, people = [], []
-    for fold in range(folds):
-        left_out = readings[number % folds == fold]
+    for fold, (train, held_out) in enumerate(split_days(readings, folds)):
         with stage("training on the other days", fold / folds, (fold + 1) / folds):
-            trained = clone(estimator).fit(readings[number % folds != fold])
-            people.append(_free_run(trained, left_out, mode, step))
-        truth.append(_thinned(left_out["occupancy"].to_numpy(), left_out, step))
+            trained = clone(estimator).fit(train)
+            people.append(_free_run(trained, held_out, mode, step))
+        truth.append(_thinned(held_out["occupancy"].to_numpy(), held_out, step))
     return rmse(np.concatenate(truth), np.concatenate(people))
 
 
@@ -104,8 +104,7 @@ def _free_run(trained: OccupancyEstimator, readings: pd.DataFrame, mode: Mode, s
     if mode != "live":
         return np.asarray(trained.estimate(readings, mode=mode), dtype=float)
     network, co2 = trained.network(), readings["co2"].to_numpy()
-    known = "ventilation" in readings.columns
-    ventilation = readings["ventilation"].to_numpy() if known else np.zeros(co2.size)
+    ventilation = ventilation_of(readings)
     days = episode_slices(readings)
     return np.concatenate([live_at_times(network, co2[day], ventilation[day], every=step) for day in days])
 
@@ -123,18 +122,13 @@ def _first_change(old: Array, new: Array) -> int:
 
 def _step(readings: pd.DataFrame, mode: Mode, every: int | None) -> int:
     if every is not None:
-        check_whole("every", every, least=1)
+        check_integer("every", every, least=1)
     if mode != "live":
         return 1
     return every or (THINNING if interval_of(readings) < CLOSE else 1)
 
 
-def _day_numbers(readings: pd.DataFrame) -> NDArray[np.int_]:
-    days = date_slices(readings)
-    return np.repeat(np.arange(len(days)), [day.stop - day.start for day in days])
-
-
-def check_whole(name: str, value: int, *, least: int) -> None:
-    """Refuse what is not a whole number of at least ``least``."""
+def check_integer(name: str, value: int, *, least: int) -> None:
+    """Raise InputError unless ``value`` is an integer of at least ``least``."""
     if not (isinstance(value, int | np.integer) and value >= least):
-        raise InputError(f"{name} must be a whole number, {least} or more, got {value!r}")
+        raise InputError(f"{name} must be an integer, {least} or more, got {value!r}")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import occupair as oc
-from occupair.paper.cross_validation import free_run_error, live_at_times
+from occupair.cross_validation import free_run_error, live_at_times
 
 
 def small(**changes):
@@ -90,10 +90,10 @@ def test_leaves_the_estimator_untrained(slow_office):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"folds": 1}, "folds must be a whole number, 2 or more, got 1"),
-        ({"folds": 2.5}, "folds must be a whole number, 2 or more, got 2.5"),
-        ({"folds": 5}, "readings must hold at least 5 days, one for each fold, got 4"),
-        ({"every": 0}, "every must be a whole number, 1 or more, got 0"),
+        ({"folds": 1}, "folds must be an integer, 2 or more, got 1"),
+        ({"folds": 2.5}, "folds must be an integer, 2 or more, got 2.5"),
+        ({"folds": 5}, "readings must cover at least 5 days, one per fold, got 4"),
+        ({"every": 0}, "every must be an integer, 1 or more, got 0"),
         ({"mode": "past"}, "mode must be one of live, hindsight, drifting, got 'past'"),
     ],
 )

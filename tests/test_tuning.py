@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from occupair.paper import tuning
-from occupair.paper.cross_validation import free_run_error
-from occupair.paper.tuning import GRID, settings_of, tune, with_settings
+from occupair import tuning
+from occupair.cross_validation import free_run_error
 from occupair.progress import progress_to
+from occupair.tuning import GRID, settings_of, tune, with_settings
 
 PAPER = oc.OccupancyEstimator.paper().get_params()
 
@@ -244,12 +244,12 @@ def test_settings_go_out_and_in():
     ("start", "options", "message"),
     [
         ({"layer": "room"}, {}, "only layer 'fs-elm' or 'elm' can be tuned, got layer 'room'"),
-        ({"horizon": 7}, {}, "horizon must be a whole number of readings, got 7 min at one reading every 5"),
+        ({"horizon": 7}, {}, "horizon must be a multiple of the 5 min between readings, got 7 min"),
         ({"z_max": (1, 1)}, {}, r"z_max must be one number or one for each of 5 groups, got \(1, 1\)"),
         ({"ridge": 0}, {}, "ridge must be a finite number above 0"),
-        ({}, {"rounds": 0}, "rounds must be a whole number, 1 or more, got 0"),
-        ({}, {"n_hidden": 0}, "n_hidden must be a whole number, 1 or more, got 0"),
-        ({}, {"folds": 1}, "folds must be a whole number, 2 or more, got 1"),
+        ({}, {"rounds": 0}, "rounds must be an integer, 1 or more, got 0"),
+        ({}, {"n_hidden": 0}, "n_hidden must be an integer, 1 or more, got 0"),
+        ({}, {"folds": 1}, "folds must be an integer, 2 or more, got 1"),
         ({}, {"folds": 5}, "readings must hold at least 5 days with more than 6 readings in a row, got 4"),
         ({"horizon": 1440}, {}, "at least 3 days with more than 288 readings in a row, got 0"),
         ({}, {"mode": "past"}, "mode must be one of live, hindsight, drifting, got 'past'"),

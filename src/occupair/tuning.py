@@ -19,10 +19,11 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from occupair.cross_validation import check_integer, free_run_error
 from occupair.elm.regressors import LINEAR_RANGE
 from occupair.errors import InputError
 from occupair.estimator import Mode, OccupancyEstimator
-from occupair.paper.cross_validation import check_whole, free_run_error
+from occupair.folds import day_folds
 from occupair.progress import stage, track
 from occupair.readings.schema import check_readings, date_slices, episode_slices, interval_of
 
@@ -291,8 +292,7 @@ def _possible(readings: pd.DataFrame, folds: int) -> Callable[[OccupancyEstimato
     """Make the rule that tells whether settings suit Eq. (13), the interval, and the length of the days."""
     interval = interval_of(readings)
     longest = _most_in_a_row(readings)
-    trained_on = [[n for i, n in enumerate(longest) if i % folds != fold] for fold in range(folds)]
-    enough = min(max(lengths) for lengths in trained_on)
+    enough = min(max(longest[i] for i in fold.train) for fold in day_folds(len(longest), folds))
 
     def possible(estimator: OccupancyEstimator) -> bool:
         try:
@@ -354,7 +354,7 @@ def _check_request(
     if estimator.layer not in ("fs-elm", "elm"):
         raise InputError(f"only layer 'fs-elm' or 'elm' can be tuned, got layer {estimator.layer!r}")
     for name, count in counts.items():
-        check_whole(name, count, least=2 if name == "folds" else 1)
+        check_integer(name, count, least=2 if name == "folds" else 1)
     known = [name for name in GRID if name in settings_of(estimator)]
     for name in grid or {}:
         if name not in known:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import each_on_a_core, sigmoid_in_place
 from occupair.errors import InputError
-from occupair.room_clocks import Indices, RoomClocks, check_step
+from tools.speed.room_clocks import Indices, RoomClocks, check_step
 
 if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import occupair as oc
-from occupair.many_live import ManyPaperRooms
+from tools.speed.many_paper_rooms import ManyPaperRooms
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_is_every_room_alone_over_a_day_and_the_next(offices, changes):
 
 
 def test_some_rooms_at_a_time_with_gaps(offices, monkeypatch):
-    monkeypatch.setattr("occupair.many_live._AT_ONCE", 2)
+    monkeypatch.setattr("tools.speed.many_paper_rooms._AT_ONCE", 2)
     estimators = trained(offices)
     day, rng = offices[0].iloc[-288:], np.random.default_rng(0)
     rooms = ManyPaperRooms(estimators)

@@ -1,0 +1,75 @@
+"""Readings checked against those a model was trained on: time zone, columns, ventilation scale, interval."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from occupair.errors import InputError
+from occupair.readings.schema import COLUMNS, check_readings, interval_of
+from occupair.readings.source import missing_column
+from occupair.readings.time_zones import in_time_zone
+from occupair.readings.ventilation_scale import Scale, check_scale
+
+
+def match_training(
+    readings: pd.DataFrame,
+    *,
+    interval: float,
+    uses_ventilation: bool,
+    ventilation_full: float | None,
+    ventilation_unit: str | None,
+    timezone: str | None,
+) -> pd.DataFrame:
+    """Return the columns a model uses, in its time zone; raise InputError if they do not match training.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        The readings to estimate from.
+    interval : float
+        Time between the readings of training [min].
+    uses_ventilation : bool
+        Whether the model was trained with ventilation.
+    ventilation_full, ventilation_unit, timezone
+        See the attributes of ``OccupancyEstimator``.
+    """
+    columns = ("co2", "ventilation") if uses_ventilation else ("co2",)
+    if isinstance(readings, pd.DataFrame) and isinstance(readings.index, pd.DatetimeIndex):
+        readings = in_time_zone(readings, timezone)
+        readings = readings.drop(columns=list(set(COLUMNS) - set(columns)), errors="ignore")
+    check_duplicate_columns(readings)
+    if uses_ventilation:
+        _check_has_ventilation(readings)
+    readings = check_readings(readings, needed=columns)
+    if uses_ventilation:
+        full, unit = ventilation_full, ventilation_unit
+        check_scale(readings, None if full is None or unit is None else Scale(full, unit))
+    _check_interval(interval_of(readings), interval)
+    return readings
+
+
+def check_duplicate_columns(readings: object) -> None:
+    """Raise InputError if a column occurs twice."""
+    if not isinstance(readings, pd.DataFrame):
+        return  # reported by ``check_readings``
+    twice = [name for name in COLUMNS if (readings.columns == name).sum() > 1]
+    if twice:
+        raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
+
+
+def _check_has_ventilation(readings: object) -> None:
+    if not isinstance(readings, pd.DataFrame) or "co2" not in readings.columns:
+        return  # reported by ``check_readings``
+    if "ventilation" not in readings.columns:
+        advice = "this model was trained with ventilation, train one without"
+        raise InputError(f"readings: {missing_column('ventilation', readings)}; {advice}")
+
+
+def _check_interval(interval: float, trained: float) -> None:
+    if abs(interval - trained) <= 1e-6:
+        return
+    resample = f"resample them (in Python, read_readings(path, interval={trained:g})), or "
+    advice = f"{resample if interval < trained else ''}train a model on readings every {interval:g} min"
+    raise InputError(
+        f"readings are every {interval:g} min, but the model was trained on every {trained:g} min: {advice}"
+    )

@@ -1,0 +1,174 @@
+"""Training and estimation of the room layer on a table of readings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from occupair.errors import InputError
+from occupair.progress import track
+from occupair.readings.head_counts import WEIGHT
+from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
+from occupair.room.features import GROUPS
+from occupair.room.inputs import Clock, episode_inputs
+from occupair.room.linked_elm import RIDGES
+from occupair.room.model import RoomModel
+from occupair.room.profile_comparison import ProfileComparison, compare_with_profile
+from occupair.room.training import HeldOutEstimates, TrainingSettings, fit_room
+from occupair.room.training_days import LabelledEpisode
+from occupair.room.transfer import BalancePrior
+from occupair.smoothing import smoothing_in_readings
+
+Z_MAX = (1.5, 1.0, 1.0, 0.5, 1.0)
+"""Default influence of M, P, V, T and S on the neurons; their sum is 5, Eq. (13)."""
+
+
+@dataclass(frozen=True)
+class FittedRoom:
+    """A trained room and its errors on held-out training days.
+
+    Parameters
+    ----------
+    model : RoomModel
+        The trained room.
+    error : float
+        RMSE on held-out days [people].
+    comparison : ProfileComparison or None
+        That error next to the error of the time-of-day profile; None for a single day, or when no time of
+        day has head counts on two days.
+    co2_adds_little : bool
+        Whether CO2 adds next to nothing to the time-of-day profile.
+    """
+
+    model: RoomModel
+    error: float
+    comparison: ProfileComparison | None
+    co2_adds_little: bool
+
+
+def fit_readings(
+    readings: pd.DataFrame,
+    *,
+    smoothing: float,
+    z_max: Any,
+    n_hidden: int,
+    ridge: float | None,
+    n_draws: int,
+    random_state: Any,
+    verbose: bool | None,
+    start: BalancePrior | None,
+) -> FittedRoom:
+    """Train the room layer on readings with head counts; see ``OccupancyEstimator`` for the parameters."""
+    interval = interval_of(readings)
+    _check_counts_and_ridge(ridge, n_hidden=n_hidden, n_draws=n_draws)
+    seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_draws)
+    settings = TrainingSettings(
+        interval=interval,
+        smoothing=smoothing_in_readings(smoothing, interval),
+        z_max=_influences(z_max),
+        n_hidden=n_hidden,
+        ridges=RIDGES if ridge is None else (ridge,),
+        seeds=tuple(seeds.tolist()),
+        verbose=verbose,
+    )
+    if start is not None:
+        if not isinstance(start, BalancePrior):
+            raise InputError(f"start must be None or created by transfer(rooms), got {start!r}")
+        start.check("ventilation" in readings.columns)
+    model, held_out = fit_room(episodes_by_date(readings), settings, start)
+    comparison = _compared(held_out)
+    adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
+    return FittedRoom(model, held_out.error, comparison, adds_little)
+
+
+def estimate_readings(
+    readings: pd.DataFrame, room: RoomModel, *, wait: int, confidence: float, verbose: bool | None
+) -> pd.DataFrame:
+    """Estimate the people at every reading.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        Checked readings.
+    room : RoomModel
+        The trained room.
+    wait : int
+        Lag of the refined estimates [readings].
+    confidence : float
+        Nominal coverage of the prediction interval.
+    verbose : bool, optional
+        Whether to show progress; None does so in a terminal, if it takes long.
+
+    Returns
+    -------
+    DataFrame
+        ``people``, ``low`` and ``high`` [people].
+    """
+    episodes = []
+    for one in track(episode_slices(readings), "estimating", show=verbose):
+        part = readings.iloc[one]
+        inputs = episode_inputs(
+            part["co2"].to_numpy(),
+            ventilation_of(part),
+            _clock(part),
+            interval=room.interval,
+            smoothing=room.smoothing,
+        )
+        episodes.append(room.of_day(inputs, wait, confidence))
+    columns = (np.concatenate(column) for column in zip(*episodes, strict=True))
+    return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
+
+
+def episodes_by_date(readings: pd.DataFrame) -> list[list[LabelledEpisode]]:
+    """Split the readings of each local day into episodes without gaps."""
+    episodes = episode_slices(readings)  # of all days at once: the gaps of a single day may be its usual step
+    return [
+        [_episode(readings.iloc[one]) for one in episodes if day.start <= one.start < day.stop]
+        for day in date_slices(readings)
+    ]
+
+
+def _episode(readings: pd.DataFrame) -> LabelledEpisode:
+    people = readings["occupancy"].to_numpy()
+    weight = readings[WEIGHT].to_numpy() if WEIGHT in readings.columns else None
+    return LabelledEpisode(
+        readings["co2"].to_numpy(), ventilation_of(readings), _clock(readings), people, weight
+    )
+
+
+def _clock(readings: pd.DataFrame) -> Clock:
+    return Clock.of(pd.DatetimeIndex(readings.index))
+
+
+def _compared(held_out: HeldOutEstimates) -> ProfileComparison | None:
+    if len(held_out.people) < 2:
+        return None
+    return compare_with_profile(
+        held_out.clock, held_out.people, held_out.estimated, held_out.weights, held_out.worth
+    )
+
+
+def _check_counts_and_ridge(ridge: float | None, **counts: int) -> None:
+    for name, value in counts.items():
+        if not (isinstance(value, int | np.integer) and value >= 1):
+            raise InputError(f"{name} must be an integer, 1 or more, got {value!r}")
+    if ridge is not None and not (isinstance(ridge, int | float | np.number) and 0 < ridge < math.inf):
+        raise InputError(f"ridge must be a finite number above 0, or None, got {ridge!r}")
+
+
+def _influences(z_max: Any) -> tuple[float, ...]:
+    """Return one z_max per feature group; None is the default."""
+    try:
+        values: NDArray[np.float64] = np.asarray(Z_MAX if z_max is None else z_max, dtype=float)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.shape not in {(), (len(GROUPS),)} or not (np.isfinite(values).all() and (values >= 0).all()):
+        groups = f"one number, or one for each of {', '.join(GROUPS)}, 0 or more"
+        raise InputError(f"z_max must be {groups}, got {z_max!r}")
+    return tuple(np.broadcast_to(values, (len(GROUPS),)).tolist())
