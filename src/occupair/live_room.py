@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
+from occupair.readings.gaps import is_gap
+from occupair.readings.value_rules import VALUE_RULES
 
 Array = NDArray[np.float64]
 
@@ -168,21 +170,21 @@ class LiveRoom:
 
     def _checked(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
         self._check_time(time)
-        if not (_is_number(co2) and 0 <= co2 <= 1e6):
-            raise InputError(f"co2 must be from 0 to 1000000 ppm, got {co2!r} at {time}")
+        if not VALUE_RULES["co2"].allows(co2):
+            raise InputError(f"co2 {VALUE_RULES['co2'].text}, got {co2!r} at {time}")
         if not self.uses_ventilation:
             return 0.0
         if ventilation is None:
             raise InputError(f"ventilation is missing at {time}, and this model was trained with it")
-        if not (_is_number(ventilation) and 0 <= ventilation <= 1):
-            raise InputError(f"ventilation must be from 0 to 1 (80 % is 0.8), got {ventilation!r} at {time}")
+        if not VALUE_RULES["ventilation"].allows(ventilation):
+            raise InputError(f"ventilation {VALUE_RULES['ventilation'].text}, got {ventilation!r} at {time}")
         return float(ventilation)
 
     def _starts_day(self, time: dt.datetime) -> bool:
         """Whether this is the first reading of all, of a date, or after a gap."""
         if self._last is None or time.date() != self._last.date():
             return True
-        return minutes_between(self._last, time) > 1.5 * self.interval
+        return is_gap(minutes_between(self._last, time), self.interval)
 
     def _check_time(self, time: dt.datetime) -> None:
         if not isinstance(time, dt.datetime) or time != time:  # NaT is a datetime, and not equal to itself
@@ -201,10 +203,6 @@ class LiveRoom:
         if time.date() == self._last.date() and abs(intervals - round(intervals)) > 1e-6:
             rule = f"time must be a multiple of the {self.interval:g} min interval of training"
             raise InputError(f"{rule} after {self._last}, got {time}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number)
 
 
 def minutes_between(earlier: dt.datetime, later: dt.datetime) -> float:

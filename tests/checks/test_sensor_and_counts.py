@@ -211,7 +211,7 @@ def test_what_cannot_be_checked():
         find_faults(pd.DataFrame({"co2": [1.0, 2.0]}))
     with pytest.raises(InputError, match="has no column 'co2', only 'CO2'"):
         find_faults(pd.DataFrame({"CO2": 400.0}, index=times))
-    with pytest.raises(InputError, match="two or more to be checked, got 1"):
+    with pytest.raises(InputError, match="at least two rows to be checked, got 1"):
         find_faults(pd.DataFrame({"co2": 400.0}, index=times[:1]))
 
 

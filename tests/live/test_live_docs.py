@@ -11,6 +11,7 @@ from live.fake_pipeline import Client, FakePipeline, make_config, make_state
 from starlette.routing import Match
 from test_documents import COMMANDS, options_of
 
+from occupair.checks import sensor_limits
 from occupair.live import pipeline, retraining
 from occupair.live.config import BY_VARIABLE, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
@@ -118,11 +119,11 @@ def test_every_outcome_and_every_quality_has_its_row(word):
 def test_numbers_are_those_of_the_code():
     room, service = RoomConfig("lab"), ServiceConfig("")
     for said in (
-        f"CO2 is below {faults.LEAST:g} or above {faults.MOST:,.0f} ppm",
-        f"constant for {faults.STUCK:g} minutes, or for {faults.STUCK_COARSE:g} minutes if",
-        f"resolution is {faults.COARSE:g} ppm or coarser",
-        f"by more than {faults.JUMP:g} ppm",
-        f"more than {faults.STEEPEST:g} ppm per minute",
+        f"CO2 is below {sensor_limits.LOWEST_CO2:g} or above {sensor_limits.HIGHEST_CO2:,.0f} ppm",
+        f"constant for {sensor_limits.STUCK:g} minutes, or for {sensor_limits.STUCK_COARSE:g} minutes if",
+        f"resolution is {sensor_limits.COARSE_STEP:g} ppm or coarser",
+        f"by more than {sensor_limits.JUMP:g} ppm",
+        f"more than {sensor_limits.STEEPEST:g} ppm per minute",
         f"per minute: for {faults.SETTLES:g} minutes",
         f"the first {START:g} minutes of a day",
         f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
+from occupair.readings.gaps import is_gap
 
 Indices = NDArray[np.int64]
 
@@ -58,7 +59,7 @@ class RoomClocks:
         if (step <= 0).any():
             late = int(rooms[np.argmax(step <= 0)])
             raise InputError(f"times must rise, room {late} has had a reading of this time or later")
-        anew = rooms[(date != self._date[rooms]) | (step > 1.5 * self._interval * 60e6)]
+        anew = rooms[(date != self._date[rooms]) | is_gap(step, self._interval * 60e6)]
         self._last[rooms], self._date[rooms] = moment, date
         return index, anew
 

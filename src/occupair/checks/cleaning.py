@@ -1,4 +1,4 @@
-"""Readings as the checks want them, whatever state they come in; and small words and helpers they share."""
+"""Readings prepared for the checks, and the series and time spans that the checks derive from them."""
 
 from __future__ import annotations
 
@@ -8,78 +8,88 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
 from occupair.errors import InputError
+from occupair.readings.gaps import is_gap
 from occupair.readings.schema import COLUMNS
+from occupair.wording import quoted_list
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Span = tuple[pd.Timestamp, pd.Timestamp]
 
-LOWEST_CO2 = 150.0  # ppm; no air has less, and an uncalibrated sensor is not off by more: a failed read
-HIGHEST_CO2 = 20_000.0  # ppm; beyond the range of room sensors, such as 65535: a failed read
 DAY = pd.Timedelta(days=1)
 
 
 def clean_readings(readings: pd.DataFrame) -> pd.DataFrame:
-    """Give the columns we use as floats over rising local times; what is no number is NaN.
+    """Return the known columns as floats, sorted by local time; values that are not numbers are NaN.
 
-    Nothing else is judged or repaired here: that is what the checks are for. Of a time that is there
-    twice the first reading is kept.
+    Of two readings with the same time, the first is used. Values are not judged or repaired here.
     """
     if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
         raise InputError("readings must be a DataFrame with a DatetimeIndex")
     if "co2" not in readings.columns:
-        raise InputError(f"readings has no column 'co2', only {', '.join(map(repr, readings.columns))}")
-    kept = [name for name in COLUMNS if name in readings.columns]
-    twice = [name for name in kept if (readings.columns == name).sum() > 1]
-    if twice:
-        raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
+        raise InputError(f"readings has no column 'co2', only {quoted_list(readings.columns)}")
+    names = [name for name in COLUMNS if name in readings.columns]
+    duplicates = [name for name in names if (readings.columns == name).sum() > 1]
+    if duplicates:
+        raise InputError(f"readings: has two columns {duplicates[0]!r}: rename or delete one")
     numbers = {
         name: pd.to_numeric(readings[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        for name in kept
+        for name in names
     }
     table = pd.DataFrame(numbers, index=readings.index.tz_localize(None))
-    for name in table.columns.drop("co2"):  # an infinite CO2 is a failed read
+    for name in table.columns.drop("co2"):  # an infinite CO2 value is a failed read
         table[name] = table[name].replace([np.inf, -np.inf], np.nan)
     table = table[table.index.notna()]
     table = table[np.logical_not(table.index.duplicated())].sort_index()
     if len(table) < 2:
-        raise InputError(f"readings must be two or more to be checked, got {len(table)}")
+        raise InputError(f"readings must have at least two rows to be checked, got {len(table)}")
     table.attrs = dict(readings.attrs)
     return table
 
 
 def times_of(readings: pd.DataFrame) -> pd.DatetimeIndex:
-    """Give the times of readings."""
+    """Return the times of readings."""
     assert isinstance(readings.index, pd.DatetimeIndex)
     return readings.index
 
 
-def interval_minutes(readings: pd.DataFrame) -> float:
-    """Give the usual time from one reading to the next [min]."""
-    return float(np.median(np.diff(times_of(readings)) / np.timedelta64(1, "m")))
-
-
 def days_of(readings: pd.DataFrame) -> pd.DatetimeIndex:
-    """Give the local day of every reading."""
+    """Return the local day of each reading."""
     return times_of(readings).normalize()
 
 
+def steps_of(readings: pd.DataFrame) -> Array:
+    """Return the time between each reading and the next [min]."""
+    return np.asarray(np.diff(times_of(readings)) / np.timedelta64(1, "m"))
+
+
+def interval_minutes(readings: pd.DataFrame) -> float:
+    """Return the median time between readings [min]."""
+    return float(np.median(steps_of(readings)))
+
+
+def follows_without_gap(readings: pd.DataFrame) -> Mask:
+    """Whether each reading but the first follows the one before without a gap."""
+    return ~is_gap(steps_of(readings), interval_minutes(readings))
+
+
 def plausible_co2(readings: pd.DataFrame) -> pd.Series[float]:
-    """Give CO2 [ppm] with failed reads taken out."""
+    """Return CO2 [ppm] with failed reads as NaN."""
     co2 = readings["co2"]
     return co2.where((co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2))
 
 
 def counts_of(readings: pd.DataFrame) -> pd.Series[float] | None:
-    """Give the head counts [people], None when there are none at all."""
+    """Return the head counts [people], or None if there are none."""
     if "occupancy" not in readings.columns or readings["occupancy"].isna().all():
         return None
     return readings["occupancy"]
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
-    """Give the first and the last index of every run of True.
+    """Return the first and last index of each run of True.
 
     Examples
     --------
@@ -90,8 +100,14 @@ def runs(mask: Mask) -> list[tuple[int, int]]:
     return [(int(first), int(stop) - 1) for first, stop in zip(edges[::2], edges[1::2], strict=True)]
 
 
+def spans_of(readings: pd.DataFrame, mask: Mask) -> list[Span]:
+    """Return the times of the first and last reading of each run of True."""
+    times = times_of(readings)
+    return [(times[first], times[last]) for first, last in runs(mask)]
+
+
 def whole_day_spans(days: Sequence[pd.Timestamp]) -> list[Span]:
-    """Give the time from midnight to midnight of every run of neighbouring days."""
+    """Return the spans from midnight to midnight that consecutive days form."""
     spans: list[Span] = []
     for day in days:
         if spans and spans[-1][1] == day:

@@ -1,4 +1,4 @@
-"""What can be the matter with the CO2 sensor itself, from one reading to the next."""
+"""Checks of the CO2 sensor from one reading to the next: failed reads, constant values, jumps, resolution."""
 
 from __future__ import annotations
 
@@ -8,88 +8,90 @@ import numpy as np
 import pandas as pd
 
 from occupair.checks.cleaning import (
-    HIGHEST_CO2,
-    LOWEST_CO2,
     Array,
     Mask,
-    Span,
     counts_of,
     days_of,
+    follows_without_gap,
     interval_minutes,
     plausible_co2,
     runs,
+    spans_of,
     times_of,
 )
 from occupair.checks.fault import Fault, Severity
+from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2, largest_step, stuck_limit
 from occupair.wording import day_list, plural
 
-STUCK = 180.0  # min; in a room with people, or in one that airs out after them, CO2 does not stand so long
-FINE = 10.0  # ppm; a sensor with larger steps stands still for longer, as their square: CO2 goes to and fro
-STUCK_COARSE = 1440.0  # min; but not for a whole day
-SOMEBODY = 30.0  # min with people while CO2 stands still, from which it is surely the sensor
-FROZEN_WRONG = 0.01  # of the time with people; less of it does not move a fit
-LEVELS_NOTED, LEVELS_DOUBTFUL = 40.0, 20.0  # steps from low to high; with 20, one is 5 % of the people
-FEWEST_STEPS = 50  # to judge a sensor's steps by
-AT_REST = 15.0  # ppm above its lowest level an empty room may stand still: coarse sensors step by 5 or 10
-STAIR_SHARE = 0.6  # of the steps come at one same distance; a jittery clock spoils the others
-JUMP = 300.0  # ppm from one reading to the next
-STEEPEST = 60.0  # ppm/min that people make: a class of 30 in 150 m3, or 80 people in 400 m3
-JUMPS_A_DAY = 3.0  # from which it is not somebody breathing at the sensor but a sensor that guesses (eCO2)
-FAILED_WRONG = 0.2  # of the readings; a sensor that fails so often is not to be trusted when it answers
-ZERO_HELP = "From a file they are read as missing and do no harm; look at the sensor's link."
-FEW = 0.05  # of the most people counted: as good as nobody
-RISE_ALONE = 200.0  # ppm; more than air from next door brings
-SETTLED = 30.0  # min after people have left, until which CO2 may still rise
+OCCUPIED_WHILE_STUCK = 30.0  # min with people during which constant CO2 is certainly a sensor fault
+STUCK_WRONG = 0.01  # of the occupied time; less does not affect a fit
+FINE = 10.0  # ppm; a finer resolution never limits accuracy
+LEVELS_NOTED, LEVELS_DOUBTFUL = 40.0, 20.0  # steps between low and high; with 20, one is 5 % of the people
+FEWEST_STEPS = 50  # changes of CO2 needed to judge the resolution or the update period
+AT_REST = 15.0  # ppm above its lowest level at which CO2 in an empty room may be constant
+STAIRCASE_SHARE = 0.6  # of the changes at the same distance; clock jitter affects the others
+JUMPS_A_DAY = 3.0  # from which it is not a person breathing at the sensor but an eCO2 sensor
+FAILED_WRONG = 0.2  # of the readings; the other readings of such a sensor are not reliable either
+NEARLY_EMPTY = 0.05  # of the maximum occupancy
+RISE_ALONE = 200.0  # ppm; more than air from neighbouring rooms causes
+SETTLING_TIME = 30.0  # min after people leave during which CO2 may still rise
+LISTED_SPANS = 4  # spans in a message before the rest is only counted
 
 
 def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
-    """Find readings that are no CO2 at all: 0 ppm, negative, or far beyond any sensor's range."""
+    """Find readings that are not CO2 concentrations: 0 ppm, negative, or beyond any sensor's range."""
     co2 = readings["co2"].to_numpy()
     failed = (co2 < LOWEST_CO2) | (co2 > HIGHEST_CO2)
     if not failed.any():
         return []
-    spans = _spans(readings, failed)
+    spans = spans_of(readings, failed)
     values = ", ".join(f"{value:g}" for value in pd.unique(co2[failed])[:3])
-    missing = "failed_reads" in readings.attrs and bool((co2[failed] == 0).all())
+    read_as_missing = "failed_reads" in readings.attrs and bool((co2[failed] == 0).all())
+    advice = (
+        "They are read from the file as missing; check the connection of the sensor."
+        if read_as_missing
+        else "Delete these rows."
+    )
     words = (
-        f"CO2 reads {values} ppm {plural(int(failed.sum()), 'time')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
-        f"failed reads, not air. {ZERO_HELP if missing else 'Leave these rows out.'}"
+        f"CO2 reads {values} ppm {plural(int(failed.sum()), 'time')} "
+        f"(first {spans[0][0]:%Y-%m-%d %H:%M}): failed reads. {advice}"
     )
     details = {"readings": int(failed.sum()), "share": float(failed.mean()), "spans": spans}
-    severity: Severity = "doubtful" if missing and failed.mean() < FAILED_WRONG else "wrong"
+    severity: Severity = "doubtful" if read_as_missing and failed.mean() < FAILED_WRONG else "wrong"
     return [Fault("failed_reads", severity, words, spans[0][0], spans[-1][1], details)]
 
 
 def check_stuck(readings: pd.DataFrame) -> list[Fault]:
-    """Find hours over which CO2 stands still to the last digit, but for an empty room at its lowest level."""
+    """Find hours of constant CO2, except in an empty room at its lowest level."""
     co2, interval = plausible_co2(readings).to_numpy(), interval_minutes(readings)
-    least = min(STUCK * max(1.0, smallest_step(readings) / FINE) ** 2, STUCK_COARSE)
+    limit = stuck_limit(resolution_of(readings))
     same = np.zeros(len(co2), dtype=bool)
-    same[1:] = (np.diff(co2) == 0) & _adjoining(readings)
-    long = [(first - 1, last) for first, last in runs(same) if (last - first + 1) * interval >= least]
-    stuck = [part for part in long if not _at_rest(readings, *part)]
+    same[1:] = (np.diff(co2) == 0) & follows_without_gap(readings)
+    long = [(first - 1, last) for first, last in runs(same) if (last - first + 1) * interval >= limit]
+    stuck = [run for run in long if not _at_rest(readings, *run)]
     return [_stuck_fault(readings, stuck)] if stuck else []
 
 
 def check_coarse(readings: pd.DataFrame) -> list[Fault]:
-    """Find a sensor or a logger whose steps are too large to tell people apart."""
-    step = smallest_step(readings)
+    """Find a sensor or logger whose resolution is too coarse to tell numbers of people apart."""
+    step = resolution_of(readings)
     low, high = plausible_co2(readings).quantile([0.01, 0.99])
     levels = (high - low) / step if step else np.inf
     if step <= FINE or levels >= LEVELS_NOTED:
         return []
     severity: Severity = "doubtful" if levels < LEVELS_DOUBTFUL else "note"
     words = (
-        f"CO2 moves only in steps of {step:.0f} ppm or more, {levels:.0f} of them between empty and full: "
-        "fewer people than one step makes are not seen. Have the sensor or the logger give every ppm."
+        f"CO2 changes in steps of {step:.0f} ppm or more, {levels:.0f} of them between empty and full: "
+        "numbers of people that cause less than one step are not detected. "
+        "Configure the sensor or the logger to a resolution of 1 ppm."
     )
     return [Fault("coarse", severity, words, details={"step": step, "levels": float(levels)})]
 
 
-def smallest_step(readings: pd.DataFrame) -> float:
-    """Give what CO2 moves by at least when it moves [ppm]; 0 when that cannot be told.
+def resolution_of(readings: pd.DataFrame) -> float:
+    """Return the smallest change of CO2 [ppm], 0 if there are too few changes to tell.
 
-    Large where values are rounded, and where they are only written once they have changed by so much.
+    It is large if values are rounded, or logged only once they have changed by a certain amount (COV).
     """
     steps = np.abs(np.diff(plausible_co2(readings).dropna().to_numpy()))
     steps = steps[steps > 0]
@@ -97,45 +99,45 @@ def smallest_step(readings: pd.DataFrame) -> float:
 
 
 def check_staircase(readings: pd.DataFrame) -> list[Fault]:
-    """Find a sensor that gives a new value less often than it is read."""
+    """Find a sensor that updates less often than it is read."""
     co2 = plausible_co2(readings).to_numpy()
-    moved = np.flatnonzero(np.diff(co2) != 0)
-    spacing = np.diff(moved)
-    if spacing.size < 50:
+    changed = np.flatnonzero(np.diff(co2) != 0)
+    spacing = np.diff(changed)
+    if spacing.size < FEWEST_STEPS:
         return []
     usual = int(np.argmax(np.bincount(spacing)))
     share = float(np.mean(spacing == usual))
-    if usual < 2 or share < STAIR_SHARE:
+    if usual < 2 or share < STAIRCASE_SHARE:
         return []
     interval = interval_minutes(readings)
     words = (
-        f"CO2 is a staircase: read every {interval:g} min it gives a new value only every "
-        f"{usual * interval:g} min. It is good enough to train on, but no faster than that."
+        f"CO2 is read every {interval:g} min but updated only every {usual * interval:g} min. "
+        "This is sufficient for training, but changes are seen no sooner than that."
     )
     return [Fault("staircase", "note", words, details={"step": usual * interval, "share": share})]
 
 
 def check_jumps(readings: pd.DataFrame) -> list[Fault]:
-    """Find leaps that no room's air makes, as sensors make them that guess CO2 from other gases."""
+    """Find changes faster than room air allows, as reported by eCO2 sensors."""
     step = np.abs(np.diff(plausible_co2(readings).to_numpy()))
-    most = max(JUMP, STEEPEST * interval_minutes(readings))
-    leaps = np.flatnonzero((np.nan_to_num(step) > most) & _adjoining(readings)) + 1
-    if not leaps.size:
+    limit = largest_step(interval_minutes(readings))
+    jumps = np.flatnonzero((np.nan_to_num(step) > limit) & follows_without_gap(readings)) + 1
+    if not jumps.size:
         return []
-    times = times_of(readings)[leaps]
-    a_day = leaps.size / days_of(readings).nunique()
+    times = times_of(readings)[jumps]
+    a_day = jumps.size / days_of(readings).nunique()
     severity: Severity = "wrong" if a_day >= JUMPS_A_DAY else "doubtful"
     cause = (
-        "Room air cannot do that: is this an eCO2 sensor, which guesses CO2 from other gases?"
+        "Room air cannot change this fast: is this an eCO2 sensor, which infers CO2 from other gases?"
         if severity == "wrong"
-        else "Somebody breathing at the sensor, or an eCO2 sensor that guesses? Look at these times."
+        else "Check these times: did somebody breathe at the sensor, or is it an eCO2 sensor?"
     )
     words = (
-        f"CO2 leaps by more than {most:.0f} ppm from one reading to the next {plural(leaps.size, 'time')} "
+        f"CO2 jumps by more than {limit:.0f} ppm between two readings {plural(jumps.size, 'time')} "
         f"(by up to {np.nanmax(step):.0f} ppm, first {times[0]:%Y-%m-%d %H:%M}). {cause}"
     )
     details = {
-        "jumps": int(leaps.size),
+        "jumps": int(jumps.size),
         "a_day": a_day,
         "largest": float(np.nanmax(step)),
         "spans": [(time, time) for time in times],
@@ -144,42 +146,31 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
 
 
 def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
-    """Find spells in which CO2 climbs while as good as nobody is counted."""
+    """Find periods in which CO2 rises while almost nobody is counted."""
     counts = counts_of(readings)
     if counts is None or not counts.max() > 0:
         return []
-    quiet = _long_quiet(readings, counts)
+    empty = _empty_and_settled(readings, counts)
     co2 = plausible_co2(readings).rolling(5, center=True, min_periods=1).median().to_numpy()
-    climbs = [_climb(co2, first, last) for first, last in runs(quiet)]
-    climbs = [climb for climb in climbs if climb[2] > RISE_ALONE]
-    if not climbs:
+    rises = [_largest_rise(co2, first, last) for first, last in runs(empty)]
+    rises = [found for found in rises if found[2] > RISE_ALONE]
+    if not rises:
         return []
     times = times_of(readings)
-    low, high, climb = max(climbs, key=lambda found: found[2])
-    spans = [(times[start], times[end]) for start, end, _ in climbs]
+    low, high, rise = max(rises, key=lambda found: found[2])
+    spans = [(times[start], times[end]) for start, end, _ in rises]
     days = sorted({end.normalize() for _, end in spans})
     words = (
-        f"CO2 climbs by up to {climb:.0f} ppm (to {co2[high]:.0f} ppm) with at most "
-        f"{counts.iloc[low : high + 1].max():.0f} counted, on {day_list(days)}: "
-        "people the counter missed? Leave these days out, or look at the counter."
+        f"CO2 rises by up to {rise:.0f} ppm (to {co2[high]:.0f} ppm) with a count of at most "
+        f"{counts.iloc[low : high + 1].max():.0f}, on {day_list(days)}: "
+        "did the counter miss people? Exclude these days, or check the counter."
     )
-    details = {"climb": climb, "days": [f"{day:%Y-%m-%d}" for day in days], "spans": spans}
+    details = {"climb": rise, "days": [f"{day:%Y-%m-%d}" for day in days], "spans": spans}
     return [Fault("co2_without_people", "doubtful", words, spans[0][0], spans[-1][1], details)]
 
 
-def _adjoining(readings: pd.DataFrame) -> Mask:
-    """Whether each reading but the first comes right after the one before."""
-    steps = np.diff(times_of(readings)) / np.timedelta64(1, "m")
-    return np.asarray(steps <= 1.5 * interval_minutes(readings))
-
-
-def _spans(readings: pd.DataFrame, mask: Mask) -> list[Span]:
-    times = times_of(readings)
-    return [(times[first], times[last]) for first, last in runs(mask)]
-
-
-def _occupied(readings: pd.DataFrame, first: int, last: int) -> float:
-    """Time with somebody counted, from one reading to another [min]."""
+def _occupied_minutes(readings: pd.DataFrame, first: int, last: int) -> float:
+    """Time with people counted between two readings [min]."""
     counts = counts_of(readings)
     if counts is None:
         return 0.0
@@ -187,48 +178,50 @@ def _occupied(readings: pd.DataFrame, first: int, last: int) -> float:
 
 
 def _at_rest(readings: pd.DataFrame, first: int, last: int) -> bool:
+    """Whether the room is empty and CO2 near its lowest level."""
     lowest = float(plausible_co2(readings).quantile(0.01))
-    rest = lowest + max(AT_REST, smallest_step(readings))
-    return readings["co2"].iloc[first] <= rest and _occupied(readings, first, last) < SOMEBODY
+    rest = lowest + max(AT_REST, resolution_of(readings))
+    empty = _occupied_minutes(readings, first, last) < OCCUPIED_WHILE_STUCK
+    return readings["co2"].iloc[first] <= rest and empty
 
 
 def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]]) -> Fault:
     times, interval = times_of(readings), interval_minutes(readings)
     spans = [(times[first], times[last]) for first, last in stuck]
     minutes = [(last - first + 1) * interval for first, last in stuck]
-    occupied = [_occupied(readings, *part) for part in stuck]
-    share = sum(occupied) / max(_occupied(readings, 0, len(readings) - 1), 1.0)
-    frozen = max(occupied) >= SOMEBODY and share >= FROZEN_WRONG
-    severity: Severity = "wrong" if frozen else "doubtful"
-    parts = "; ".join(
+    occupied = [_occupied_minutes(readings, *run) for run in stuck]
+    share = sum(occupied) / max(_occupied_minutes(readings, 0, len(readings) - 1), 1.0)
+    certain = max(occupied) >= OCCUPIED_WHILE_STUCK and share >= STUCK_WRONG
+    severity: Severity = "wrong" if certain else "doubtful"
+    listed = "; ".join(
         f"{length:.0f} min from {start:%Y-%m-%d %H:%M}"
-        for (start, _), length in list(zip(spans, minutes, strict=True))[:4]
+        for (start, _), length in list(zip(spans, minutes, strict=True))[:LISTED_SPANS]
     )
-    with_people = f", {sum(occupied):.0f} min of it with people in" if sum(occupied) else ""
-    more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
+    with_people = f", {sum(occupied):.0f} min of it with people present" if sum(occupied) else ""
+    more = f" and {len(stuck) - LISTED_SPANS} more" if len(stuck) > LISTED_SPANS else ""
     words = (
-        f"CO2 is frozen to the last digit {plural(len(stuck), 'time')} ({parts}{more}){with_people}: "
-        "the sensor or its link hung. Leave these times out."
+        f"CO2 is stuck at one value {plural(len(stuck), 'time')} ({listed}{more}){with_people}: "
+        "the sensor or its connection hung. Delete these times."
     )
     details = {"minutes": minutes, "occupied": occupied, "spans": spans}
     return Fault("stuck", severity, words, spans[0][0], spans[-1][1], details)
 
 
-def _long_quiet(readings: pd.DataFrame, counts: pd.Series[float]) -> Mask:
-    """Whether as good as nobody was counted for the last SETTLED minutes, without a break."""
-    few = (counts <= FEW * counts.max()).to_numpy()
-    settle = round(SETTLED / interval_minutes(readings))
-    quiet = np.zeros(len(few), dtype=bool)
-    broken = np.concatenate(([True], ~_adjoining(readings)))
+def _empty_and_settled(readings: pd.DataFrame, counts: pd.Series[float]) -> Mask:
+    """Whether almost nobody was counted during the last SETTLING_TIME, without a gap."""
+    few = (counts <= NEARLY_EMPTY * counts.max()).to_numpy()
+    settle = round(SETTLING_TIME / interval_minutes(readings))
+    empty = np.zeros(len(few), dtype=bool)
+    after_gap = np.concatenate(([True], ~follows_without_gap(readings)))
     for first, last in runs(few):
-        breaks = [first, *(first + 1 + np.flatnonzero(broken[first + 1 : last + 1])), last + 1]
+        breaks = [first, *(first + 1 + np.flatnonzero(after_gap[first + 1 : last + 1])), last + 1]
         for start, stop in pairwise(breaks):
-            quiet[start + settle : stop] = True
-    return quiet
+            empty[start + settle : stop] = True
+    return empty
 
 
-def _climb(co2: Array, first: int, last: int) -> tuple[int, int, float]:
-    """Where CO2 climbs most between two readings: from which, to which, and by how much [ppm]."""
+def _largest_rise(co2: Array, first: int, last: int) -> tuple[int, int, float]:
+    """Return where the largest rise between two readings starts and ends, and its size [ppm]."""
     part = np.where(np.isfinite(co2[first : last + 1]), co2[first : last + 1], np.inf)
     above = np.where(np.isfinite(part), part, -np.inf) - np.minimum.accumulate(part)
     high = int(np.argmax(np.nan_to_num(above, nan=-np.inf)))

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
+from occupair.readings.gaps import bridged_step
 from occupair.readings.source import Source
 
 Whole = NDArray[np.int64]
@@ -21,7 +22,6 @@ Whole = NDArray[np.int64]
 SECOND, MINUTE, DAY = 1_000_000, 60_000_000, 86_400_000_000  # µs
 SENSIBLE = (10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600)
 """Intervals that irregular readings are put on [s]."""
-JITTER = 1.5  # intervals; a step up to this is one step that came late, never a gap
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def grid_of(index: pd.DatetimeIndex, *, interval: float, longest_gap: float) -> 
     phase = _phases(index, step)
     start = at + (phase - at) % step  # the first grid time at or after each reading
     until = np.append(at[1:], at[-1] + 1)
-    short = until - at <= _reach(step, longest_gap)
+    short = until - at <= bridged_step(step, longest_gap * MINUTE)
     stop = np.where(short, until, np.minimum(until, at + step))
     counts = np.maximum(-((start - stop) // step), 0)
     row = np.repeat(np.arange(at.size), counts)
@@ -155,14 +155,9 @@ def _held(column: pd.Series[float], grid: Grid, longest_gap: float) -> NDArray[n
         round(grid.interval * MINUTE),
     )
     row = np.searchsorted(at, ticks, side="right") - 1
-    near = np.append(np.diff(at) <= _reach(step, longest_gap), False)
+    near = np.append(np.diff(at) <= bridged_step(step, longest_gap * MINUTE), False)
     there = (row >= 0) & (near[row] | (ticks - at[row] < step))
     return np.where(there, known.to_numpy(dtype=np.float64)[row], np.nan)
-
-
-def _reach(step: int, longest_gap: float) -> float:
-    """How far apart two readings may be for the first to be held to the second [µs]."""
-    return max(longest_gap * MINUTE, JITTER * step)
 
 
 def _steady(index: pd.DatetimeIndex) -> Whole:

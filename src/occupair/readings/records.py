@@ -7,7 +7,7 @@ missing. Every error names the row and the column of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -21,6 +21,7 @@ from occupair.readings.raw_table import RawTable
 from occupair.readings.source import Source, missing_column
 from occupair.readings.time_column import localize, newest_first, parse_times
 from occupair.readings.time_strings import is_date, kind_of, split_stamp
+from occupair.readings.value_rules import first_violation
 from occupair.readings.ventilation_scale import Scale, other_scale, unit_advice
 from occupair.readings.ventilation_units import later_scale, scale_of, scaled, stated_unit, words_to_numbers
 from occupair.wording import quoted_list
@@ -215,20 +216,10 @@ def _scale(
 
 
 def _check(values: Mapping[str, Values], cells: Mapping[str, pd.Series], table: RawTable) -> None:
-    rules: dict[str, tuple[Callable[[Values], NDArray[np.bool_]], str]] = {
-        "co2": (lambda x: (x >= 0) & (x <= 1e6), "must be from 0 to 1000000 ppm"),
-        "occupancy": (
-            lambda x: (x >= 0) & (x == np.rint(x)) & np.isfinite(x),
-            "must be a whole number of people, 0 or more",
-        ),
-    }
-    for role in rules.keys() & values.keys():
-        holds, rule = rules[role]
-        wrong = ~holds(values[role]) & ~np.isnan(values[role])
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            row, column = int(table.row_numbers[k]), str(cells[role].name)
-            raise table.source.error(f"{rule}, got {values[role][k]:g}", row=row, column=column)
+    for role in values.keys() & {"co2", "occupancy"}:
+        if violation := first_violation(role, values[role], missing_allowed=True):
+            k, message = violation
+            raise table.source.error(message, row=int(table.row_numbers[k]), column=str(cells[role].name))
 
 
 def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> pd.DataFrame:

@@ -10,14 +10,16 @@ read; those are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from occupair.readings.gaps import is_gap
 from occupair.readings.source import Source, missing_column
+from occupair.readings.value_rules import first_violation
 from occupair.wording import quoted
 
 COLUMNS = ("co2", "ventilation", "occupancy")
@@ -85,7 +87,7 @@ def episode_slices(readings: pd.DataFrame) -> list[slice]:
     same_day = days[1:] == days[:-1]
     starts = ~same_day
     if same_day.any():
-        starts |= steps > 1.5 * _usual(steps[same_day])
+        starts |= is_gap(steps, _usual(steps[same_day]))
     return _slices(starts, len(index))
 
 
@@ -160,21 +162,10 @@ def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
 
 
 def _check_values(column: pd.Series[float], source: Source) -> None:
-    values = np.asarray(column, dtype=np.float64)
-    rules: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.bool_]], str]] = {
-        "co2": (lambda x: (x >= 0) & (x <= 1e6), "must be from 0 to 1000000 ppm"),
-        "ventilation": (lambda x: (x >= 0) & (x <= 1), "must be from 0 to 1 (80 % is 0.8)"),
-        "occupancy": (
-            lambda x: (x >= 0) & (x == np.rint(x)) & np.isfinite(x),
-            "must be a whole number of people, 0 or more",
-        ),
-    }
-    holds, rule = rules[str(column.name)]
-    wrong = ~holds(values)
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        got = "nothing" if np.isnan(values[k]) else f"{values[k]:g}"
-        raise source.error(f"{rule}, got {got} at {column.index[k]}", row=k, column=str(column.name))
+    name = str(column.name)
+    if violation := first_violation(name, np.asarray(column, dtype=np.float64)):
+        k, message = violation
+        raise source.error(f"{message} at {column.index[k]}", row=k, column=name)
 
 
 def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:

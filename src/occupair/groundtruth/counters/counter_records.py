@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.groundtruth.passages import UNCERTAIN, check_passages, minutes_of, not_counted
+from occupair.readings.gaps import GAP_INTERVALS
 from occupair.readings.grid import MINUTE, usual_interval
 from occupair.readings.source import Source
 
@@ -124,7 +125,7 @@ def _from_intervals(own: pd.DataFrame, door: str, source: Source) -> pd.DataFram
     tables = [_spread(door, times[known], times[known] + length, counts, source)]
     tables += [not_counted(door, time, time + length) for time in times[~known]]
     if (own.sum(axis=1) == 0).any():  # otherwise the counter omits intervals without passages
-        late = map(int, np.flatnonzero(times[1:] - times[:-1] > 1.5 * length))
+        late = map(int, np.flatnonzero(times[1:] - times[:-1] > GAP_INTERVALS * length))
         tables += [not_counted(door, times[k] + length, times[k + 1]) for k in late]
         tables += uncovered_minutes(door, times[0], times[-1] + length)
     return check_passages(pd.concat(tables), source=source)

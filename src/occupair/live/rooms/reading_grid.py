@@ -19,12 +19,11 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from occupair.live.messages import to_microseconds, to_time
+from occupair.readings.gaps import bridged_step
 from occupair.readings.grid import MINUTE
 
 LONGEST_GAP = 10.0
 """Gaps up to this length are bridged by holding the last value, as in ``read_readings`` [min]."""
-JITTER = 1.5
-"""A step up to this many intervals is a late reading, never a gap."""
 VENTILATION_HOLD = 1440.0
 """A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
 NEVER = 1 << 62
@@ -113,7 +112,7 @@ class ReadingGrid:
     def __init__(self, interval: float) -> None:
         self.step = round(interval * MINUTE)  # [us]
         self.co2, self.ventilation = TimeSeries(), TimeSeries()
-        self._bridged = max(LONGEST_GAP * MINUTE, JITTER * self.step)
+        self._bridged = bridged_step(self.step, LONGEST_GAP * MINUTE)
 
     def with_interval(self, interval: float) -> ReadingGrid:
         """Return the same readings on another grid."""

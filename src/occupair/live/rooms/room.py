@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
     EstimateRecord,
     Quality,
@@ -38,7 +39,7 @@ from occupair.live.rooms.reading_grid import (
     TimeSeries,
     local_day,
 )
-from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, SensorClock, is_plausible
+from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, SensorClock
 from occupair.live_room import Estimate, LiveRoom
 from occupair.live_rooms import NextReading
 from occupair.readings.grid import MINUTE

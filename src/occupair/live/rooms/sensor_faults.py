@@ -9,23 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 
+from occupair.checks.sensor_limits import COARSE_STEP, STUCK, STUCK_COARSE, largest_step
 from occupair.live.messages import Reading
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.reading_grid import TimeSeries
 from occupair.readings.grid import MINUTE
 
-LEAST, MOST = 200.0, 40_000.0
-"""Plausible CO2 [ppm]. Many sensors send 0 after a failed read and 65535 when broken."""
-STUCK = 120.0
-"""A sensor that repeats the same value for this long is stuck [min]."""
-STUCK_COARSE = 480.0
-"""The same for a sensor with a resolution of ``COARSE`` ppm or more, which repeats values for hours [min]."""
-COARSE = 5.0
-"""Resolution from which on a sensor counts as coarse [ppm]."""
-JUMP = 600.0
-"""A larger change between two readings is not caused by people [ppm]..."""
-STEEPEST = 150.0
-"""...unless the readings are far apart and the rate of change stays below this [ppm/min]."""
 SETTLES = 20.0
 """Time after a jump during which estimates are still affected by it [min]."""
 FAULT_LOOKBACK = max(STUCK, STUCK_COARSE, SETTLES)
@@ -39,17 +28,6 @@ CATCH_UP_READINGS = 3
 """Minimum number of such readings in a row."""
 CATCH_UP_TIME = dt.timedelta(seconds=5)
 """Time after the last reading of a backlog during which its estimate still counts as current."""
-
-
-def is_plausible(co2: float) -> bool:
-    """Whether a room can have this CO2 [ppm].
-
-    Examples
-    --------
-    >>> is_plausible(0.0), is_plausible(420.0), is_plausible(65535.0)
-    (False, True, False)
-    """
-    return LEAST <= co2 <= MOST
 
 
 class FaultDetector:
@@ -81,7 +59,7 @@ class FaultDetector:
             return None
         if time - self._jumped < SETTLES * MINUTE:
             return Cause(Reason.JUMP)
-        limit = STUCK_COARSE if COARSE <= self._smallest_step < math.inf else STUCK
+        limit = STUCK_COARSE if COARSE_STEP <= self._smallest_step < math.inf else STUCK
         unchanged = (times[self._n_seen - 1] - self._same_since) / MINUTE
         return Cause(Reason.STUCK, {"hours": round(unchanged / 60)}) if unchanged >= limit else None
 
@@ -95,7 +73,7 @@ class FaultDetector:
         if step > 0:
             self._same_since = time
             self._smallest_step = min(self._smallest_step, step)
-        if step > max(JUMP, STEEPEST * minutes):
+        if step > largest_step(minutes):
             self._jumped = time
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sqlalchemy import select
 
+from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
 from occupair.errors import InputError
 from occupair.live.rooms.reading_grid import VENTILATION_HOLD
-from occupair.live.rooms.sensor_faults import LEAST, MOST
 from occupair.live.store import schema
 from occupair.live.store.engine import reading
 from occupair.live.store.values import check_texts
@@ -58,7 +58,7 @@ def training_readings(
         raise InputError(f"hold must be 0 min or more, got {hold}")
     time, co2, ventilation, labelled, people = _fetched(store, room)
     source = Source(f"room {room!r} in the store")
-    plausible = (co2 >= LEAST) & (co2 <= MOST)
+    plausible = (co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2)
     if not plausible.any():
         raise source.error("has no CO2 reading")
     index = pd.DatetimeIndex(time[plausible].view("datetime64[us]")).tz_localize("UTC").tz_convert(zone)

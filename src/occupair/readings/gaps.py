@@ -1,0 +1,47 @@
+"""When the time between two readings is a gap, and which gaps are bridged."""
+
+from __future__ import annotations
+
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+GAP_INTERVALS = 1.5
+"""Intervals between two readings beyond which there is a gap; up to this, the second was only late."""
+
+
+@overload
+def is_gap(step: float, interval: float) -> bool: ...
+
+
+@overload
+def is_gap(
+    step: NDArray[np.float64] | NDArray[np.int64], interval: float | NDArray[np.float64]
+) -> NDArray[np.bool_]: ...
+
+
+def is_gap(
+    step: float | NDArray[np.float64] | NDArray[np.int64], interval: float | NDArray[np.float64]
+) -> bool | NDArray[np.bool_]:
+    """Whether the time between two readings is a gap, in the same unit as the ``interval``.
+
+    Examples
+    --------
+    >>> is_gap(7.0, 5.0), is_gap(10.0, 5.0)
+    (False, True)
+    """
+    return step > GAP_INTERVALS * interval
+
+
+def bridged_step(interval: float, longest_gap: float) -> float:
+    """Return the longest time between two readings over which the first value is held.
+
+    All times are in the same unit.
+
+    Examples
+    --------
+    >>> bridged_step(1.0, 10.0), bridged_step(15.0, 10.0)
+    (10.0, 22.5)
+    """
+    return max(longest_gap, GAP_INTERVALS * interval)
