@@ -1,4 +1,4 @@
-"""A tiny benchmark, and methods that cheat."""
+"""A tiny benchmark, and methods that look ahead."""
 
 import numpy as np
 import pytest
@@ -9,21 +9,21 @@ from occupair.benchmark.run_benchmark import run_benchmark
 
 
 class Peeking(MassBalanceBaseline):
-    """The mass balance, given the next reading."""
+    """The mass balance, shifted to use the next reading."""
 
     def estimate(self, readings):
         return super().estimate(readings).shift(-1).ffill()
 
 
 class Normalising(MeanBaseline):
-    """CO2 over the highest of all readings, later ones too."""
+    """CO2 divided by the maximum over all readings, including later ones."""
 
     def estimate(self, readings):
         return readings["co2"] / readings["co2"].max()
 
 
 class Counting(MassBalanceBaseline):
-    """The mass balance, counting how often it is trained."""
+    """The mass balance, counting its trainings."""
 
     trained = 0
 
@@ -50,7 +50,7 @@ def counting():
 
 @pytest.fixture(scope="session")
 def cheap():
-    """Three methods that take no time."""
+    """Three fast methods."""
     return {
         "mean": Method(MeanBaseline, is_baseline=True),
         "profile": Method(ProfileBaseline, is_baseline=True),
@@ -60,7 +60,7 @@ def cheap():
 
 @pytest.fixture(scope="session")
 def rooms(slow_office):
-    """Two rooms: the slow office, and the same with fewer days and its people doubled."""
+    """Two rooms: the slow office, and three of its days with twice the people."""
     half = slow_office.iloc[288:]
     return {"one": slow_office, "two": half.assign(occupancy=2 * half["occupancy"])}
 
@@ -72,7 +72,7 @@ def result(rooms, cheap):
 
 @pytest.fixture
 def changed():
-    """The same readings with other CO2 on the given rows."""
+    """Replace the CO2 of the given rows by random values."""
 
     def other(readings, rows):
         readings = readings.copy()

@@ -1,4 +1,4 @@
-"""What the command does, on public rooms where they are and on made-up ones."""
+"""The benchmark command on simulated rooms, and on public rooms if available."""
 
 import json
 
@@ -10,12 +10,12 @@ from occupair.datasets import ROOMS, benchmark_rooms, find_folder
 
 
 @pytest.fixture
-def made_up(monkeypatch, slow_office):
-    """Every room is the slow office."""
+def simulated(monkeypatch, slow_office):
+    """Replace every room by the slow office."""
     monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: slow_office)
 
 
-def test_markdown_json_and_a_page(made_up, tmp_path):
+def test_benchmark_writes_markdown_json_and_report(simulated, tmp_path):
     given = {"rooms": ["robod-1", "robod-3"], "methods": ["mean", "profile"], "lags": [0], "cache": tmp_path}
     text = benchmark(**given, out=tmp_path / "page.html")
     assert "Rooms: robod-1 (4 days) and robod-3 (4 days)." in text
@@ -24,18 +24,18 @@ def test_markdown_json_and_a_page(made_up, tmp_path):
     assert [row["method"] for row in document["averages"]] == ["mean", "profile"]
 
 
-def test_all_rooms_when_none_is_named(made_up, tmp_path):
+def test_default_is_all_rooms(simulated, tmp_path):
     document = json.loads(benchmark(methods=["mean"], lags=[0], cache=tmp_path, as_json=True))
     assert list(document["rooms"]) == list(ROOMS)
 
 
-def test_the_cache_is_where_the_environment_says(made_up, tmp_path, monkeypatch):
+def test_cache_folder_is_set_by_the_environment(simulated, tmp_path, monkeypatch):
     monkeypatch.setenv("OCCUPAIR_CACHE", str(tmp_path))
     benchmark(["robod-1"], ["mean"], [0])
     assert len(list((tmp_path / "benchmark").rglob("*.run"))) == 3
 
 
-def test_bad_requests(tmp_path):
+def test_invalid_arguments_are_refused(tmp_path):
     with pytest.raises(oc.InputError, match=r"unknown room 'attic', choose from sdu2018-1, .*, uci864"):
         benchmark(["attic"], cache=tmp_path)
     with pytest.raises(oc.InputError, match="unknown method 'magic', choose from mean, "):
@@ -46,13 +46,13 @@ def test_bad_requests(tmp_path):
         benchmark(["robod-1"], ["mean"], out=tmp_path, cache=tmp_path)
 
 
-def test_a_room_that_is_not_here(tmp_path, monkeypatch):
+def test_room_without_data_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("occupair.datasets.benchmark_rooms.find_folder", lambda name: None)
     with pytest.raises(oc.InputError, match=r"'occupair datasets fetch robod' or set OCCUPAIR_DATA"):
         benchmark(["robod-1"], ["mean"], cache=tmp_path)
 
 
-def test_a_real_room(tmp_path):
+def test_public_room(tmp_path):
     if find_folder("robod") is None:
         pytest.skip("robod data set not found, see occupair datasets")
     document = json.loads(benchmark(["robod-3"], ["mean", "mass-balance"], [0], cache=tmp_path, as_json=True))

@@ -1,4 +1,4 @@
-"""How often ranges hold, with models whose ranges are known."""
+"""Coverage of intervals, for models with known intervals."""
 
 import warnings
 
@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from occupair.benchmark.coverage import average_coverage, counts, coverage, make_ours, shares
+from occupair.benchmark.coverage import average_coverage, count_covered, coverage, make_ours, to_fractions
 from occupair.progress import progress_to, quietly
 
 
 class Between:
-    """A model whose range is always the same."""
+    """A model with a constant interval."""
 
     def __init__(self, low, high):
         self.low, self.high = low, high
@@ -30,7 +30,7 @@ class Between:
 
 @pytest.fixture
 def room():
-    """Six days of four readings; 0, 0, 2 and 6 people on each."""
+    """Six days of four readings with 0, 0, 2 and 6 people."""
     times = pd.date_range("2024-01-08", periods=24, freq="6h")
     return pd.DataFrame({"co2": 400.0, "occupancy": np.tile([0.0, 0, 2, 6], 6)}, index=times)
 
@@ -38,14 +38,14 @@ def room():
 @pytest.mark.parametrize(
     ("low", "high", "held", "with_people", "only_0"),
     [
-        (0, 0, 12 / 24, 0, 1),  # the share of empty readings
-        (0, 2, 18 / 24, 6 / 12, 0),  # both ends count
+        (0, 0, 12 / 24, 0, 1),  # the fraction of empty readings
+        (0, 2, 18 / 24, 6 / 12, 0),  # bounds included
         (2, 6, 12 / 24, 1, 0),
         (2.1, 5.9, 0, 0, 0),
         (0, 9, 1, 1, 0),
     ],
 )
-def test_a_range_that_is_always_the_same(room, low, high, held, with_people, only_0):
+def test_coverage_of_a_constant_interval(room, low, high, held, with_people, only_0):
     found = coverage({"room": room}, make=lambda: Between(low, high), intervals=[0.5, 0.9], lags=[0, 20])
     assert found.index.tolist() == [("room", lag, share) for lag in (0.0, 20.0) for share in (0.5, 0.9)]
     for row in found.to_dict("records"):
@@ -56,14 +56,14 @@ def test_a_range_that_is_always_the_same(room, low, high, held, with_people, onl
         assert row["only_0"] == only_0
 
 
-def test_the_single_number_0_holds_in_an_empty_room(room):
+def test_coverage_of_zero_intervals(room):
     found = coverage({"room": room}, make=lambda: Between(0, 0), intervals=[0.5], lags=[0])
     assert found["held_only_0"].item() == 0.5
     found = coverage({"room": room}, make=lambda: Between(0, 1), intervals=[0.5], lags=[0])
     assert np.isnan(found["held_only_0"].item())
 
 
-def test_each_fold_is_asked_for_every_lag_and_interval(room):
+def test_each_fold_is_estimated_at_each_lag_and_confidence(room):
     made = []
 
     def make():
@@ -75,11 +75,11 @@ def test_each_fold_is_asked_for_every_lag_and_interval(room):
     assert [model.asked for model in made] == 3 * [[(lag, share) for lag in lags for share in intervals]]
 
 
-def test_readings_weigh_the_same_in_a_room_and_rooms_the_same_in_the_mean(room):
+def test_mean_over_rooms_is_unweighted(room):
     empty = room.assign(occupancy=0.0).iloc[:12]
     found = coverage({"one": room, "two": empty}, make=lambda: Between(0, 0), intervals=[0.9], lags=[0])
     assert found["held"].tolist() == [0.5, 1.0]
-    assert np.isnan(found["held_with_people"].iloc[1])  # nobody was ever in
+    assert np.isnan(found["held_with_people"].iloc[1])  # never occupied
     averages = average_coverage(found)
     assert averages.index.tolist() == [(0.0, 0.9)]
     assert averages["held"].item() == 0.75
@@ -87,16 +87,16 @@ def test_readings_weigh_the_same_in_a_room_and_rooms_the_same_in_the_mean(room):
 
 
 def test_folds_of_different_size_are_pooled():
-    """2 of 2 in one fold and 0 of 6 in another are 2 of 8, not one half."""
-    sums = counts([0, 0], [0, 0], [0, 0]) + counts([3] * 6, [0] * 6, [1] * 6)
-    assert shares(sums.to_frame().T)["held"].item() == 0.25
+    """2 of 2 in one fold and 0 of 6 in another give 2 of 8, not one half."""
+    sums = count_covered([0, 0], [0, 0], [0, 0]) + count_covered([3] * 6, [0] * 6, [1] * 6)
+    assert to_fractions(sums.to_frame().T)["held"].item() == 0.25
 
 
-def test_ours_is_the_default_estimator():
+def test_default_model_is_the_default_estimator():
     assert make_ours().get_params()["layer"] == "room"
 
 
-def test_ranges_of_ours_hold_about_as_often_as_asked_in_the_simulated_office(slow_office):
+def test_coverage_of_the_default_estimator_in_the_simulated_office(slow_office):
     found = coverage({"office": slow_office}, intervals=[0.5, 0.95], lags=[0])["held"]
     assert found.iloc[0] < found.iloc[1]
     assert found.iloc[1] > 0.8

@@ -1,4 +1,4 @@
-"""One method on one fold."""
+"""Training and estimation of one method on one fold."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from occupair.benchmark.methods import Method
 from occupair.folds import split_days
 
 
-class AskedForCounts(MeanBaseline):
+class UsesHeadCounts(MeanBaseline):
     def estimate(self, readings):
         return readings["occupancy"]
 
 
-class WithHoles(MeanBaseline):
+class WithMissingEstimate(MeanBaseline):
     def estimate(self, readings):
         return super().estimate(readings).where(readings.index != readings.index[3])
 
@@ -25,7 +25,7 @@ class TooShort(MeanBaseline):
         return super().estimate(readings).iloc[1:]
 
 
-def test_gives_what_the_model_gives(slow_office):
+def test_run_has_the_estimates_of_the_model(slow_office):
     train, test = slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 :]
     runs = run_fold(Method(ProfileBaseline), train, test, [0, 10])
     expected = ProfileBaseline().fit(train).estimate(test)
@@ -36,22 +36,22 @@ def test_gives_what_the_model_gives(slow_office):
 
 
 @pytest.mark.parametrize(("one_fit", "times"), [(True, 1), (False, 3)])
-def test_one_training_serves_all_lags_where_it_can(slow_office, counting, one_fit, times):
+def test_one_fit_trains_once_for_all_lags(slow_office, counting, one_fit, times):
     method = Method(counting.make, one_fit=one_fit)
     run_fold(method, slow_office.iloc[:576], slow_office.iloc[576:], [0, 5, 10])
     assert counting.make.trained == times
 
 
-def test_head_counts_of_test_days_are_not_given(slow_office):
+def test_head_counts_of_held_out_days_are_not_passed(slow_office):
     with pytest.raises(KeyError, match="occupancy"):
-        run_fold(Method(AskedForCounts), slow_office.iloc[:576], slow_office.iloc[576:], [0])
+        run_fold(Method(UsesHeadCounts), slow_office.iloc[:576], slow_office.iloc[576:], [0])
 
 
-def test_every_reading_needs_a_finite_estimate(slow_office):
+def test_missing_estimates_are_refused(slow_office):
     train, test = slow_office.iloc[:576], slow_office.iloc[576:]
-    with pytest.raises(oc.InputError, match="must give finite estimates, got nan at 2015-08-05 00:15:00"):
-        run_fold(Method(WithHoles), train, test, [0])
-    with pytest.raises(oc.InputError, match="must give a Series with one estimate for each reading"):
+    with pytest.raises(oc.InputError, match="must return finite estimates, got nan at 2015-08-05 00:15:00"):
+        run_fold(Method(WithMissingEstimate), train, test, [0])
+    with pytest.raises(oc.InputError, match="must return a Series with one estimate per reading"):
         run_fold(Method(TooShort), train, test, [0])
 
 

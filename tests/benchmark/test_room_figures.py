@@ -1,4 +1,4 @@
-"""A figure for each room, on one page that loads nothing."""
+"""Figures of the rooms and the self-contained benchmark report."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from occupair.benchmark.benchmark_page import headline, render_page, write_page
 from occupair.benchmark.room_figures import compared, example_days, room_figure
 
 
-def test_a_dot_for_every_method_at_every_lag(result):
+def test_figure_has_a_dot_for_each_method_and_lag(result):
     figure = room_figure(result, "one")
     dots = [trace for trace in figure.data if trace.mode == "markers"]
     assert [trace.name for trace in dots] == ["lag 0 min", "lag 20 min"]
@@ -19,7 +19,7 @@ def test_a_dot_for_every_method_at_every_lag(result):
     assert list(dots[1].x) == expected
 
 
-def test_days_show_the_truth_the_best_baseline_and_the_best_other(result):
+def test_days_show_the_true_count_and_two_methods(result):
     figure = room_figure(result, "two")
     names = [trace.name for trace in figure.data if trace.mode != "markers"]
     assert names == ["true count", *compared(result)] * 3
@@ -28,13 +28,13 @@ def test_days_show_the_truth_the_best_baseline_and_the_best_other(result):
     assert len(shown) == len(set(shown)) == 5
 
 
-def test_example_days_have_people_in_them():
+def test_example_days_have_people():
     times = pd.date_range("2024-01-08", periods=6, freq="12h")
     truth = pd.Series([0.0, 0, 3, 3, 0, 1], index=times)
     assert [day.index[0].day for day in example_days(truth)] == [9, 10]
 
 
-def test_the_page_loads_nothing(result, tmp_path):
+def test_report_is_self_contained(result, tmp_path):
     page = render_page(result)
     assert not re.search(r'(src|href)="(?!#)', page.split('<script id="plotly-js">')[0])
     assert page.count('class="plot"') == 2
@@ -44,17 +44,16 @@ def test_the_page_loads_nothing(result, tmp_path):
     assert (tmp_path / "page.html").read_text() == page
 
 
-def test_the_headline_is_worked_out(result):
+def test_headline_names_the_method_with_the_lowest_error(result):
     best = result.methods[0]
     error = result.averages["nrmse"].loc[best, 0.0]
     assert headline(result) == (
-        f"Of 3 methods in 2 rooms, {best} is closest: its error is {error:.2f} of the training mean's "
-        "at lag 0 min."
+        f"Of 3 methods in 2 rooms, {best} has the lowest error: nRMSE {error:.2f} at lag 0 min."
     )
 
 
 @pytest.mark.parametrize("room", ["one", "two"])
-def test_every_score_is_in_a_table(result, room):
+def test_report_has_all_scores(result, room):
     page = render_page(result)
-    assert f"Every score in {room}." in page
+    assert f"All scores in {room}." in page
     assert f"{result.scores['nrmse'].loc[room, 'ours', 20.0]:.3f}" in page

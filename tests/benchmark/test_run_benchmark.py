@@ -1,4 +1,4 @@
-"""The whole benchmark on two tiny rooms."""
+"""The benchmark on two tiny rooms."""
 
 import numpy as np
 import pandas as pd
@@ -7,13 +7,13 @@ import pytest
 import occupair as oc
 from occupair.baselines import BASELINES, MassBalanceBaseline
 from occupair.benchmark.methods import METHODS, Method
-from occupair.benchmark.result import best_of
+from occupair.benchmark.result import best_baselines
 from occupair.benchmark.run_benchmark import run_benchmark
 from occupair.folds import split_days
 from occupair.progress import progress_to
 
 
-def test_every_day_is_estimated_by_a_model_of_other_days(result, rooms):
+def test_each_day_is_estimated_by_a_model_trained_on_other_days(result, rooms):
     for train, test in split_days(rooms["two"]):
         for lag in (0, 20):
             expected = MassBalanceBaseline(lag=lag).fit(train).estimate(test)
@@ -21,7 +21,7 @@ def test_every_day_is_estimated_by_a_model_of_other_days(result, rooms):
             np.testing.assert_array_equal(found, expected)
 
 
-def test_scores_of_the_joined_estimates(result, rooms):
+def test_scores_are_computed_over_all_folds(result, rooms):
     truth = rooms["one"]["occupancy"]
     people = result.estimates["one"]["ours", 0.0]
     row = result.scores.loc[("one", "ours", 0.0)]
@@ -36,7 +36,7 @@ def test_scores_of_the_joined_estimates(result, rooms):
     )
 
 
-def test_the_best_baseline_and_the_difference_to_it(result):
+def test_differences_are_relative_to_the_best_baseline(result):
     assert set(result.best_baselines.values()) <= {"mean", "profile"}
     best = result.best_baselines[0.0]
     row = result.average_differences.loc[("ours", 0.0)]
@@ -47,28 +47,28 @@ def test_the_best_baseline_and_the_difference_to_it(result):
     assert result.differences.loc[("two", best, 0.0)].tolist() == [0, 0, 0]
 
 
-def test_methods_come_best_first(result):
+def test_methods_are_sorted_by_nrmse(result):
     errors = [result.averages.loc[(name, 0.0), "nrmse"] for name in result.methods]
     assert errors == sorted(errors)
     assert result.lags == [0.0, 20.0]
 
 
-def test_the_best_of_each_lag():
+def test_best_baseline_at_each_lag():
     index = pd.MultiIndex.from_product([["a", "b", "c"], [0.0, 10.0]], names=["method", "lag"])
     nrmse = pd.Series([0.5, 0.4, 0.6, 0.3, 0.1, np.nan], index=index)
-    assert best_of(nrmse, {"a", "b"}) == {0.0: "a", 10.0: "b"}
-    assert best_of(nrmse, {"c"}) == {0.0: "c"}
-    assert best_of(nrmse, set()) == {}
+    assert best_baselines(nrmse, {"a", "b"}) == {0.0: "a", 10.0: "b"}
+    assert best_baselines(nrmse, {"c"}) == {0.0: "c"}
+    assert best_baselines(nrmse, set()) == {}
 
 
-def test_without_a_baseline_there_is_no_difference(slow_office, cheap):
+def test_without_a_baseline_there_are_no_differences(slow_office, cheap):
     result = run_benchmark({"office": slow_office}, {"ours": cheap["ours"]}, [0])
     assert result.best_baselines == {}
     assert result.average_differences.empty
     assert result.methods == ["ours"]
 
 
-def test_two_processes_find_what_one_finds(rooms, result):
+def test_two_processes_give_the_same_scores_as_one(rooms, result):
     shipped = {name: METHODS[name] for name in ("mean", "profile")}
     shipped["ours"] = Method(BASELINES["mass-balance"])
     parallel = run_benchmark(rooms, shipped, [0, 20], jobs=2)
@@ -78,15 +78,15 @@ def test_two_processes_find_what_one_finds(rooms, result):
     )
 
 
-def test_progress_is_told(slow_office, cheap):
-    told = []
-    with progress_to(lambda what, done, total: told.append((what, done, total))):
+def test_progress_is_reported(slow_office, cheap):
+    reported = []
+    with progress_to(lambda what, done, total: reported.append((what, done, total))):
         run_benchmark({"office": slow_office}, {"mean": cheap["mean"]}, [0])
-    assert told[0] == ("looking for look-ahead", 0, 1)
-    assert told[-1] == ("benchmarking", 3, 3)
+    assert reported[0] == ("checking for look-ahead", 0, 1)
+    assert reported[-1] == ("benchmarking", 3, 3)
 
 
-def test_ours_runs_in_it(slow_office):
+def test_paper_estimator_runs_in_the_benchmark(slow_office):
     small = Method(
         lambda lag: oc.OccupancyEstimator.paper(n_hidden=20, n_draws=1, random_state=0),
         METHODS["paper"].estimate,
@@ -96,14 +96,14 @@ def test_ours_runs_in_it(slow_office):
     assert found.estimates["office"].notna().all().all()
 
 
-def test_bad_requests(slow_office, cheap):
-    with pytest.raises(oc.InputError, match="rooms, methods and lags must hold at least one each"):
+def test_invalid_arguments_are_refused(slow_office, cheap):
+    with pytest.raises(oc.InputError, match="rooms, methods and lags must not be empty"):
         run_benchmark({}, cheap)
     with pytest.raises(oc.InputError, match="jobs must be 1 or more, got 0"):
         run_benchmark({"office": slow_office}, cheap, [0], jobs=0)
     with pytest.raises(oc.InputError, match="office: has no column 'occupancy'"):
         run_benchmark({"office": slow_office[["co2"]]}, cheap, [0])
-    with pytest.raises(oc.InputError, match="office: the head count never changes"):
+    with pytest.raises(oc.InputError, match="office: all head counts are equal"):
         run_benchmark({"office": slow_office.assign(occupancy=0)}, cheap, [0])
     with pytest.raises(oc.InputError, match="mean in office: lag must be 0 or a whole number of readings"):
         run_benchmark({"office": slow_office}, {"mean": cheap["mean"]}, [7])

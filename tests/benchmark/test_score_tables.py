@@ -1,4 +1,4 @@
-"""Numbers formatted as given."""
+"""Tables of given benchmark results."""
 
 import json
 import math
@@ -16,7 +16,7 @@ ROW |= {f"within_{x}": 0.2 * x for x in TOLERANCES} | {"fit_seconds": 12.3, "est
 
 @pytest.fixture
 def given():
-    """One room, a baseline and ours, one lag."""
+    """One room, one lag, a baseline and another method."""
     times = pd.date_range("2024-01-08", periods=4, freq="12h")
     pairs = pd.MultiIndex.from_tuples([("profile", 0.0), ("ours", 0.0)], names=["method", "lag"])
     scores = pd.DataFrame([ROW | {"nrmse": 0.7}, ROW], index=pairs)
@@ -34,52 +34,52 @@ def given():
     )
 
 
-def test_averages(given):
+def test_average_table(given):
     assert average_table(given, 0.0).rows == [
         ["ours", "0.512", "-0.188 (-0.250 to +0.010)", "7.65", "3.21", "12.3", "40.0"],
-        ["profile", "0.700", "is the best baseline", "7.65", "3.21", "12.3", "40.0"],
+        ["profile", "0.700", "best baseline", "7.65", "3.21", "12.3", "40.0"],
     ]
 
 
-def test_every_score(given):
+def test_full_table(given):
     assert full_table(given, given.averages).rows[0] == [
         *("ours", "0", "0.512", "7.65", "3.21", "12.3", "–", "0.0"),
         *("0.0", "20.0", "40.0", "60.0", "80.0", "12", "<0.01"),
     ]
 
 
-def test_the_document(given):
+def test_markdown_document(given):
     text = as_markdown(given)
     assert text.startswith("# Benchmark\n\nRooms: hall (2 days).\n")
-    assert "The best baseline by mean nRMSE is profile at lag 0 min; the difference to it" in text
+    assert "The best baseline by mean nRMSE is profile at lag 0 min. Differences to it" in text
     assert "## hall, lag 0 min\n\n| method  | nRMSE | difference to best baseline |" in text
-    assert "## hall, every score\n" in text
+    assert "## hall, all scores\n" in text
     assert all(not line.endswith(" ") for line in text.splitlines())
 
 
-def test_several_rooms_have_a_mean(result):
+def test_several_rooms_have_mean_tables(result):
     text = as_markdown(result)
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == [
-        "## Mean over the rooms, lag 0 min",
-        "## Mean over the rooms, lag 20 min",
-        "## Mean over the rooms, every score",
-        "## one, every score",
-        "## two, every score",
+        "## Mean over rooms, lag 0 min",
+        "## Mean over rooms, lag 20 min",
+        "## Mean over rooms, all scores",
+        "## one, all scores",
+        "## two, all scores",
     ]
 
 
-def test_columns_line_up(given):
+def test_columns_are_aligned(given):
     assert len({len(line) for line in markdown(full_table(given, given.averages)).splitlines()}) == 1
 
 
-def test_without_baselines_there_is_a_dash(given):
+def test_difference_without_baseline_is_a_dash(given):
     alone = BenchmarkResult(**{**vars(given), "best_baselines": {}})
     assert {row[2] for row in average_table(alone, 0.0).rows} == {"–"}
     assert "best baseline by" not in as_markdown(alone)
 
 
-def test_json(given):
+def test_json_document(given):
     document = json.loads(as_json(given))
     assert document["rooms"] == {"hall": {"days": 2}}
     assert document["best_baselines"] == [{"lag": 0.0, "method": "profile"}]

@@ -1,4 +1,4 @@
-"""What the command prints, on made-up rooms."""
+"""Output of the validate command, on simulated rooms."""
 
 import json
 import re
@@ -11,8 +11,8 @@ import occupair as oc
 from occupair.benchmark import validation
 from occupair.benchmark.coverage import coverage
 from occupair.benchmark.few_labelled_days import few_days
-from occupair.benchmark.validation import ROOMS, validate
-from occupair.benchmark.validation_tables import Validation, as_markdown
+from occupair.benchmark.validation import ROOMS, measure, validate
+from occupair.benchmark.validation_tables import Validation, as_json, as_markdown
 from occupair.cli import app
 from occupair.datasets import ROOMS as KNOWN
 from occupair.datasets import benchmark_rooms
@@ -23,26 +23,41 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def office():
-    """Four days of the office, one reading in ten minutes."""
+    """Four days of the office, one reading every 10 min."""
     return oc.simulate_office(days=4, seed=7).iloc[::10]
 
 
+@pytest.fixture(scope="module")
+def same_rooms(office):
+    """The validation of two equal rooms, and the progress reported meanwhile."""
+    progress = []
+    with progress_to(lambda what, done, total: progress.append((what, done / total))):
+        return measure({"robod-1": office, "robod-3": office}), progress
+
+
+@pytest.fixture(scope="module")
+def different_rooms(office):
+    """The validation of a room with ventilation readings and one without."""
+    return measure({"robod-1": office, "uci864": office.drop(columns="ventilation")})
+
+
 @pytest.fixture
-def made_up(monkeypatch, office):
-    """Every room is the office; the one of uci864 has no ventilation, as in truth."""
-    without = office.drop(columns="ventilation")
-    monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: without if name == "uci864" else office)
+def constant(monkeypatch, office):
+    """Replace every room by the office, and the default estimator by constant intervals."""
+    monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: office)
+    monkeypatch.setattr(validation, "coverage", lambda rooms: coverage(rooms, make=Constant))
+    monkeypatch.setattr(validation, "few_days", lambda rooms: few_days(rooms, make=lambda others: Constant()))
 
 
 def tables_of(text):
-    """Cells of every table, the heads as keys."""
+    """Parse every Markdown table into a list of rows, each a dict by column heading."""
     blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
     rows = [[[c.strip() for c in line.strip("|\n").split("|")] for line in b.splitlines()] for b in blocks]
     return [[dict(zip(heads, row, strict=True)) for row in body] for heads, _, *body in rows]
 
 
-def test_markdown_of_two_rooms(made_up):
-    text = validate(["robod-1", "robod-3"])
+def test_markdown_of_two_rooms(same_rooms):
+    text = as_markdown(same_rooms[0])
     assert "Rooms: robod-1 (4 days) and robod-3 (4 days)." in text
     assert "They raise the coverage at low confidence levels above nominal." in text
     assert "Blocks skipped because the room was empty on all of their days: " in text
@@ -52,18 +67,16 @@ def test_markdown_of_two_rooms(made_up):
         *(("robod-1", lag) for lag in ("0", "10", "20")),
         ("robod-3", "0"),
     ]
-    assert {f"{what} {share} %" for what in ("coverage", "occupied") for share in (50, 80, 90, 95)} < set(
-        mean[0]
-    )
-    assert (
-        mean[0]["coverage 90 %"] == rooms[0]["coverage 90 %"] == rooms[3]["coverage 90 %"]
-    )  # the same room twice
+    heads = {f"{what} {share} %" for what in ("coverage", "occupied") for share in (50, 80, 90, 95)}
+    assert heads < set(mean[0])
+    covered = [row["coverage 90 %"] for row in (mean[0], rooms[0], rooms[3])]
+    assert len(set(covered)) == 1  # the same room twice
     assert [row["days"] for row in mean_few] == ["3", "all"]  # the folds have two or three training days
     assert {row["room"] for row in rooms_few} == {"robod-1", "robod-3"}
 
 
-def test_json_has_the_same_numbers(made_up):
-    document = json.loads(validate(["robod-1", "uci864"], as_json=True))
+def test_json_has_the_same_numbers(different_rooms):
+    document = json.loads(as_json(different_rooms))
     assert document["rooms"] == {"robod-1": {"days": 4}, "uci864": {"days": 4}}
     assert len(document["ranges"]["rooms"]) == 2 * 3 * 4
     assert document["few_days"]["not_mixed"] == {"robod-1": ["uci864"], "uci864": ["robod-1"]}
@@ -71,14 +84,14 @@ def test_json_has_the_same_numbers(made_up):
     assert document["few_days"]["averages"] == []
 
 
-def test_rooms_that_cannot_be_mixed_are_named(made_up):
-    text = validate(["robod-1", "uci864"])
+def test_incompatible_rooms_are_named(different_rooms):
+    text = as_markdown(different_rooms)
     assert "uci864 was not started from robod-1: models with and without ventilation do not combine." in text
-    assert len(tables_of(text)) == 3  # no mean of few days: no room has all three
+    assert len(tables_of(text)) == 3  # no mean over rooms: no room has all three values
 
 
-class Wide:
-    """Ranges that hold nothing, or everything."""
+class Constant:
+    """A model with a constant interval from 0 to ``high`` people."""
 
     def __init__(self, high=1000.0):
         self.high = high
@@ -91,16 +104,15 @@ class Wide:
         return table["people"] if interval is None else table[["people", "low", "high"]]
 
 
-def test_says_plainly_whether_the_aim_is_met(office):
-    few = few_days({"office": office}, make=lambda others: Wide())
-    text = as_markdown(Validation({"office": 4}, coverage({"office": office}, make=Wide), few))
-    assert "of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10 and 20 min." in text
-    assert "Rooms range from 100.0 % (office, lag 0 min) to 100.0 % (office, lag 0 min); " in text
-    assert "are exactly 0" not in text  # no range was the single number 0
+def test_coverage_is_compared_with_the_target(office):
+    few = few_days({"office": office}, make=lambda others: Constant())
+    missed = as_markdown(Validation({"office": 4}, coverage({"office": office}, make=Constant), few))
+    assert "of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10 and 20 min." in missed
+    assert "Rooms range from 100.0 % (office, lag 0 min) to 100.0 % (office, lag 0 min); " in missed
+    assert "are exactly 0" not in missed
     nine_of_ten = office.assign(occupancy=[9999.0 if k % 10 == 0 else 0.0 for k in range(len(office))])
-    met = as_markdown(
-        Validation({"office": 4}, coverage({"office": nine_of_ten}, make=lambda: Wide(0.0)), few)
-    )
+    covered = coverage({"office": nine_of_ten}, make=lambda: Constant(0.0))
+    met = as_markdown(Validation({"office": 4}, covered, few))
     assert re.search(r"of nominal\. Met: (90\.\d|89\.\d), ", met)
     assert re.search(
         r"100\.0 % of the intervals are exactly 0, and (90|89)\.\d % of these are correct\.", met
@@ -108,13 +120,13 @@ def test_says_plainly_whether_the_aim_is_met(office):
     assert "the mean over occupied readings is 0.0, 0.0 and 0.0 %." in met
 
 
-def test_the_default_rooms_are_those_of_the_makefile_and_have_data_sets():
+def test_default_rooms_are_those_of_the_makefile():
     (named,) = re.findall(r"^ROOMS := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert tuple(named.split()) == ROOMS
     assert set(ROOMS) <= set(KNOWN)
 
 
-def test_all_default_rooms_when_none_is_named(monkeypatch):
+def test_default_is_all_default_rooms(monkeypatch):
     def stop(names):
         raise oc.InputError(" ".join(names))
 
@@ -123,32 +135,36 @@ def test_all_default_rooms_when_none_is_named(monkeypatch):
         validate()
 
 
-def test_progress_goes_from_nothing_to_all(made_up):
-    told = []
-    with progress_to(lambda what, done, total: told.append((what, done / total))):
-        validate(["robod-1"])
-    assert list(dict.fromkeys(what for what, _ in told)) == [
-        "interval coverage",
-        "few labelled days",
-    ]
-    shares = [share for _, share in told]
+def test_progress_runs_from_0_to_1(same_rooms):
+    _, progress = same_rooms
+    assert list(dict.fromkeys(what for what, _ in progress)) == ["interval coverage", "few labelled days"]
+    shares = [share for _, share in progress]
     assert shares == pytest.approx(sorted(shares))
     assert (shares[0], shares[-1]) == (0.0, 1.0)
 
 
-def test_the_command(made_up):
-    done = CliRunner().invoke(app, ["validate", "robod-1", "--json"])
+@pytest.mark.parametrize("name", ["validate", "prove"])
+def test_validate_command(constant, name):
+    done = CliRunner().invoke(app, [name, "robod-1", "--json"])
     assert done.exit_code == 0, done.output
     assert list(json.loads(done.stdout)) == ["rooms", "ranges", "few_days"]
+    assert ("'occupair prove' is deprecated" in done.stderr) == (name == "prove")
+    assert done.stderr.count("\n") == (name == "prove")
 
 
-def test_a_room_there_is_not():
+def test_deprecated_name_is_hidden():
+    listed = CliRunner().invoke(app, ["--help"]).stdout
+    assert "validate" in listed
+    assert "prove" not in listed.replace("improve", "")
+
+
+def test_unknown_room_is_refused():
     with pytest.raises(oc.InputError, match="unknown room 'attic', choose from sdu2018-1, "):
         validate(["attic"])
 
 
-def test_the_page_is_what_the_command_printed():
-    """Of the default rooms, with tables of the same shape; the numbers need the rooms themselves."""
+def test_page_has_the_format_of_the_command():
+    """The page has the default rooms, the same tables and consistent means; the values need the rooms."""
     text = (ROOT / "docs/validation.md").read_text()
     mean, rooms, mean_few, rooms_few = tables_of(text)
     assert list(dict.fromkeys(row["room"] for row in rooms)) == list(ROOMS)

@@ -1,11 +1,11 @@
-"""Every method on every room: the same day-wise folds, the same scores, nothing of the future.
+"""Comparison of estimation methods on public rooms, with the same folds and scores for every method.
 
-- `folds`, `methods`, `runs`: days cut into folds, what is compared, one method on one fold
-- `lookahead`: methods that peek at the future are found and refused
-- `cache`, `sources`: results kept by content
-- `scores`, `intervals`: how good, and how sure that is
-- `run`, `result`: the whole benchmark
-- `tables`, `figures`, `page`, `command`: what people see of it
-- `coverage`, `few_days`, `quiet`: how often ranges hold, how few labelled days are enough
-- `proofs`, `proof_tables`: both on public rooms, and what people see of them
+- `methods`: the methods compared
+- `fold_run`: one method on one fold; `run_benchmark`: all methods, rooms and folds
+- `lookahead`: detection of methods that use future readings
+- `run_cache`, `code_fingerprint`: results cached by the content of data and code
+- `scores`, `bootstrap`, `result`: scores and confidence intervals of their differences
+- `score_tables`, `room_figures`, `benchmark_page`, `command`: output of ``occupair benchmark``
+- `coverage`, `few_labelled_days`: interval coverage, accuracy with few labelled days
+- `validation`, `validation_tables`: both studies, and the output of ``occupair validate``
 """

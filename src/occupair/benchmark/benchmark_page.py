@@ -1,4 +1,4 @@
-"""The benchmark as one HTML file that opens offline: the tables, and a figure for each room."""
+"""The benchmark report: one self-contained HTML file with tables and a figure for each room."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from occupair.benchmark.score_tables import Table, about, average_table, full_ta
 from occupair.report.html_page import figure_block, prose, section, whole_page
 from occupair.report.number_format import listed
 
-TITLE = "occupair: the benchmark"
+TITLE = "occupair benchmark"
 
 
 def write_page(result: BenchmarkResult, path: Path) -> None:
-    """Write the page to ``path``, whole or not at all."""
+    """Write the report to ``path`` atomically."""
     write_atomically(path, render_page(result))
 
 
 def render_page(result: BenchmarkResult) -> str:
-    """Render the benchmark as one HTML document that loads nothing from elsewhere."""
+    """Render the report as one self-contained HTML document."""
     words = "\n".join(f"<p>{prose(line)}</p>" for line in about(result).splitlines())
     header = f'<p class="kicker">{TITLE}</p>\n<h1>{prose(headline(result))}</h1>\n{words}'
     sections = [*_average_sections(result), *_room_sections(result)]
@@ -29,14 +29,14 @@ def render_page(result: BenchmarkResult) -> str:
 
 
 def headline(result: BenchmarkResult) -> str:
-    """Say in one sentence which method is closest, live."""
+    """Summarise in one sentence which method has the lowest error at the first lag."""
     best, lag = result.methods[0], result.lags[0]
     error = float(result.averages["nrmse"].loc[best, lag])
     count = len(result.truth)
     rooms = "one room" if count == 1 else f"{count} rooms"
     return (
-        f"Of {len(result.methods)} methods in {rooms}, {best} is closest: its error is "
-        f"{error:.2f} of the training mean's at {lag_words(lag)}."
+        f"Of {len(result.methods)} methods in {rooms}, {best} has the lowest error: nRMSE "
+        f"{error:.2f} at {lag_words(lag)}."
     )
 
 
@@ -44,7 +44,7 @@ def _average_sections(result: BenchmarkResult) -> list[str]:
     return [
         section(
             f"lag-{number}",
-            f"Mean over the rooms, {lag_words(lag)}",
+            f"Mean over rooms, {lag_words(lag)}",
             html_table(
                 f"lag-{number}-table", "Sorted by nRMSE at the first lag.", average_table(result, lag)
             ),
@@ -60,8 +60,8 @@ def _room_sections(result: BenchmarkResult) -> list[str]:
 def _room_section(result: BenchmarkResult, room: str, number: int) -> str:
     figure, plot = room_figure(result, room), f"room-{number}-plot"
     caption = (
-        "Each day was estimated by methods trained on other days. Below, the fullest day, the middle one and "
-        f"the emptiest of those with people: the true count, and {listed(compared(result))} at "
+        "Every day was held out from training. Example days by mean occupancy: the busiest, the median and "
+        f"the least busy one with people. Lines: the true count, and {listed(compared(result))} at "
         f"{lag_words(result.lags[0])}."
     )
     scores = full_table(result, room_scores(result, room))
@@ -69,12 +69,12 @@ def _room_section(result: BenchmarkResult, room: str, number: int) -> str:
         f"room-{number}",
         room,
         f"""{figure_block(plot, figure, label=room, caption=caption)}
-{html_table(f"room-{number}-table", f"Every score in {room}.", scores)}""",
+{html_table(f"room-{number}-table", f"All scores in {room}.", scores)}""",
     )
 
 
 def html_table(name: str, caption: str, table: Table) -> str:
-    """Write a table as HTML, in a box of its own that scrolls on a narrow screen."""
+    """Render a table as HTML, horizontally scrollable on narrow screens."""
     heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in table.heads)
     rows = "\n".join(_row(row) for row in table.rows)
     return f"""<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}-caption">

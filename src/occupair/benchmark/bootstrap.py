@@ -1,4 +1,4 @@
-"""How sure a difference is: days are drawn again, with replacement, within each room."""
+"""Confidence intervals of score differences, from a bootstrap over the days of each room."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 N_RESAMPLES = 2000
-COVERAGE = 0.95
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class DayErrors:
-    """Sums of squared errors of each day of a room [people squared].
+    """Sum of squared errors on each day of a room [people squared].
 
     Parameters
     ----------
     one, other : array
-        Of the two methods that are compared.
+        Errors of the two methods compared.
     reference : array
-        Of the training mean.
+        Errors of the training mean.
     """
 
     one: Array
@@ -31,8 +31,8 @@ class DayErrors:
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A difference in nRMSE, and where 95 % of its resamples lie."""
+class ConfidenceInterval:
+    """A difference in nRMSE with its 95 % bootstrap confidence interval."""
 
     difference: float
     low: float
@@ -41,36 +41,36 @@ class Interval:
 
 def difference_interval(
     rooms: Sequence[DayErrors], *, n_resamples: int = N_RESAMPLES, seed: int = 0
-) -> Interval:
-    """Difference in nRMSE of one method to another, averaged over rooms, with its 95 % interval.
+) -> ConfidenceInterval:
+    """Return the mean difference in nRMSE between two methods over rooms, with its 95 % interval.
 
-    Both methods are scored on the same drawn days, so what makes a day hard for both cancels out.
+    Both methods are scored on the same resampled days, so the difficulty of a day cancels out.
 
     Parameters
     ----------
     rooms : sequence of DayErrors
-        One for each room.
+        Daily errors, one entry per room.
     n_resamples : int
-        How often the days are drawn.
+        Number of bootstrap resamples.
     seed : int
-        Where the draws start; the same for every pair of methods, so that their intervals compare.
+        Random seed; the same for every pair of methods, which makes their intervals comparable.
 
     Examples
     --------
     >>> same = DayErrors(np.array([1.0, 4.0]), np.array([1.0, 4.0]), np.array([10.0, 10.0]))
     >>> difference_interval([same])
-    Interval(difference=0.0, low=0.0, high=0.0)
+    ConfidenceInterval(difference=0.0, low=0.0, high=0.0)
     """
     rng = np.random.default_rng(seed)
     observed = np.mean([_difference(room, np.arange(room.one.size)[None]) for room in rooms], axis=0)
     draws = [rng.integers(room.one.size, size=(n_resamples, room.one.size)) for room in rooms]
     drawn = np.mean([_difference(room, days) for room, days in zip(rooms, draws, strict=True)], axis=0)
-    low, high = np.nanquantile(drawn, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
-    return Interval(float(observed[0]), float(low), float(high))
+    low, high = np.nanquantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return ConfidenceInterval(float(observed[0]), float(low), float(high))
 
 
 def _difference(room: DayErrors, days: NDArray[np.intp]) -> Array:
-    """Difference in nRMSE on each row of day numbers; NaN where the training mean makes no error."""
+    """Return the difference in nRMSE for each row of day numbers; NaN where the reference error is zero."""
     one, other, floor = (errors[days].sum(axis=1) for errors in (room.one, room.other, room.reference))
     floor = np.where(floor > 0, floor, np.nan)
     return np.asarray(np.sqrt(one / floor) - np.sqrt(other / floor))

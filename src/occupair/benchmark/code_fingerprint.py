@@ -1,4 +1,4 @@
-"""Which source text a model comes from: its module and all modules of ours that it imports."""
+"""Hash of the source code behind a model: its module and all modules of the package that it imports."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ ALWAYS = ("folds.py", "benchmark/lookahead.py", "benchmark/methods.py", "benchma
 
 
 def source_digest(model: object) -> str | None:
-    """Hash the source text behind a model, or None where there is no file to read.
+    """Return a hash of the source code behind a model, or None if it has no source file.
 
-    Only what the model's module imports counts, so that work on one method leaves results of others.
+    Only modules imported by the model's module are included, so changing one method does not
+    invalidate the cached results of the others.
     """
     file = getattr(sys.modules.get(type(model).__module__), "__file__", None)
     return None if file is None else _digest(Path(file))
@@ -32,7 +33,7 @@ def _digest(file: Path) -> str:
 
 
 def source_files(file: Path) -> set[Path]:
-    """Find a file and every file of the package that it imports, directly or not.
+    """Return a file and all files of the package that it imports, directly or indirectly.
 
     Examples
     --------
@@ -49,7 +50,7 @@ def source_files(file: Path) -> set[Path]:
 
 
 def _imported(path: Path) -> Iterator[Path]:
-    """Files of ours that a file names in its imports, at the top or inside a function."""
+    """Yield the package files imported by a file, at module level or inside functions."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             named = [_file_of(alias.name) for alias in node.names]
@@ -62,7 +63,7 @@ def _imported(path: Path) -> Iterator[Path]:
 
 
 def _file_of(module: str) -> Path | None:
-    """File of a module of ours; None for a name inside one, and for others' modules."""
+    """Return the file of a module of the package; None for a name inside a module or another package."""
     first, *rest = module.split(".")
     if first != PACKAGE.name:
         return None

@@ -1,4 +1,4 @@
-"""How often the range of an estimate holds the true count, on days that training never saw."""
+"""Coverage of the prediction intervals on held-out days."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from occupair.progress import quietly, track
 from occupair.room.lags import LAGS
 
 INTERVALS = (0.5, 0.8, 0.9, 0.95)
-"""How often the ranges should hold."""
+"""Nominal confidence levels."""
 
 
 def make_ours() -> Any:
-    """Make the estimator that the benchmark runs."""
+    """Return the untrained default estimator, as in the benchmark."""
     return METHODS[OURS].make(lag=0)
 
 
@@ -30,46 +30,46 @@ def coverage(
     intervals: Sequence[float] = INTERVALS,
     lags: Sequence[float] = LAGS,
 ) -> pd.DataFrame:
-    """Ask for ranges on the day-wise folds of the benchmark, and see how often they hold.
+    """Measure the coverage of prediction intervals by cross-validation over days.
 
     Parameters
     ----------
     rooms : mapping
-        Readings with head counts, by the name of the room.
+        Labelled readings by room name.
     make : callable
-        ``make()`` gives an untrained model with ``fit(readings)`` and ``estimate(readings, lag=,
-        interval=)``, a table with ``low`` and ``high`` [people].
+        ``make()`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=,
+        interval=)``, which returns a table with ``low`` and ``high`` [people].
     intervals : sequence of float
-        How often the ranges should hold [0..1].
+        Nominal confidence levels [0..1].
     lags : sequence of float
-        Minutes that an estimate may wait for later readings [min].
+        Lags of the estimates: how long each may wait for later readings [min].
 
     Returns
     -------
     DataFrame
-        See ``shares``; a row for each room, lag and interval.
+        Columns of ``to_fractions``; one row for each room, lag and confidence level.
     """
     tasks = [(name, fold) for name, readings in rooms.items() for fold in split_days(readings)]
     found: dict[tuple[str, float, float], pd.Series[float]] = {}
-    for name, (train, test) in track(tasks, "ranges", show=None):
+    for name, (train, test) in track(tasks, "intervals", show=None):
         truth, unlabelled = test["occupancy"], test.drop(columns="occupancy")
         with quietly():
             model = make().fit(train)
             for lag in lags:
                 for interval in intervals:
-                    ranges = model.estimate(unlabelled, lag=lag, interval=interval)
+                    bounds = model.estimate(unlabelled, lag=lag, interval=interval)
                     key = name, float(lag), float(interval)
-                    found[key] = counts(truth, ranges["low"], ranges["high"]).add(found.get(key, 0.0))
+                    found[key] = count_covered(truth, bounds["low"], bounds["high"]).add(found.get(key, 0.0))
     index = pd.MultiIndex.from_tuples(found, names=["room", "lag", "interval"])
-    return shares(pd.DataFrame(list(found.values()), index=index))
+    return to_fractions(pd.DataFrame(list(found.values()), index=index))
 
 
-def counts(truth: ArrayLike, low: ArrayLike, high: ArrayLike) -> pd.Series[float]:
-    """Count the readings whose range holds the true count, its ends included.
+def count_covered(truth: ArrayLike, low: ArrayLike, high: ArrayLike) -> pd.Series[float]:
+    """Count the readings whose true count lies within the interval, bounds included.
 
     Examples
     --------
-    >>> counts([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5]).to_dict()
+    >>> count_covered([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5]).to_dict()
     {'readings': 4.0, 'held': 3.0, 'with_people': 2.0, 'held_with_people': 1.0, 'width': 4.0, 'only_0': 1.0,
      'held_only_0': 1.0}
     """
@@ -87,21 +87,21 @@ def counts(truth: ArrayLike, low: ArrayLike, high: ArrayLike) -> pd.Series[float
     return pd.Series(found, dtype=float)
 
 
-def shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Turn sums of ``counts`` into shares.
+def to_fractions(table: pd.DataFrame) -> pd.DataFrame:
+    """Convert sums of ``count_covered`` to fractions.
 
     Returns
     -------
     DataFrame
-        ``held`` of all readings and ``held_with_people`` of those with people in [0..1]; the mean
-        ``width`` of the range when people are in [people]; ``with_people`` and ``only_0``, the shares of
-        all readings with people in and with the range that is the single number 0 [0..1];
-        ``held_only_0``, how often that one holds [0..1]. NaN where there are no such readings.
+        ``held``, the coverage over all readings, and ``held_with_people``, over occupied readings
+        [0..1]; ``width``, the mean width of the interval over occupied readings [people];
+        ``with_people`` and ``only_0``, the fractions of readings that are occupied and whose interval
+        is exactly 0 [0..1]; ``held_only_0``, the coverage of the latter [0..1]. NaN without such readings.
 
     Examples
     --------
-    >>> sums = counts([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5]).to_frame().T
-    >>> shares(sums).iloc[0].to_dict()
+    >>> sums = count_covered([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5]).to_frame().T
+    >>> to_fractions(sums).iloc[0].to_dict()
     {'held': 0.75, 'held_with_people': 0.5, 'width': 2.0, 'with_people': 0.5, 'only_0': 0.25,
      'held_only_0': 1.0}
     """
@@ -118,5 +118,5 @@ def shares(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_coverage(found: pd.DataFrame) -> pd.DataFrame:
-    """Average over rooms: every room weighs the same; a row for each lag and interval."""
+    """Return the unweighted mean over rooms; one row for each lag and confidence level."""
     return found.groupby(level=["lag", "interval"], sort=False).mean()

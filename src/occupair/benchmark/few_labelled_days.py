@@ -1,4 +1,4 @@
-"""How few labelled days are enough, alone and with what models of other rooms know."""
+"""Accuracy of the default estimator with few labelled days, with and without transfer from other rooms."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from occupair.readings.schema import date_slices
 from occupair.room.lags import LAGS
 
 DAYS = (3, 5, 10)
-"""Labelled days to train on."""
+"""Numbers of labelled days to train on."""
 
 ALL = "all"
-"""All training days of the fold, to compare with."""
+"""Label for all training days of a fold, for comparison."""
 
 N_STARTS = 4
-"""Runs of so many days are tried in each fold."""
+"""Number of blocks of each length per fold."""
 
-NOW_AND_LAST = (LAGS[0], LAGS[-1])
+FIRST_AND_LAST = (LAGS[0], LAGS[-1])
 """Shortest and longest lag [min]."""
 
 BASELINE, ALONE, TRANSFER = "mass-balance", "alone", "with other rooms"
@@ -36,7 +36,7 @@ Make = Callable[[Sequence[Any]], Any]
 
 
 def make_ours(others: Sequence[Any]) -> OccupancyEstimator:
-    """Make the estimator that the benchmark runs; it starts from models of other rooms if there are any."""
+    """Return the untrained default estimator, started from models of other rooms if given."""
     if others:
         return OccupancyEstimator.transfer(others, random_state=0)
     return OccupancyEstimator(random_state=0)
@@ -44,18 +44,18 @@ def make_ours(others: Sequence[Any]) -> OccupancyEstimator:
 
 @dataclass(frozen=True)
 class FewDays:
-    """What came out.
+    """Results for training on few labelled days.
 
     Parameters
     ----------
     nrmse : DataFrame
-        nRMSE of ``BASELINE``, ``ALONE`` and ``TRANSFER``; a row for each room, days and lag.
+        nRMSE of ``BASELINE``, ``ALONE`` and ``TRANSFER``; one row for each room, number of days and lag.
     runs : DataFrame
-        ``run`` and ``skipped``, how many runs of days there were; a row for each room and days.
+        Number of blocks ``run`` and ``skipped``; one row for each room and number of days.
     sources : dict
-        For each room, the rooms whose models it started from.
+        For each room, the rooms whose models it was started from.
     not_mixed : dict
-        For each room, those that could not be: one has ventilation readings and the other has none.
+        For each room, the rooms excluded because only one of the two has ventilation readings.
     """
 
     nrmse: pd.DataFrame
@@ -66,17 +66,17 @@ class FewDays:
 
 @dataclass(frozen=True)
 class Task:
-    """One run of training days, and the days it is tested on."""
+    """A block of training days and the held-out days of its fold."""
 
     room: str
     days: str
     train: pd.DataFrame
     test: pd.DataFrame
-    usual: float  # mean head count of all training days of the fold [people]
+    mean: float  # mean head count of all training days of the fold [people]
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody was ever in on the training days."""
+        """Whether the room is empty on all training days."""
         return not bool((self.train["occupancy"] > 0).any())
 
 
@@ -86,23 +86,23 @@ def few_days(
     make: Make = make_ours,
     baseline: Method = METHODS[BASELINE],
     days: Sequence[int] = DAYS,
-    lags: Sequence[float] = NOW_AND_LAST,
+    lags: Sequence[float] = FIRST_AND_LAST,
 ) -> FewDays:
-    """Train on a few days of each room, and estimate the test days of the benchmark's folds.
+    """Train on few days of each room and score the held-out days of the benchmark's folds.
 
     Parameters
     ----------
     rooms : mapping
-        Readings with head counts, by the name of the room.
+        Labelled readings by room name.
     make : callable
-        ``make(others)`` gives an untrained model with ``fit(readings)`` and ``estimate(readings, lag=)``
-        that starts from the trained models ``others``, or from nothing when there are none.
+        ``make(others)`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=)``,
+        started from the trained models ``others`` if there are any.
     baseline : Method
-        What to compare with, trained on the same days.
+        Baseline trained on the same days.
     days : sequence of int
-        How many days to train on.
+        Numbers of days to train on.
     lags : sequence of float
-        Minutes that an estimate may wait for later readings [min].
+        Lags of the estimates: how long each may wait for later readings [min].
     """
     tasks = [task for name, readings in rooms.items() for task in tasks_of(name, readings, days)]
     runs = _count(tasks)
@@ -110,7 +110,7 @@ def few_days(
         models = {name: make([]).fit(readings) for name, readings in rooms.items()}
     sources = {name: other_rooms(name, rooms, alike=True) for name in rooms}
     squares: list[dict[str, Any]] = []
-    for task in track([task for task in tasks if not task.is_empty], "few days", show=None):
+    for task in track([task for task in tasks if not task.is_empty], "few labelled days", show=None):
         others = [models[other] for other in sources[task.room]]
         methods = {BASELINE: baseline, ALONE: _method(make, [])} | (
             {TRANSFER: _method(make, others)} if others else {}
@@ -122,29 +122,29 @@ def few_days(
 
 
 def tasks_of(name: str, readings: pd.DataFrame, days: Sequence[int] = DAYS) -> Iterator[Task]:
-    """Give every run of training days of a room in all folds, those in which nobody was in among them."""
+    """Yield the blocks of training days of a room in all folds, including blocks without people."""
     folds = [(train, test, float(train["occupancy"].mean())) for train, test in split_days(readings)]
     for count in days:
-        for train, test, usual in folds:
-            for run in runs_of_days(train, count):
-                yield Task(name, str(count), run, test, usual)
-    for train, test, usual in folds:
-        yield Task(name, ALL, train, test, usual)
+        for train, test, mean in folds:
+            for block in day_blocks(train, count):
+                yield Task(name, str(count), block, test, mean)
+    for train, test, mean in folds:
+        yield Task(name, ALL, train, test, mean)
 
 
-def runs_of_days(train: pd.DataFrame, n_days: int, n_starts: int = N_STARTS) -> list[pd.DataFrame]:
-    """Cut runs of ``n_days`` days that follow one another out of the training days.
+def day_blocks(train: pd.DataFrame, n_days: int, n_starts: int = N_STARTS) -> list[pd.DataFrame]:
+    """Return blocks of ``n_days`` consecutive training days with evenly spaced starts.
 
-    Their starts are spread evenly from the first day to the last possible one. Where there are fewer starts
-    than asked for, each is taken once; with fewer days than ``n_days`` there is none.
+    The starts run from the first day to the last possible one. If there are fewer than ``n_starts``, each
+    is used once; with fewer than ``n_days`` days there are no blocks.
 
     Examples
     --------
     >>> times = pd.date_range("2024-01-08", periods=16, freq="12h")
     >>> train = pd.DataFrame({"co2": 400.0}, index=times)
-    >>> [sorted(set(run.index.day)) for run in runs_of_days(train, 5)]
+    >>> [sorted(set(block.index.day)) for block in day_blocks(train, 5)]
     [[8, 9, 10, 11, 12], [9, 10, 11, 12, 13], [10, 11, 12, 13, 14], [11, 12, 13, 14, 15]]
-    >>> len(runs_of_days(train, 8)), len(runs_of_days(train, 9))
+    >>> len(day_blocks(train, 8)), len(day_blocks(train, 9))
     (1, 0)
     """
     days = date_slices(train)
@@ -156,7 +156,7 @@ def runs_of_days(train: pd.DataFrame, n_days: int, n_starts: int = N_STARTS) -> 
 
 
 def other_rooms(name: str, rooms: Mapping[str, pd.DataFrame], *, alike: bool) -> list[str]:
-    """Name the other rooms which, as this one, have ventilation readings or have none; or those that differ.
+    """Return the other rooms that agree with this room on having ventilation readings, or those that differ.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def other_rooms(name: str, rooms: Mapping[str, pd.DataFrame], *, alike: bool) ->
 
 
 def average_nrmse(nrmse: pd.DataFrame) -> pd.DataFrame:
-    """Average over the rooms in which all three have a value, and count these in ``rooms``."""
+    """Return the mean over the rooms in which all three have a value, and their number in ``rooms``."""
     whole = nrmse.dropna()
     by = whole.groupby(level=["days", "lag"], sort=False)
     return by.mean().assign(rooms=by.size())
@@ -181,22 +181,22 @@ def _method(make: Make, others: Sequence[Any]) -> Method:
 
 
 def _squares(task: Task, methods: Mapping[str, Method], lags: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """Sum the squared errors of each method on the test days, and those of the usual count."""
+    """Yield the sum of squared errors of each method on the held-out days, and that of the mean count."""
     truth = task.test["occupancy"].to_numpy()
-    usual = float(np.sum((task.usual - truth) ** 2))
+    reference = float(np.sum((task.mean - truth) ** 2))
     for name, method in methods.items():
         for lag, run in run_fold(method, task.train, task.test, lags).items():
             square = float(np.sum((run.people - truth) ** 2))
             where = {"room": task.room, "days": task.days, "lag": float(lag), "method": name}
-            yield where | {"square": square, "usual": usual}
+            yield where | {"square": square, "reference": reference}
 
 
 def _nrmse(squares: Sequence[Mapping[str, Any]], runs: pd.DataFrame, lags: Sequence[float]) -> pd.DataFrame:
-    """Pool the errors of all runs of so many days, and set them against those of the usual count."""
-    columns = ["room", "days", "lag", "method", "square", "usual"]
-    table = pd.DataFrame(list(squares), columns=columns).astype({"square": float, "usual": float})
-    sums = table.groupby(["room", "days", "lag", "method"], sort=False)[["square", "usual"]].sum()
-    mean_squares = sums["square"] / sums["usual"].where(sums["usual"] > 0, math.nan)
+    """Return the pooled RMSE of all blocks of a length, relative to that of the mean count."""
+    columns = ["room", "days", "lag", "method", "square", "reference"]
+    table = pd.DataFrame(list(squares), columns=columns).astype({"square": float, "reference": float})
+    sums = table.groupby(["room", "days", "lag", "method"], sort=False)[["square", "reference"]].sum()
+    mean_squares = sums["square"] / sums["reference"].where(sums["reference"] > 0, math.nan)
     nrmse = (mean_squares**0.5).unstack("method")
     rows = [(room, days, float(lag)) for room, days in runs.index for lag in lags]
     index = pd.MultiIndex.from_tuples(rows, names=["room", "days", "lag"])
@@ -205,7 +205,7 @@ def _nrmse(squares: Sequence[Mapping[str, Any]], runs: pd.DataFrame, lags: Seque
 
 
 def _count(tasks: Sequence[Task]) -> pd.DataFrame:
-    """Count the runs of each room and number of days that are run, and those that are skipped."""
+    """Count the blocks run and skipped, for each room and number of days."""
     table = pd.DataFrame(
         {
             "room": [task.room for task in tasks],

@@ -1,4 +1,4 @@
-"""One method on one fold: trained on some days, run on others, timed."""
+"""One method on one fold: training, estimation on the held-out days, and their duration."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from occupair.progress import progress_to
 
 @dataclass(frozen=True)
 class Run:
-    """What came out of one method on one fold at one lag.
+    """Estimates of one method on one fold at one lag.
 
     Parameters
     ----------
     people : array
-        Estimates at the readings of the test days [people, unrounded].
+        Estimates for the readings of the held-out days [people, unrounded].
     fit_seconds, estimate_seconds : float
-        How long training and estimating took [s].
+        Duration of training and of estimation [s].
     """
 
     people: NDArray[np.float64]
@@ -36,16 +36,16 @@ class Run:
 def run_fold(
     method: Method, train: pd.DataFrame, test: pd.DataFrame, lags: Sequence[float]
 ) -> dict[float, Run]:
-    """Train a method on ``train`` and run it on ``test``, which it gets without the head counts.
+    """Train a method on ``train`` and estimate ``test``, which is passed without head counts.
 
     Parameters
     ----------
     method : Method
-        What to run.
+        Method to run.
     train, test : DataFrame
         Readings of different days.
     lags : sequence of float
-        Minutes that an estimate may wait for later readings [min].
+        Lags of the estimates: how long each may wait for later readings [min].
 
     Returns
     -------
@@ -54,7 +54,7 @@ def run_fold(
     """
     test = test.drop(columns="occupancy", errors="ignore")
     model, fit_seconds, runs = None, 0.0, {}
-    with progress_to(_nobody):  # the bar of the benchmark is the one to watch
+    with progress_to(_nobody):  # the benchmark has its own progress bar
         for lag in lags:
             if model is None or not method.one_fit:
                 model, fit_seconds = _trained(method, train, lag)
@@ -73,13 +73,13 @@ def _trained(method: Method, train: pd.DataFrame, lag: float) -> tuple[Any, floa
 
 def _checked(people: pd.Series[float], test: pd.DataFrame) -> NDArray[np.float64]:
     if not isinstance(people, pd.Series) or not people.index.equals(test.index):
-        raise InputError("a method must give a Series with one estimate for each reading")
+        raise InputError("a method must return a Series with one estimate per reading")
     values = np.asarray(people, dtype=np.float64)
     if not np.isfinite(values).all():
         where = people.index[int(np.argmin(np.isfinite(values)))]
-        raise InputError(f"a method must give finite estimates, got {people[where]} at {where}")
+        raise InputError(f"a method must return finite estimates, got {people[where]} at {where}")
     return values
 
 
 def _nobody(what: str, done: float, total: float) -> None:
-    """Listen to progress and say nothing."""
+    """Ignore progress."""

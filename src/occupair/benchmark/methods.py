@@ -1,4 +1,4 @@
-"""What is compared: the baselines, the paper's estimator, and ours."""
+"""The methods compared: the baselines, the paper's estimator and the default estimator."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from occupair.estimator import OccupancyEstimator
 OURS = "occupair"
 
 
-def estimate_as_made(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
-    """Estimate with a model that was made for its lag."""
+def _estimate_baseline(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
+    """Estimate with a model built for the lag."""
     people: pd.Series[float] = model.estimate(readings)
     return people
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to estimate the people in a room.
+    """A method that estimates the occupancy of a room.
 
     Parameters
     ----------
     make : callable
-        ``make(lag=...)`` [min] gives an untrained model with ``fit(readings)``. A class will do.
+        ``make(lag=...)`` [min] returns an untrained model with ``fit(readings)``; a class works.
     estimate : callable
-        ``estimate(model, readings, lag)`` gives a Series [people] on the index of the readings, each
-        from readings up to ``lag`` minutes after it; if not given, ``model.estimate(readings)`` is called.
+        ``estimate(model, readings, lag)`` returns a Series [people] with the index of the readings, each
+        from readings up to ``lag`` minutes after it; default: ``model.estimate(readings)``.
     one_fit : bool
-        Whether a model trained once serves every lag.
+        Whether one trained model serves all lags.
     is_baseline : bool
-        Whether the others are compared with it.
+        Whether the method is one of the baselines that the others are compared with.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Method:
     """
 
     make: Callable[..., Any]
-    estimate: Callable[[Any, pd.DataFrame, float], pd.Series[float]] = estimate_as_made
+    estimate: Callable[[Any, pd.DataFrame, float], pd.Series[float]] = _estimate_baseline
     one_fit: bool = False
     is_baseline: bool = False
 
@@ -59,7 +59,7 @@ def _make_ours(*, lag: float) -> OccupancyEstimator:
 
 
 def _estimate_paper(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
-    """Estimate live, in three steps: Jiang et al. 2016, Eq. (26)."""
+    """Estimate with the three-step live estimator, Jiang et al. 2016, Eq. (26)."""
     people: pd.Series[float] = model.estimate(readings, mode="live", lag=lag)
     return people
 
@@ -77,7 +77,7 @@ METHODS: dict[str, Method] = {
 
 
 def methods_called(names: list[str]) -> dict[str, Method]:
-    """Give the methods of those names, all of them when none is named, or say which there are.
+    """Return the methods with the given names; all methods if ``names`` is empty.
 
     Examples
     --------

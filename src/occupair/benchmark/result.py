@@ -1,4 +1,4 @@
-"""What the benchmark found: estimates joined over the folds, their scores, and how sure they are."""
+"""Results of the benchmark: estimates of all folds, scores, and differences to the best baseline."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Fold = tuple[pd.DataFrame, pd.DataFrame]
 
 @dataclass(frozen=True)
 class RoomRuns:
-    """Everything that ran in one room.
+    """The runs of one room.
 
     Parameters
     ----------
     readings : DataFrame
-        The readings with head counts.
+        Labelled readings.
     folds : list
-        Readings to train on and to test on.
+        Training and held-out readings of each fold.
     runs : mapping
-        The runs of all folds, in order, by method and lag [min].
+        Runs of all folds, in order, by method and lag [min].
     """
 
     readings: pd.DataFrame
@@ -41,18 +41,18 @@ class BenchmarkResult:
     Parameters
     ----------
     truth : dict
-        True number of people [people], by room.
+        True occupancy [people], by room.
     estimates : dict
-        Estimates [people, unrounded], by room: a column for each method and lag [min].
+        Estimates [people, unrounded], by room; one column for each method and lag [min].
     scores : DataFrame
-        See ``score``, and ``fit_seconds`` [s] of one fold and ``estimate_seconds`` [s] of one day; a row for
+        Scores of ``score``, ``fit_seconds`` per fold [s] and ``estimate_seconds`` per day [s]; one row for
         each room, method and lag.
     averages : DataFrame
-        Their mean over the rooms; a row for each method and lag.
+        Mean scores over the rooms; one row for each method and lag.
     best_baselines : dict
-        The baseline with the lowest mean nRMSE, by lag; empty when no baseline ran.
+        Baseline with the lowest mean nRMSE, by lag; empty if no baseline was run.
     differences, average_differences : DataFrame
-        nRMSE less that of the best baseline, with ``low`` and ``high`` of its 95 % interval.
+        nRMSE minus that of the best baseline, with ``low`` and ``high`` of its 95 % confidence interval.
     """
 
     truth: dict[str, pd.Series[float]]
@@ -65,24 +65,24 @@ class BenchmarkResult:
 
     @property
     def lags(self) -> list[float]:
-        """Lags, in the order they were asked for [min]."""
+        """Lags in the requested order [min]."""
         return list(dict.fromkeys(self.averages.index.get_level_values("lag")))
 
     @property
     def methods(self) -> list[str]:
-        """Methods, the lowest mean nRMSE at the first lag first."""
+        """Methods by increasing mean nRMSE at the first lag."""
         at_first = self.averages["nrmse"].xs(self.lags[0], level="lag")
         return [str(name) for name in at_first.sort_values(kind="stable").index]
 
 
 def summarise(rooms: Mapping[str, RoomRuns], baselines: Iterable[str]) -> BenchmarkResult:
-    """Score what ran, and compare it with the best of the baselines."""
+    """Score all runs and compare them with the best baseline."""
     truth = {name: room.readings["occupancy"].astype(float) for name, room in rooms.items()}
     estimates = {name: joined_estimates(room) for name, room in rooms.items()}
     scores = pd.concat({name: _room_scores(room, estimates[name]) for name, room in rooms.items()})
     scores = scores.rename_axis(["room", "method", "lag"])
     averages = average(scores)
-    best = best_of(averages["nrmse"], set(baselines))
+    best = best_baselines(averages["nrmse"], set(baselines))
     squares = {name: _room_squares(room, estimates[name]) for name, room in rooms.items()}
     by_room = pd.concat({name: _differences([squares[name]], best) for name in rooms})
     return BenchmarkResult(
@@ -97,19 +97,19 @@ def summarise(rooms: Mapping[str, RoomRuns], baselines: Iterable[str]) -> Benchm
 
 
 def joined_estimates(room: RoomRuns) -> pd.DataFrame:
-    """Join the test days of all folds: each reading has been estimated once."""
+    """Combine the held-out days of all folds: one estimate for each reading."""
     columns = {pair: _joined([run.people for run in runs], room) for pair, runs in room.runs.items()}
     return pd.DataFrame(columns).rename_axis(columns=["method", "lag"])
 
 
 def training_means(room: RoomRuns) -> pd.Series[float]:
-    """Mean head count of the training days of each reading's fold [people]."""
+    """Return the mean head count of the training days of each reading's fold [people]."""
     means = [np.full(len(test), train["occupancy"].mean()) for train, test in room.folds]
     return _joined(means, room)
 
 
-def best_of(nrmse: pd.Series[float], baselines: set[str]) -> dict[float, str]:
-    """Name the baseline with the lowest mean nRMSE at each lag."""
+def best_baselines(nrmse: pd.Series[float], baselines: set[str]) -> dict[float, str]:
+    """Return the baseline with the lowest mean nRMSE at each lag."""
     best: dict[float, tuple[float, str]] = {}
     for (method, lag), error in zip(nrmse.index, nrmse, strict=True):
         if method in baselines and error < best.get(lag, (np.inf, ""))[0]:
@@ -139,7 +139,7 @@ def _room_scores(room: RoomRuns, estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def _room_squares(room: RoomRuns, estimates: pd.DataFrame) -> dict[tuple[str, float] | None, Array]:
-    """Squared errors of each day, by method and lag; under None those of the training mean."""
+    """Return daily squared errors by method and lag; those of the training mean have the key None."""
     truth = room.readings["occupancy"]
     squares: dict[tuple[str, float] | None, Array] = {None: day_squares(truth, training_means(room))}
     return squares | {pair: day_squares(truth, estimates[pair]) for pair in room.runs}

@@ -1,4 +1,4 @@
-"""A figure for each room: the error of every method, and a few days up close."""
+"""A figure for each room: the error of every method, and example days."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ DOT_PX, PANEL_PX, SPACE_PX = 24, 150, 62
 
 
 def room_figure(result: BenchmarkResult, room: str) -> go.Figure:
-    """Draw the nRMSE of all methods in a room above example days with the true count [people]."""
+    """Plot the nRMSE of all methods in a room above example days with the true count [people]."""
     days = example_days(result.truth[room])
     heights = [DOT_PX * len(result.methods) + 30, *[PANEL_PX] * len(days)]
     total = sum(heights) + SPACE_PX * len(days)
-    titles = ["nRMSE: further left is better", *(f"{day.index[0]:%A}" for day in days)]
+    titles = ["nRMSE (lower is better)", *(f"{day.index[0]:%A}" for day in days)]
     figure = make_subplots(
         rows=len(heights),
         cols=1,
@@ -36,13 +36,13 @@ def room_figure(result: BenchmarkResult, room: str) -> go.Figure:
     _add_dots(figure, result, room)
     for row, day in enumerate(days, start=2):
         _add_day(figure, result, room, day, row=row)
-    figure.update_xaxes(title="hour of the day", row=len(heights), col=1)
+    figure.update_xaxes(title="hour of day", row=len(heights), col=1)
     figure.update_annotations(x=0, xanchor="left")
     return figure_style.styled(figure, height=total + 72).update_layout(hovermode="closest")
 
 
 def compared(result: BenchmarkResult) -> list[str]:
-    """Name the two methods whose days are drawn: the best baseline and ours, or the best of the others."""
+    """Return the two methods to plot: the best baseline, and the default estimator or else the best other."""
     lag = result.lags[0]
     baseline = result.best_baselines.get(lag)
     others = [name for name in result.methods if name != baseline]
@@ -51,7 +51,7 @@ def compared(result: BenchmarkResult) -> list[str]:
 
 
 def example_days(truth: pd.Series[float]) -> list[pd.Series[float]]:
-    """Pick the fullest day, the middle one and the emptiest of those with people, by the true count alone.
+    """Return the busiest, the median and the least busy day with people, by mean true count.
 
     Examples
     --------

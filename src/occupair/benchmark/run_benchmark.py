@@ -1,4 +1,4 @@
-"""The whole benchmark: what is kept is read, what is missing is run, and all of it is scored."""
+"""The benchmark: reads cached runs, computes missing ones and scores all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from occupair.benchmark.fold_run import Run, run_fold
 from occupair.benchmark.lookahead import check_look_ahead
 from occupair.benchmark.methods import Method
 from occupair.benchmark.result import BenchmarkResult, Fold, RoomRuns, summarise
-from occupair.benchmark.run_cache import Cache, key_of, readings_digest
+from occupair.benchmark.run_cache import Cache, cache_key, readings_digest
 from occupair.errors import InputError
 from occupair.folds import split_days
 from occupair.progress import quietly, track
@@ -24,8 +24,8 @@ from occupair.room.lags import LAGS
 
 
 @dataclass(frozen=True, order=True)
-class Place:
-    """Where a run belongs."""
+class RunId:
+    """Room, method, fold and lag [min] of a run."""
 
     room: str
     method: str
@@ -35,12 +35,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Task:
-    """Runs that are done together: one training, or several where each lag needs its own."""
+    """Runs that share one training, or one run if the method is trained for each lag."""
 
     name: str
     method: Method
     fold: Fold
-    places: list[Place]
+    run_ids: list[RunId]
 
 
 def run_benchmark(
@@ -56,15 +56,15 @@ def run_benchmark(
     Parameters
     ----------
     rooms : mapping
-        Readings with head counts, by the name of the room.
+        Labelled readings by room name.
     methods : mapping
-        What to compare, by name; one that looks ahead is refused.
+        Methods by name; a method that looks ahead is refused.
     lags : sequence of float
-        Minutes that an estimate may wait for later readings [min].
+        Lags of the estimates: how long each may wait for later readings [min].
     cache : Cache, optional
-        Where runs are kept.
+        Cache of runs; default: none.
     jobs : int
-        Processes to run in.
+        Number of parallel processes.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def run_benchmark(
     (['profile', 'mean'], 1.0)
     """
     if not rooms or not methods or not lags:
-        raise InputError("rooms, methods and lags must hold at least one each")
+        raise InputError("rooms, methods and lags must not be empty")
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, got {jobs}")
     cache = cache or Cache(None)
@@ -84,12 +84,12 @@ def run_benchmark(
     lags = list(dict.fromkeys(float(lag) for lag in lags))
     folds = {name: split_days(readings) for name, readings in rooms.items()}
     keys = _keys(rooms, folds, methods, lags)
-    runs = _kept(cache, keys, folds)
-    tasks = _tasks([place for place in keys if place not in runs], methods, folds)
+    runs = _cached(cache, keys, folds)
+    tasks = _tasks([run_id for run_id in keys if run_id not in runs], methods, folds)
     _refuse_look_ahead(tasks, methods, lags)
-    for place, run in _done(tasks, jobs):
-        cache.put(keys[place], run)
-        runs[place] = run
+    for run_id, run in _computed(tasks, jobs):
+        cache.put(keys[run_id], run)
+        runs[run_id] = run
     collected = {name: RoomRuns(rooms[name], folds[name], _by_pair(runs, keys, name)) for name in rooms}
     return summarise(collected, [name for name, method in methods.items() if method.is_baseline])
 
@@ -97,7 +97,7 @@ def run_benchmark(
 def _checked(name: str, readings: pd.DataFrame) -> pd.DataFrame:
     readings = check_readings(readings, needed=("co2", "occupancy"), source=name)
     if readings["occupancy"].nunique() < 2:
-        raise InputError(f"{name}: the head count never changes, there is nothing to estimate")
+        raise InputError(f"{name}: all head counts are equal, there is nothing to estimate")
     return readings
 
 
@@ -106,11 +106,11 @@ def _keys(
     folds: Mapping[str, list[Fold]],
     methods: Mapping[str, Method],
     lags: Sequence[float],
-) -> dict[Place, str | None]:
-    """Keys of all runs, in the order they are run and shown."""
+) -> dict[RunId, str | None]:
+    """Return the cache keys of all runs, in the order of execution and output."""
     digests = {room: readings_digest(readings) for room, readings in rooms.items()}
     return {
-        Place(room, name, fold, lag): key_of(
+        RunId(room, name, fold, lag): cache_key(
             digests[room], name, method, fold=(fold, len(folds[room])), lag=lag
         )
         for room in rooms
@@ -120,47 +120,47 @@ def _keys(
     }
 
 
-def _kept(
-    cache: Cache, keys: Mapping[Place, str | None], folds: Mapping[str, list[Fold]]
-) -> dict[Place, Run]:
-    """Read the runs that are kept; one that does not fit its fold counts as broken."""
-    found = {place: cache.get(key) for place, key in keys.items()}
+def _cached(
+    cache: Cache, keys: Mapping[RunId, str | None], folds: Mapping[str, list[Fold]]
+) -> dict[RunId, Run]:
+    """Read the cached runs; a run of the wrong length counts as damaged."""
+    found = {run_id: cache.get(key) for run_id, key in keys.items()}
     return {
-        place: run
-        for place, run in found.items()
-        if run is not None and run.people.size == len(folds[place.room][place.fold][1])
+        run_id: run
+        for run_id, run in found.items()
+        if run is not None and run.people.size == len(folds[run_id.room][run_id.fold][1])
     }
 
 
 def _tasks(
-    missing: Sequence[Place], methods: Mapping[str, Method], folds: Mapping[str, list[Fold]]
+    missing: Sequence[RunId], methods: Mapping[str, Method], folds: Mapping[str, list[Fold]]
 ) -> list[Task]:
-    groups: dict[tuple[object, ...], list[Place]] = {}
-    for place in missing:
-        alone = () if methods[place.method].one_fit else (place.lag,)
-        groups.setdefault((place.room, place.method, place.fold, *alone), []).append(place)
+    groups: dict[tuple[object, ...], list[RunId]] = {}
+    for run_id in missing:
+        alone = () if methods[run_id.method].one_fit else (run_id.lag,)
+        groups.setdefault((run_id.room, run_id.method, run_id.fold, *alone), []).append(run_id)
     return [
-        Task(f"{first.method} in {first.room}", methods[first.method], folds[first.room][first.fold], places)
-        for places in groups.values()
-        for first in places[:1]
+        Task(f"{first.method} in {first.room}", methods[first.method], folds[first.room][first.fold], run_ids)
+        for run_ids in groups.values()
+        for first in run_ids[:1]
     ]
 
 
 def _refuse_look_ahead(tasks: Sequence[Task], methods: Mapping[str, Method], lags: Sequence[float]) -> None:
-    """Examine the methods that are about to run; what is kept has been examined before."""
-    names = dict.fromkeys(task.places[0].method for task in tasks)
+    """Check the methods about to run for look-ahead; cached methods were checked before."""
+    names = dict.fromkeys(task.run_ids[0].method for task in tasks)
     check_look_ahead({name: methods[name] for name in names}, lags)
 
 
-def _done(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Place, Run]]:
+def _computed(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[RunId, Run]]:
     with _starting(tasks, jobs) as results:
         for result in track(results, "benchmarking", show=None):
             yield from result().items()
 
 
 @contextmanager
-def _starting(tasks: Sequence[Task], jobs: int) -> Iterator[list[Callable[[], dict[Place, Run]]]]:
-    """Give functions that wait for the result of each task."""
+def _starting(tasks: Sequence[Task], jobs: int) -> Iterator[list[Callable[[], dict[RunId, Run]]]]:
+    """Return functions that wait for the result of each task."""
     if jobs == 1 or len(tasks) < 2:
         yield [lambda task=task: _do(task) for task in tasks]  # type: ignore[misc]
         return
@@ -172,26 +172,26 @@ def _starting(tasks: Sequence[Task], jobs: int) -> Iterator[list[Callable[[], di
 
 
 def _one_thread() -> None:
-    """Keep the processes from fighting for the cores: each computes on one."""
+    """Limit a worker process to one thread, so that workers do not compete for cores."""
     threadpool_limits(1)
 
 
-def _do(task: Task) -> dict[Place, Run]:
+def _do(task: Task) -> dict[RunId, Run]:
     train, test = task.fold
     try:
         with quietly():
-            runs = run_fold(task.method, train, test, [place.lag for place in task.places])
+            runs = run_fold(task.method, train, test, [run_id.lag for run_id in task.run_ids])
     except InputError as error:
         raise InputError(f"{task.name}: {error}") from None
-    return {place: runs[place.lag] for place in task.places}
+    return {run_id: runs[run_id.lag] for run_id in task.run_ids}
 
 
 def _by_pair(
-    runs: Mapping[Place, Run], places: Mapping[Place, str | None], room: str
+    runs: Mapping[RunId, Run], run_ids: Mapping[RunId, str | None], room: str
 ) -> dict[tuple[str, float], list[Run]]:
-    """Pick the runs of a room by method and lag, each in the order of the folds."""
+    """Return the runs of a room by method and lag, in the order of the folds."""
     found: dict[tuple[str, float], list[Run]] = {}
-    for place in places:
-        if place.room == room:
-            found.setdefault((place.method, place.lag), []).append(runs[place])
+    for run_id in run_ids:
+        if run_id.room == room:
+            found.setdefault((run_id.method, run_id.lag), []).append(runs[run_id])
     return found

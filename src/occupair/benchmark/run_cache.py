@@ -1,4 +1,4 @@
-"""Results of slow runs, kept under a hash of everything they depend on."""
+"""Cache of benchmark runs, keyed by a hash of everything a run depends on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def default_folder() -> Path:
 
 
 def readings_digest(readings: pd.DataFrame) -> str:
-    """Hash times, names and values of readings."""
+    """Return a hash of the times, column names and values of readings."""
     times = pd.DatetimeIndex(readings.index).as_unit("ns")
     digest = hashlib.sha256(f"{times.tz}|{list(readings.columns)}".encode())
     digest.update(times.asi8.tobytes())
@@ -35,24 +35,24 @@ def readings_digest(readings: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def key_of(readings: str, name: str, method: Method, *, fold: tuple[int, int], lag: float) -> str | None:
-    """Hash all that a run depends on.
+def cache_key(readings: str, name: str, method: Method, *, fold: tuple[int, int], lag: float) -> str | None:
+    """Return a hash of everything a run depends on.
 
     Parameters
     ----------
     readings : str
-        ``readings_digest`` of the room.
+        ``readings_digest`` of the readings of the room.
     name, method
-        The method; its parameters and its source text count.
+        Name of the method and the method; its parameters and source code are part of the hash.
     fold : (int, int)
-        Number of the fold, and of how many.
+        Number of the fold, and number of folds.
     lag : float
-        Minutes that an estimate may wait [min].
+        Lag of the estimates [min].
 
     Returns
     -------
     str or None
-        None where the source text of the method cannot be found: such a run is not kept.
+        None if the source code of the method is unavailable; such a run is not cached.
     """
     lag = float(lag)
     model = method.make(lag=lag)
@@ -69,47 +69,47 @@ def _parameters(model: Any) -> str:
     return f"{type(model).__qualname__}({sorted(parameters.items())!r})"
 
 
-def bytes_of(run: Run) -> bytes:
-    """Pack a run: the sha256 of what follows, then a zip of arrays (``numpy.savez``)."""
+def serialise_run(run: Run) -> bytes:
+    """Serialise a run: the SHA-256 of the payload, then the payload (``numpy.savez_compressed``)."""
     packed = io.BytesIO()
     np.savez_compressed(packed, people=run.people, seconds=[run.fit_seconds, run.estimate_seconds])
     return hashlib.sha256(packed.getvalue()).digest() + packed.getvalue()
 
 
-def run_of(content: bytes) -> Run | None:
-    """Unpack a run; None when it is not whole."""
+def parse_run(content: bytes) -> Run | None:
+    """Parse a serialised run; None if it is damaged or truncated."""
     digest, packed = content[:32], content[32:]
     if hashlib.sha256(packed).digest() != digest:
         return None
     try:
-        with np.load(io.BytesIO(packed), allow_pickle=False) as kept:
-            return Run(kept["people"], *map(float, kept["seconds"]))
+        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+            return Run(arrays["people"], *map(float, arrays["seconds"]))
     except (EOFError, KeyError, TypeError, ValueError):
         return None
 
 
 @dataclass(frozen=True)
 class Cache:
-    """Runs in a folder, one file each; without a folder nothing is kept."""
+    """Cached runs in a folder, one file per run; without a folder nothing is cached."""
 
     folder: Path | None
 
     def get(self, key: str | None) -> Run | None:
-        """Read a run; one that is missing, broken or cut off is None."""
+        """Return a cached run, or None if it is missing, damaged or truncated."""
         if self.folder is None or key is None:
             return None
         try:
-            return run_of(self._path(self.folder, key).read_bytes())
+            return parse_run(self._path(self.folder, key).read_bytes())
         except OSError:
             return None
 
     def put(self, key: str | None, run: Run) -> None:
-        """Keep a run."""
+        """Store a run."""
         if self.folder is None or key is None:
             return
         path = self._path(self.folder, key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, bytes_of(run))
+        write_atomically(path, serialise_run(run))
 
     def _path(self, folder: Path, key: str) -> Path:
         return folder / key[:2] / f"{key}.run"

@@ -1,4 +1,4 @@
-"""The benchmark as text: Markdown tables, and JSON."""
+"""Benchmark results as text: Markdown tables, and JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Cell = Callable[[float], str]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under heads; the first column is words, the others are numbers."""
+    """A table of text; the first column holds names, the others numbers."""
 
     heads: list[str]
     rows: list[list[str]]
@@ -42,60 +42,63 @@ def _seconds(value: float) -> str:
 
 COLUMNS: dict[str, tuple[str, Cell]] = {
     "nrmse": ("nRMSE", _decimals(3)),
-    "rmse": ("RMSE", _decimals(2)),
-    "mae": ("MAE", _decimals(2)),
-    "fdr": ("FDR %", _percent),
-    "fpr": ("FPR %", _percent),
-    "fnr": ("FNR %", _percent),
-    **{f"within_{x}": (f"within {x} %", _percent) for x in TOLERANCES},
-    "fit_seconds": ("fit s", _seconds),
-    "estimate_seconds": ("estimate s", _seconds),
+    "rmse": ("RMSE [people]", _decimals(2)),
+    "mae": ("MAE [people]", _decimals(2)),
+    "fdr": ("FDR [%]", _percent),
+    "fpr": ("FPR [%]", _percent),
+    "fnr": ("FNR [%]", _percent),
+    "within_0": ("exact [%]", _percent),
+    **{f"within_{x}": (f"within ±{x} [%]", _percent) for x in TOLERANCES[1:]},
+    "fit_seconds": ("fit [s]", _seconds),
+    "estimate_seconds": ("estimate [s]", _seconds),
 }
 SHORT = ("nrmse", "rmse", "mae", "fdr", "within_2")
 
 
 def as_markdown(result: BenchmarkResult) -> str:
-    """Write the averages over rooms, a table for each lag, and then every score of every room."""
+    """Write the mean scores at each lag, then all scores of each room, as Markdown."""
     parts = ["# Benchmark", about(result)]
     several = len(result.truth) > 1
-    whose = "Mean over the rooms" if several else next(iter(result.truth))
+    whose = "Mean over rooms" if several else next(iter(result.truth))
     for lag in result.lags:
         parts += [f"## {whose}, {lag_words(lag)}", markdown(average_table(result, lag))]
     if several:
-        parts += [f"## {whose}, every score", markdown(full_table(result, result.averages))]
+        parts += [f"## {whose}, all scores", markdown(full_table(result, result.averages))]
     for room in result.truth:
-        parts += [f"## {room}, every score", markdown(full_table(result, room_scores(result, room)))]
+        parts += [f"## {room}, all scores", markdown(full_table(result, room_scores(result, room)))]
     return "\n\n".join(parts) + "\n"
 
 
 def about(result: BenchmarkResult) -> str:
-    """Say what the numbers are, in a few sentences."""
+    """Describe the rooms, the cross-validation and the scores."""
     rooms = [f"{room} ({_days(truth)} days)" for room, truth in result.truth.items()]
     sentences = [
         f"Rooms: {listed(rooms)}.",
-        f"The day with number i is estimated in fold i modulo {N_FOLDS}, by a method trained on the days of "
-        "the other folds, from the readings up to it and, with a lag, up to so many minutes after it.",
-        "nRMSE is the RMSE over that of the training mean. RMSE and MAE are in people, on unrounded "
-        "estimates; FDR, FPR, FNR and the shares within so many people on whole people.",
-        "Seconds are of one training and of estimating one day.",
+        f"Cross-validation over days: day i is held out in fold i mod {N_FOLDS} and estimated by a method "
+        "trained on the days of the other folds. At lag L, an estimate uses readings up to L minutes later.",
+        "nRMSE is the RMSE divided by that of the training mean. nRMSE, RMSE and MAE use unrounded "
+        "estimates; FDR, FPR, FNR and the tolerances use estimates rounded to whole people.",
+        "Times [s] are for training on one fold and for estimating one day.",
     ]
-    return "\n".join([*sentences, _best_words(result.best_baselines)] if result.best_baselines else sentences)
+    if result.best_baselines:
+        sentences.append(_best_baseline_sentence(result.best_baselines))
+    return "\n".join(sentences)
 
 
-def _best_words(best_baselines: dict[float, str]) -> str:
-    """Name the best baseline at each lag, and what the differences to it are."""
+def _best_baseline_sentence(best_baselines: dict[float, str]) -> str:
+    """Name the best baseline at each lag and define the differences to it."""
     lags: dict[str, list[str]] = {}
     for lag, name in best_baselines.items():
         lags.setdefault(name, []).append(f"{lag:g}")
     best = [f"{name} at lag {listed(its)} min" for name, its in lags.items()]
     return (
-        f"The best baseline by mean nRMSE is {listed(best)}; the difference to it stands with the interval "
-        f"of 95 % of {N_RESAMPLES} resamplings of the days within each room."
+        f"The best baseline by mean nRMSE is {listed(best)}. Differences to it have 95 % confidence "
+        f"intervals from {N_RESAMPLES} bootstrap resamples of the days of each room."
     )
 
 
 def average_table(result: BenchmarkResult, lag: float) -> Table:
-    """Means over the rooms at one lag [min], best at the first lag first."""
+    """Tabulate the mean scores over rooms at one lag [min], in the order of ``methods``."""
     first, *others = SHORT
     heads = ["method", COLUMNS[first][0], "difference to best baseline", *(COLUMNS[o][0] for o in others)]
     rows = []
@@ -106,8 +109,8 @@ def average_table(result: BenchmarkResult, lag: float) -> Table:
 
 
 def full_table(result: BenchmarkResult, scores: pd.DataFrame) -> Table:
-    """Every score of every method at every lag."""
-    heads = ["method", "lag min", *(head for head, _ in COLUMNS.values())]
+    """Tabulate all scores of all methods at all lags."""
+    heads = ["method", "lag [min]", *(head for head, _ in COLUMNS.values())]
     rows = [
         [method, f"{lag:g}", *(cell(_at(scores, (method, lag), name)) for name, (_, cell) in COLUMNS.items())]
         for method in result.methods
@@ -117,24 +120,24 @@ def full_table(result: BenchmarkResult, scores: pd.DataFrame) -> Table:
 
 
 def room_scores(result: BenchmarkResult, room: str) -> pd.DataFrame:
-    """Scores of one room, a row for each method and lag."""
+    """Return the scores of one room, one row for each method and lag."""
     scores = result.scores.xs(room, level="room")
     assert isinstance(scores, pd.DataFrame)
     return scores
 
 
 def difference_words(result: BenchmarkResult, method: str, lag: float) -> str:
-    """Write the difference in mean nRMSE to the best baseline, and its interval."""
+    """Format the difference in mean nRMSE to the best baseline with its confidence interval."""
     if lag not in result.best_baselines:
         return DASH
     if method == result.best_baselines[lag]:
-        return "is the best baseline"
+        return "best baseline"
     found = [_at(result.average_differences, (method, lag), name) for name in ("difference", "low", "high")]
     return "{:+.3f} ({:+.3f} to {:+.3f})".format(*found)
 
 
 def lag_words(lag: float) -> str:
-    """Name a lag [min].
+    """Format a lag [min].
 
     Examples
     --------
@@ -145,7 +148,7 @@ def lag_words(lag: float) -> str:
 
 
 def markdown(table: Table) -> str:
-    """Write a table in Markdown, its columns aligned for the eye too.
+    """Format a table as Markdown with aligned columns.
 
     Examples
     --------
@@ -161,7 +164,7 @@ def markdown(table: Table) -> str:
 
 
 def as_json(result: BenchmarkResult) -> str:
-    """Write every score and difference as JSON; what has no value is null."""
+    """Write all scores and differences as JSON; missing values are null."""
     document = {
         "rooms": {room: {"days": _days(truth)} for room, truth in result.truth.items()},
         "lags": result.lags,

@@ -1,4 +1,4 @@
-"""How good estimates are: per room, and averaged over rooms."""
+"""Scores per room and their mean over rooms."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ TOLERANCES = (0, 1, 2, 3, 4)  # [people]
 
 
 def score(truth: ArrayLike, people: ArrayLike, reference: ArrayLike) -> dict[str, float]:
-    """Score the unrounded estimates of all days of a room.
+    """Score the estimates of all days of a room.
 
     Parameters
     ----------
     truth, people : array
-        True and estimated number of people [people].
+        True and estimated occupancy [people, unrounded].
     reference : array
-        What the training mean would have said at each reading [people].
+        Mean head count of the training days, at each reading [people].
 
     Returns
     -------
     dict
-        ``nrmse``, the RMSE over that of ``reference``; ``rmse`` and ``mae`` [people]; ``fdr``, ``fpr``,
-        ``fnr`` and ``within_0`` to ``within_4`` [0..1] on estimates rounded to whole people.
+        ``nrmse``, the RMSE divided by that of ``reference``; ``rmse`` and ``mae`` [people]; ``fdr``,
+        ``fpr``, ``fnr`` and ``within_0`` to ``within_4`` [0..1] of estimates rounded to whole people.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def score(truth: ArrayLike, people: ArrayLike, reference: ArrayLike) -> dict[str
 
 
 def day_squares(truth: pd.Series[float], people: pd.Series[float]) -> NDArray[np.float64]:
-    """Sum of the squared errors of each day [people squared].
+    """Return the sum of squared errors of each day [people squared].
 
     Examples
     --------
@@ -63,16 +63,16 @@ def day_squares(truth: pd.Series[float], people: pd.Series[float]) -> NDArray[np
 
 
 def average(scores: pd.DataFrame) -> pd.DataFrame:
-    """Average over rooms: every room weighs the same, one without a value is left out.
+    """Return the unweighted mean over rooms, ignoring rooms without a value.
 
     Parameters
     ----------
     scores : DataFrame
-        A row of scores for each room, method and lag.
+        Scores, one row for each room, method and lag.
 
     Returns
     -------
     DataFrame
-        A row for each method and lag.
+        One row for each method and lag.
     """
     return scores.groupby(level=["method", "lag"], sort=False).mean()

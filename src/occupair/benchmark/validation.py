@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
 
 from occupair.benchmark.coverage import coverage
 from occupair.benchmark.few_labelled_days import few_days
@@ -31,11 +33,14 @@ def validate(rooms: Sequence[str] = (), *, as_json: bool = False) -> str:
     InputError
         For an unknown room, or a room whose data are missing.
     """
-    readings = read_rooms(rooms or ROOMS)
-    with stage("interval coverage", 0.0, 0.2):
-        intervals = coverage(readings)
-    with stage("few labelled days", 0.2, 1.0):
-        few = few_days(readings)
-    days = {name: len(date_slices(room)) for name, room in readings.items()}
-    validation = Validation(days, intervals, few)
+    validation = measure(read_rooms(rooms or ROOMS))
     return json_of(validation) if as_json else as_markdown(validation)
+
+
+def measure(rooms: Mapping[str, pd.DataFrame]) -> Validation:
+    """Run both studies on the labelled readings of rooms, by room name."""
+    with stage("interval coverage", 0.0, 0.2):
+        intervals = coverage(rooms)
+    with stage("few labelled days", 0.2, 1.0):
+        few = few_days(rooms)
+    return Validation({name: len(date_slices(room)) for name, room in rooms.items()}, intervals, few)
