@@ -20,7 +20,7 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from groundtruth.render import Passage, Scene, render
 
-from occupair.groundtruth.video.scan import MARGIN, SENSITIVITY, Summary, scan_videos
+from occupair.groundtruth.video.scan import MARGIN, SENSITIVITY, ScanSummary, scan_videos
 
 START = datetime(2024, 1, 8, 8)
 SENSITIVITIES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
@@ -109,7 +109,7 @@ def main() -> None:
         kept = [count(scores, 1 - sensitivity) for sensitivity in SENSITIVITIES]
         counts += [[len(present & k), len(present), len(empty & k), len(empty)] for k in kept]
         usual = count(scores, 1 - SENSITIVITY)
-        rows.append((name, len(present & usual), len(present), len(empty & usual), len(empty), found.factor))
+        rows.append((name, len(present & usual), len(present), len(empty & usual), len(empty), found.speed))
         times += found.seconds, found.elapsed
     print(f"| scene, at sensitivity {SENSITIVITY} | found | let through of empty minutes | times real time |")
     print("| --- " * 4 + "|")
@@ -126,7 +126,7 @@ def main() -> None:
 
 def measure(
     minutes: int, passages: Sequence[Passage], scene: Scene, seed: int, *, as_h264: bool = False
-) -> Summary:
+) -> ScanSummary:
     """Scan once at full sensitivity: what a lower one keeps is what scores high enough."""
     with tempfile.TemporaryDirectory() as folder:
         video = Path(folder) / f"door_{START:%Y%m%d_%H%M%S}.mp4"

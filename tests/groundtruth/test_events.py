@@ -1,4 +1,4 @@
-"""The events folder: written, read, and every way in which it can be wrong."""
+"""The events folder: written, read, and rejected if invalid."""
 
 import json
 from datetime import datetime
@@ -23,7 +23,7 @@ def some_events(folder):
     return Events(folder, doors, minutes)
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_written_events_can_be_read(tmp_path):
     events = some_events(tmp_path)
     write_events(events)
     back = read_events(tmp_path)
@@ -31,7 +31,7 @@ def test_what_is_written_is_read(tmp_path):
     assert list(back.minutes) == [events.minutes[2], events.minutes[1], events.minutes[0]]  # by minute, door
 
 
-def test_the_index_is_what_other_programs_rely_on(tmp_path):
+def test_index_format_is_stable(tmp_path):
     write_events(some_events(tmp_path))
     index = json.loads((tmp_path / "index.json").read_text())
     assert (index["format"], index["version"]) == ("occupair events", 1)
@@ -48,12 +48,10 @@ def test_the_index_is_what_other_programs_rely_on(tmp_path):
     }
 
 
-def test_no_folder_and_no_index(tmp_path):
+def test_missing_folder_or_index_is_an_error(tmp_path):
     with pytest.raises(InputError, match="nowhere: no such folder"):
         read_events(tmp_path / "nowhere")
-    with pytest.raises(
-        InputError, match=r"no index\.json in it; 'occupair groundtruth scan' writes it when it"
-    ):
+    with pytest.raises(InputError, match=r"has no index\.json: let 'occupair groundtruth scan' finish first"):
         read_events(tmp_path)
 
 
@@ -61,13 +59,13 @@ def test_no_folder_and_no_index(tmp_path):
     ("content", "words"),
     [
         ("{", r"index\.json: damaged \(Expecting"),
-        ("[]", "not an index of 'occupair groundtruth scan'"),
-        ('{"format": "occupair counts"}', "not an index of 'occupair groundtruth scan'"),
-        ('{"format": "occupair events", "version": 9}', "version 9 is not known here, only 1 is"),
+        ("[]", "must be an index written by 'occupair groundtruth scan'"),
+        ('{"format": "occupair counts"}', "must be an index written by 'occupair groundtruth scan'"),
+        ('{"format": "occupair events", "version": 9}', "version must be 1, got 9"),
         ('{"format": "occupair events", "version": 1}', r"damaged \(KeyError: 'doors'\)"),
     ],
 )
-def test_a_wrong_index_is_one_line(tmp_path, content, words):
+def test_invalid_index_raises_one_line_error(tmp_path, content, words):
     (tmp_path / "index.json").write_text(content)
     with pytest.raises(InputError, match=words) as raised:
         read_events(tmp_path)
@@ -75,11 +73,11 @@ def test_a_wrong_index_is_one_line(tmp_path, content, words):
 
 
 @pytest.mark.parametrize("sheet", ["../../etc/passwd", "/etc/passwd"])
-def test_a_sheet_outside_the_folder_is_refused(tmp_path, sheet):
+def test_sheet_outside_the_folder_is_rejected(tmp_path, sheet):
     write_events(some_events(tmp_path))
     path = tmp_path / "index.json"
     index = json.loads(path.read_text())
     index["minutes"][0]["sheet"] = sheet
     path.write_text(json.dumps(index))
-    with pytest.raises(InputError, match="is not inside the folder"):
+    with pytest.raises(InputError, match="must be inside the folder"):
         read_events(tmp_path)

@@ -1,9 +1,10 @@
-"""Ground truth: from doors and videos to head counts that an estimator can be trained on.
+"""Ground truth: head counts for training, from door videos and door counters.
 
-- `passages`: who went in and out, per door and minute; read from a counting folder or from door counters
-- `door_counters`, `mqtt_logs`, `counter_series`: what counters export, made into passages
-- `ledger`: passages added up to occupancy, what is wrong with it, and readings to train on
-- `ledger_days`: the minutes of a ledger, in whole days from reset to reset
-- `closing`, `corrections`: the smallest change that makes a ledger close, and how sure its places are
-- `door_clocks`, `ledger_faults`: what can be the matter with passages
+- `video`: scan door videos for the minutes in which somebody may have passed
+- `events`: the events folder that a scan writes
+- `counting`: count entries and exits in these minutes, on a local web page
+- `passages`: entries and exits by door and minute
+- `counters`: read passages from counted videos, door counter exports and MQTT logs
+- `ledger`: add passages up to occupancy, find issues, propose corrections, label readings
+- `planning`: how many more days to label, and which
 """

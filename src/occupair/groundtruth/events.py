@@ -1,7 +1,7 @@
-"""The events folder: the minutes in which somebody may have passed a door, each with a contact sheet.
+"""The events folder: candidate minutes, in which somebody may have passed a door, with contact sheets.
 
-``index.json`` lists the doors with their videos, gaps and overlaps, and the minutes by time and door. It is
-written when a scan is done, whole or not at all.
+``index.json`` lists the doors with their videos, gaps and overlaps, and the candidate minutes by time and
+door. It is written atomically at the end of a scan.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ class CandidateMinute:
     """A minute in which somebody may have passed a door."""
 
     door: str
-    minute: datetime  # its start, by the clock of the room
-    score: float  # 0..1; see ``occupair.groundtruth.video.scan.scan``
-    sheet: Path  # a JPEG; it may have been deleted since
+    minute: datetime  # its start on the room's clock
+    score: float  # 0..1; see ``occupair.groundtruth.video.scan.scan_videos``
+    sheet: Path  # JPEG; may have been deleted
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A video of a door: as far as it could be read."""
+    """A video of a door, as far as it could be read."""
 
     name: str
     start: datetime
     seconds: float
     frames: int
-    problem: str | None = None  # what was wrong with it, in one line
+    problem: str | None = None  # why it could not be read completely, in one line
 
 
 @dataclass(frozen=True)
 class Door:
-    """The videos of a door in order of time, when there is none, and when there are two at once."""
+    """Recordings of a door in chronological order, with gaps and overlaps between them."""
 
     files: tuple[Recording, ...] = ()
     gaps: tuple[Span, ...] = ()
@@ -54,7 +54,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Events:
-    """What a scan found."""
+    """Result of a scan."""
 
     folder: Path
     doors: Mapping[str, Door] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Events:
 
 
 def sheet_path(folder: Path, door: str, minute: datetime) -> Path:
-    """Say where an events folder has the contact sheet of a minute.
+    """Return the path of the contact sheet of a minute.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def sheet_path(folder: Path, door: str, minute: datetime) -> Path:
 
 
 def write_events(events: Events) -> None:
-    """Write the index of an events folder; the sheets are there already.
+    """Write the index of an events folder, whose contact sheets already exist.
 
     Examples
     --------
@@ -88,16 +88,16 @@ def write_events(events: Events) -> None:
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "doors": {name: _door_out(door) for name, door in sorted(events.doors.items())},
+        "doors": {name: _door_to_json(door) for name, door in sorted(events.doors.items())},
         "minutes": [
-            _candidate_out(one, events.folder) for one in sorted(events.minutes, key=_by_minute_and_door)
+            _candidate_to_json(one, events.folder) for one in sorted(events.minutes, key=_by_minute_and_door)
         ],
     }
     write_atomically(events.folder / INDEX, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_events(folder: Path | str) -> Events:
-    """Read an events folder, or say in one line what is wrong with it.
+    """Read an events folder.
 
     Examples
     --------
@@ -109,12 +109,12 @@ def read_events(folder: Path | str) -> Events:
     path = folder / INDEX
     document = _load(folder, path)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError(f"{path}: not an index of 'occupair groundtruth scan'")
+        raise InputError(f"{path}: must be an index written by 'occupair groundtruth scan'")
     if document.get("version") != VERSION:
-        raise InputError(f"{path}: version {document.get('version')} is not known here, only {VERSION} is")
+        raise InputError(f"{path}: version must be {VERSION}, got {document.get('version')}")
     try:
-        doors = {name: _door_in(door) for name, door in document["doors"].items()}
-        minutes = [_candidate_in(entry, folder) for entry in document["minutes"]]
+        doors = {name: _door_from_json(door) for name, door in document["doors"].items()}
+        minutes = [_candidate_from_json(entry, folder) for entry in document["minutes"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: damaged ({type(error).__name__}: {error})") from None
     return Events(folder, doors, sorted(minutes, key=_by_minute_and_door))
@@ -124,7 +124,7 @@ def _load(folder: Path, path: Path) -> Any:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     if not path.is_file():
-        raise InputError(f"{folder}: no {INDEX} in it; 'occupair groundtruth scan' writes it when it is done")
+        raise InputError(f"{folder}: has no {INDEX}: let 'occupair groundtruth scan' finish first")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -135,7 +135,7 @@ def _by_minute_and_door(one: CandidateMinute) -> tuple[datetime, str]:
     return one.minute, one.door
 
 
-def _candidate_out(one: CandidateMinute, folder: Path) -> dict[str, Any]:
+def _candidate_to_json(one: CandidateMinute, folder: Path) -> dict[str, Any]:
     return {
         "door": one.door,
         "minute": one.minute.isoformat(),
@@ -144,44 +144,44 @@ def _candidate_out(one: CandidateMinute, folder: Path) -> dict[str, Any]:
     }
 
 
-def _candidate_in(entry: Mapping[str, Any], folder: Path) -> CandidateMinute:
+def _candidate_from_json(entry: Mapping[str, Any], folder: Path) -> CandidateMinute:
     sheet = Path(entry["sheet"])
     if sheet.is_absolute() or ".." in sheet.parts:
-        raise ValueError(f"the sheet {entry['sheet']!r} is not inside the folder")
+        raise ValueError(f"sheet {entry['sheet']!r} must be inside the folder")
     minute, score = datetime.fromisoformat(entry["minute"]), float(entry["score"])
     return CandidateMinute(str(entry["door"]), minute, score, folder / sheet)
 
 
-def _door_out(door: Door) -> dict[str, Any]:
+def _door_to_json(door: Door) -> dict[str, Any]:
     return {
-        "files": [recording_out(one) for one in door.files],
-        "gaps": [[moment.isoformat() for moment in span] for span in door.gaps],
-        "overlaps": [[moment.isoformat() for moment in span] for span in door.overlaps],
+        "files": [recording_to_json(one) for one in door.files],
+        "gaps": [[time.isoformat() for time in span] for span in door.gaps],
+        "overlaps": [[time.isoformat() for time in span] for span in door.overlaps],
     }
 
 
-def _door_in(entry: Mapping[str, Any]) -> Door:
+def _door_from_json(entry: Mapping[str, Any]) -> Door:
     def spans(key: str) -> tuple[Span, ...]:
         return tuple(
             (datetime.fromisoformat(begin), datetime.fromisoformat(end)) for begin, end in entry.get(key, [])
         )
 
-    return Door(tuple(recording_in(file) for file in entry["files"]), spans("gaps"), spans("overlaps"))
+    return Door(tuple(recording_from_json(file) for file in entry["files"]), spans("gaps"), spans("overlaps"))
 
 
-def recording_out(one: Recording) -> dict[str, Any]:
-    """Give what JSON says of a video."""
-    written = {
+def recording_to_json(one: Recording) -> dict[str, Any]:
+    """Return the JSON fields of a recording."""
+    fields = {
         "name": one.name,
         "start": one.start.isoformat(),
         "seconds": one.seconds,
         "frames": one.frames,
     }
-    return written | ({"problem": one.problem} if one.problem else {})
+    return fields | ({"problem": one.problem} if one.problem else {})
 
 
-def recording_in(entry: Mapping[str, Any]) -> Recording:
-    """Take a video from JSON."""
+def recording_from_json(entry: Mapping[str, Any]) -> Recording:
+    """Create a recording from its JSON fields."""
     return Recording(
         str(entry["name"]),
         datetime.fromisoformat(entry["start"]),

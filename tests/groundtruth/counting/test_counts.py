@@ -309,7 +309,7 @@ def test_a_deletion_that_was_cut_off_is_finished_at_the_next_start(folder):
 def test_a_folder_that_is_no_events_folder_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"no_such: no such folder$"):
         serve_counting(tmp_path / "no_such", port=0, open_browser=False)
-    with pytest.raises(InputError, match=r": no index.json in it; 'occupair groundtruth scan' writes it"):
+    with pytest.raises(InputError, match=r": has no index.json: let 'occupair groundtruth scan' finish"):
         serve_counting(tmp_path, port=0, open_browser=False)
     write_events(Events(tmp_path))
     with pytest.raises(InputError, match="has no minutes to count: the scan saw nobody"):

@@ -1,4 +1,4 @@
-"""Scanning rendered videos: who passes is found, and what is no person is passed over."""
+"""Scans of rendered videos: passages are found, and other changes of the image are ignored."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from occupair.groundtruth.video.scan import scan_videos
 EIGHT = datetime(2024, 1, 8, 8)
 PEOPLE = [
     Passage(at=20, way="in", look=1),
-    Passage(at=119.5, way="out", look=3, side="right", height=120),  # across the border to minute 2
+    Passage(at=119.5, way="out", look=3, side="right", height=120),  # across the boundary to minute 2
     Passage(at=250, way="in", look=5, height=190),
     Passage(at=253, way="in", look=8, height=150),
 ]
@@ -37,7 +37,7 @@ def found(people, tmp_path_factory):
 
 
 @pytest.mark.parametrize("height", [100, 150, 200])
-def test_the_detector_really_fires_on_the_figures(height):
+def test_hog_detector_detects_the_rendered_figures(height):
     hog = cv2.HOGDescriptor()
     hog.setSVMDetector(cv2.HOGDescriptor_getDefaultPeopleDetector())
     rng = np.random.default_rng(0)
@@ -54,19 +54,19 @@ def test_the_detector_really_fires_on_the_figures(height):
     assert len(boxes([])) == 0
 
 
-def test_every_minute_with_a_passage_is_found_and_no_other(found):
+def test_candidates_are_the_minutes_with_passages(found):
     assert minutes_of(found) == [0, 1, 2, 4]
-    assert all(one.score > 0.8 for one in found.events.minutes)  # the detector saw them
+    assert all(one.score > 0.8 for one in found.events.minutes)  # detected as people
 
 
-def test_a_passage_at_the_border_belongs_to_both_minutes_only_within_the_margin(tmp_path):
+def test_passage_within_the_margin_belongs_to_both_minutes(tmp_path):
     path = tmp_path / "north_20240108_080000.mp4"
-    render(path, minutes=1.2, passages=[Passage(at=57, seconds=4)])  # seen until 59 s
+    render(path, minutes=1.2, passages=[Passage(at=57, seconds=4)])  # visible until 59 s
     assert minutes_of(scan_videos([path], tmp_path / "a")) == [0, 1]
     assert minutes_of(scan_videos([path], tmp_path / "b", margin=0.5)) == [0]
 
 
-def test_the_folder_is_whole_and_can_be_read(found):
+def test_events_folder_is_complete(found):
     events = read_events(found.events.folder)
     assert events == found.events
     (file,) = events.doors["north"].files
@@ -79,11 +79,11 @@ def test_the_folder_is_whole_and_can_be_read(found):
         assert sheet.std() > 10
 
 
-def test_it_is_many_times_faster_than_real_time(found):
+def test_scan_is_faster_than_real_time(found):
     assert found.seconds == pytest.approx(300.0)
-    assert found.factor > 10  # on a machine that is busy with other tests
-    assert found.lines()[0] == "north: 1 video, 0.1 h, somebody may have passed in 4 minutes"
-    assert found.lines()[-1].endswith(f"{found.factor:.0f} times as fast as real time")
+    assert found.speed > 10  # on a busy machine
+    assert found.lines()[0] == "north: 1 video, 0.1 h, 4 candidate minutes"
+    assert found.lines()[-1].endswith(f"{found.speed:.0f} times real time")
 
 
 EMPTY = {
@@ -96,7 +96,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("scene", EMPTY.values(), ids=EMPTY.keys())
-def test_a_video_with_no_people_gives_no_minutes(tmp_path, scene):
+def test_video_without_people_has_no_candidates(tmp_path, scene):
     path = render(tmp_path / "north_20240108_080000.avi", minutes=0.8, scene=scene, codec="MJPG")
     summary = scan_videos([path], tmp_path / "events")
     assert summary.events.minutes == []
@@ -108,18 +108,18 @@ HARD = {
     "behind a trolley": (Passage(at=20, hidden=0.6), Scene()),
     "from above": (Passage(at=20, above=True), Scene()),
     "quick": (Passage(at=20, seconds=1.2), Scene()),
-    "light switched on by who comes in": (Passage(at=20), Scene(light=lambda s: 0.35 if s < 19 else 1.0)),
+    "light switched on by the person": (Passage(at=20), Scene(light=lambda s: 0.35 if s < 19 else 1.0)),
     "dark and noisy": (Passage(at=20, look=1), Scene(light=lambda s: 0.3, noise=8.0)),
 }
 
 
 @pytest.mark.parametrize(("passage", "scene"), HARD.values(), ids=HARD.keys())
-def test_people_who_are_hard_to_see_are_found(tmp_path, passage, scene):
+def test_people_who_are_hard_to_see_are_candidates(tmp_path, passage, scene):
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=0.45, passages=[passage], scene=scene)
     assert minutes_of(scan_videos([path], tmp_path / "events")) == [0]
 
 
-def test_sensitivity_decides_about_motion_that_is_no_person_for_the_detector(tmp_path):
+def test_sensitivity_selects_motion_without_a_detected_person(tmp_path):
     passages = [Passage(at=20, above=True), Passage(at=70, height=170)]
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=1.3, passages=passages)
     kept = {s: scan_videos([path], tmp_path / str(s), sensitivity=s) for s in (0.0, 0.5, 0.9)}
@@ -128,7 +128,7 @@ def test_sensitivity_decides_about_motion_that_is_no_person_for_the_detector(tmp
     assert above.score < 0.5 < walking.score
 
 
-def test_a_shadow_is_a_candidate_with_a_low_score(tmp_path):
+def test_shadow_is_a_candidate_with_a_low_score(tmp_path):
     scene = Scene(shadow=lambda s: 130.0 * (s - 20) if 20 < s < 25 else None)
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=0.6, scene=scene)
     (one,) = scan_videos([path], tmp_path / "events").events.minutes
@@ -136,8 +136,8 @@ def test_a_shadow_is_a_candidate_with_a_low_score(tmp_path):
     assert minutes_of(scan_videos([path], tmp_path / "other", sensitivity=0.5)) == []
 
 
-def test_a_variable_frame_rate_is_timed_by_its_timestamps(tmp_path):
-    """Five frames a second, then one for two minutes, then five: by counting, 150 s would be 54 s."""
+def test_variable_frame_rate_uses_timestamps(tmp_path):
+    """Five frames per second, then one for two minutes, then five: by frame count 150 s would be 54 s."""
     times = [*np.arange(0, 20, 0.2), *np.arange(20, 140, 1.0), *np.arange(140, 170, 0.2)]
     path = tmp_path / "north_20240108_080000.mp4"
     render(path, minutes=0, times=times, passages=[Passage(at=150)])
@@ -146,8 +146,8 @@ def test_a_variable_frame_rate_is_timed_by_its_timestamps(tmp_path):
     assert summary.events.doors["north"].files[0].seconds == pytest.approx(170, abs=1)
 
 
-def test_a_frame_rate_that_is_wrong_in_no_timestamp_does_no_harm(tmp_path):
-    times = np.arange(200) * 0.6  # recorded five times a second, shown to be 0.6 s apart
+def test_wrong_declared_frame_rate_has_no_effect(tmp_path):
+    times = np.arange(200) * 0.6  # declared as five per second, but 0.6 s apart
     path = tmp_path / "north_20240108_080000.mp4"
     render(path, minutes=0, times=times, passages=[Passage(at=90, seconds=6)])
     assert minutes_of(scan_videos([path], tmp_path / "events")) == [1]
@@ -159,28 +159,28 @@ def test_a_frame_rate_that_is_wrong_in_no_timestamp_does_no_harm(tmp_path):
         ({"sensitivity": 1.5}, "sensitivity must be 0 to 1, got 1.5"),
         ({"sensitivity": float("nan")}, "sensitivity must be 0 to 1, got nan"),
         ({"margin": -1}, "margin must be 0 to 30 seconds, got -1"),
-        ({"rate": 0}, "rate must be 0.5 to 60 frames a second, got 0"),
+        ({"rate": 0}, "rate must be 0.5 to 60 frames per second, got 0"),
         ({"timezone": "Mars"}, "timezone must be one such as Europe/Copenhagen, got 'Mars'"),
     ],
 )
-def test_wrong_settings(people, tmp_path, setting, words):
+def test_invalid_settings_are_errors(people, tmp_path, setting, words):
     with pytest.raises(InputError, match=words):
         scan_videos([people], tmp_path / "events", **setting)
 
 
-def test_the_events_folder_must_not_be_a_file(people, tmp_path):
+def test_events_folder_must_not_be_a_file(people, tmp_path):
     (tmp_path / "events").touch()
-    with pytest.raises(InputError, match="events is a file, give the name of a folder"):
+    with pytest.raises(InputError, match="events: must be a folder, got a file"):
         scan_videos([people], tmp_path / "events")
 
 
-def test_without_opencv_it_says_how_to_install_it(people, tmp_path, monkeypatch):
+def test_missing_opencv_is_reported(people, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cv2", None)
     with pytest.raises(InputError, match=r"scanning videos needs OpenCV: pip install 'occupair\[video\]'"):
         scan_videos([people], tmp_path / "events")
 
 
-def test_an_opencv_without_the_detector_is_not_enough(people, tmp_path, monkeypatch):
+def test_opencv_without_person_detector_is_reported(people, tmp_path, monkeypatch):
     monkeypatch.delattr(cv2, "HOGDescriptor")
-    with pytest.raises(InputError, match=r"has no people detector, version 4 has one: pip install"):
+    with pytest.raises(InputError, match=r"has no person detector; version 4 is required: pip install"):
         scan_module.opencv()

@@ -1,4 +1,4 @@
-"""Several videos, broken ones, scans that are stopped and go on, and folders that grow."""
+"""Several videos, damaged videos, interrupted scans, and events folders that are extended."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from groundtruth.render import Passage, Scene, render
 
 from occupair.errors import InputError
 from occupair.groundtruth.events import read_events
-from occupair.groundtruth.video import scan_job as scanning
+from occupair.groundtruth.video import scan_job
 from occupair.groundtruth.video.frames import FrameReader
 from occupair.groundtruth.video.scan import scan_videos
 from occupair.progress import progress_to
@@ -33,14 +33,14 @@ def long(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def short(tmp_path_factory):
-    """Half a minute with a passage at its end."""
+    """Half a minute, with a passage at its end."""
     path = tmp_path_factory.mktemp("short") / "short.mp4"
     return render(path, minutes=0.5, passages=[Passage(at=28, seconds=3)])
 
 
 @pytest.fixture(scope="module")
 def whole(long, tmp_path_factory):
-    """What one run finds."""
+    """Result of an uninterrupted scan."""
     out = tmp_path_factory.mktemp("whole")
     scan_videos([long], out)
     return out
@@ -61,9 +61,9 @@ def sheets(out):
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*.jpg")}
 
 
-def test_several_files_of_several_doors_with_gaps_and_overlaps(tmp_path, short):
+def test_files_of_several_doors_with_gaps_and_overlaps(tmp_path, short):
     put(tmp_path, "v/north_20240108_080000.mp4", short)
-    put(tmp_path, "v/north_20240108_080030.mp4", short)  # at once after the first: one sheet for both
+    put(tmp_path, "v/north_20240108_080030.mp4", short)  # right after the first: one sheet for both
     put(tmp_path, "v/north_20240108_081000.mp4", short)
     put(tmp_path, "v/south/20240108_080000.mp4", short)
     put(tmp_path, "v/south/20240108_080020.mp4", short)
@@ -80,41 +80,41 @@ def test_several_files_of_several_doors_with_gaps_and_overlaps(tmp_path, short):
     single, both = (cv2.imread(str(one.sheet)).shape[0] for one in summary.events.minutes[2::-2])
     assert both > 1.5 * single
     lines = summary.lines()
-    assert "north: nothing recorded from 2024-01-08 08:01:00 to 08:10:00" in lines
-    assert "south: recorded twice from 2024-01-08 08:00:20 to 08:00:30" in lines
+    assert "north: no recording from 2024-01-08 08:01:00 to 08:10:00" in lines
+    assert "south: overlapping recordings from 2024-01-08 08:00:20 to 08:00:30" in lines
 
 
-def test_videos_that_come_later_are_added_and_earlier_ones_may_be_gone(tmp_path, short):
+def test_later_videos_are_added_to_the_folder(tmp_path, short):
     first = put(tmp_path, "a/north_20240108_080000.mp4", short)
     second = put(tmp_path, "b/north_20240109_080000.mp4", short)
-    scan_videos([first, second], tmp_path / "together")
+    scan_videos([first, second], tmp_path / "at_once")
     scan_videos([first], tmp_path / "events")
     first.unlink()
     scan_videos([second], tmp_path / "events")
-    assert index(tmp_path / "events") == index(tmp_path / "together")
-    assert sheets(tmp_path / "events") == sheets(tmp_path / "together")
+    assert index(tmp_path / "events") == index(tmp_path / "at_once")
+    assert sheets(tmp_path / "events") == sheets(tmp_path / "at_once")
 
 
-def test_what_was_scanned_is_not_scanned_again_and_deleted_sheets_stay_deleted(tmp_path, short):
+def test_scanned_video_is_skipped_and_deleted_sheets_stay_deleted(tmp_path, short):
     video = put(tmp_path, "north_20240108_080000.mp4", short)
     out = tmp_path / "events"
     sheet = scan_videos([video], out).events.minutes[0].sheet
-    sheet.unlink()  # as it is when its minute has been counted
+    sheet.unlink()  # as after counting its minute
     again = scan_videos([video], out)
-    assert (again.seconds, again.known) == (0.0, pytest.approx(30.0))
+    assert (again.seconds, again.already_scanned) == (0.0, pytest.approx(30.0))
     assert not sheet.exists()
     assert scan_videos([video], out, resume=False).seconds == pytest.approx(30.0)
     assert sheet.exists()
 
 
-def test_another_sensitivity_scans_again(tmp_path, short):
+def test_changed_sensitivity_scans_again(tmp_path, short):
     video = put(tmp_path, "north_20240108_080000.mp4", short)
     assert len(scan_videos([video], tmp_path / "events").events.minutes) == 1
     assert scan_videos([video], tmp_path / "events", sensitivity=0.0).events.minutes == []
     assert sheets(tmp_path / "events") == {}
 
 
-def test_a_start_or_door_that_is_put_right_replaces_what_was_wrong(tmp_path, short):
+def test_corrected_start_or_door_replaces_earlier_results(tmp_path, short):
     video = put(tmp_path, "north.mp4", short)
     scan_videos([video], tmp_path / "events", start=datetime(2024, 1, 9))
     scan_videos([video], tmp_path / "events", start=EIGHT)
@@ -124,7 +124,7 @@ def test_a_start_or_door_that_is_put_right_replaces_what_was_wrong(tmp_path, sho
     assert set(sheets(tmp_path / "events")) == {"south/20240108T080000.jpg"}
 
 
-def test_files_of_one_name_and_content_are_kept_apart(tmp_path, short):
+def test_files_with_equal_name_and_content_are_distinct(tmp_path, short):
     for hour in ("08", "09"):
         put(tmp_path, f"north/20240108/{hour}/00.mp4", short)
     scan_videos([tmp_path / "north/20240108/08"], tmp_path / "events")
@@ -132,107 +132,107 @@ def test_files_of_one_name_and_content_are_kept_apart(tmp_path, short):
     assert [one.minute.hour for one in summary.events.minutes] == [8, 9]
 
 
-def test_nothing_but_records_is_kept_beside_index_and_sheets(whole):
+def test_finished_scan_leaves_only_records_index_and_sheets(whole):
     assert {path.suffix for path in (whole / ".scan").rglob("*")} == {".json"}
     assert set(sheets(whole)) == {one["sheet"] for one in index(whole)["minutes"]}
 
 
-class Stopped(Exception):
-    """Somebody pressed a key."""
+class Interrupted(Exception):
+    """The scan was interrupted."""
 
 
-def test_a_scan_that_is_stopped_goes_on_to_the_same_result(tmp_path, long, whole, monkeypatch):
-    monkeypatch.setattr(scanning, "EVERY", 0.0)
+def test_interrupted_scan_resumes_to_the_same_result(tmp_path, long, whole, monkeypatch):
+    monkeypatch.setattr(scan_job, "CHECKPOINT_PERIOD", 0.0)
     out = tmp_path / "events"
 
     def stop(what, done, total):
         if done >= 0.6 * total and (out / ".scan").is_dir() and list((out / ".scan").glob("*.npz")):
-            raise Stopped
+            raise Interrupted
 
-    with pytest.raises(Stopped), progress_to(stop):
+    with pytest.raises(Interrupted), progress_to(stop):
         scan_videos([long], out)
-    with pytest.raises(InputError, match="scan' writes it when it is done"):
+    with pytest.raises(InputError, match="let 'occupair groundtruth scan' finish first"):
         read_events(out)
     again = scan_videos([long], out)
-    assert again.known >= 60
-    assert again.known + again.seconds == pytest.approx(180.0)
+    assert again.already_scanned >= 60
+    assert again.already_scanned + again.seconds == pytest.approx(180.0)
     assert index(out) == index(whole)
     assert sheets(out) == sheets(whole)
 
 
-def test_a_scan_that_is_killed_goes_on_to_the_same_result(tmp_path, long, whole):
+def test_killed_scan_resumes_to_the_same_result(tmp_path, long, whole):
     out = tmp_path / "events"
     code = (
-        "import sys; from occupair.groundtruth.video import scan, scan_job as scanning; scanning.EVERY = 0.0;"
-        "look = scanning.FrameAnalyser.look; import time;"
-        "scanning.FrameAnalyser.look = lambda *a, **k: (time.sleep(0.005), look(*a, **k))[1];"
+        "import sys, time; from occupair.groundtruth.video import scan, scan_job;"
+        "scan_job.CHECKPOINT_PERIOD = 0.0; analyse = scan_job.FrameAnalyser.analyse;"
+        "scan_job.FrameAnalyser.analyse = lambda *a, **k: (time.sleep(0.005), analyse(*a, **k))[1];"
         "scan.scan_videos([sys.argv[1]], sys.argv[2])"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(long), str(out)])
     until = time.monotonic() + 30
     while not list(out.glob(".scan/*.npz")) and time.monotonic() < until:
         time.sleep(0.01)
-    time.sleep(0.3)  # so that more than the first frame is kept
+    time.sleep(0.3)  # let it get past the first checkpoint
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not (out / "index.json").exists()
-    assert scan_videos([long], out).known > 0
+    assert scan_videos([long], out).already_scanned > 0
     assert index(out) == index(whole)
     assert sheets(out) == sheets(whole)
 
 
-def test_a_damaged_checkpoint_costs_only_time(tmp_path, long, whole):
+def test_damaged_checkpoint_restarts_the_scan(tmp_path, long, whole):
     out = tmp_path / "events"
     (out / ".scan").mkdir(parents=True)
     key = next(path.stem for path in (whole / ".scan").glob("*.json"))
     (out / ".scan" / f"{key}.npz").write_bytes(b"PK\x03\x04 and no more")
     (out / ".scan" / f"{key}.json").write_text("{")
-    assert scan_videos([long], out).known == 0
+    assert scan_videos([long], out).already_scanned == 0
     assert index(out) == index(whole)
 
 
-def test_progress_is_told(tmp_path, short):
-    video, told = put(tmp_path, "north_20240108_080000.mp4", short), []
-    with progress_to(lambda what, done, total: told.append((what, done / total))):
+def test_progress_is_reported(tmp_path, short):
+    video, reported = put(tmp_path, "north_20240108_080000.mp4", short), []
+    with progress_to(lambda what, done, total: reported.append((what, done / total))):
         scan_videos([video], tmp_path / "events")
-    assert told[0] == ("scanning", 0.0)
-    assert told[-1] == ("scanning", 1.0)
+    assert reported[0] == ("scanning", 0.0)
+    assert reported[-1] == ("scanning", 1.0)
 
 
-def test_a_video_that_is_cut_off_is_scanned_as_far_as_it_goes(tmp_path):
+def test_truncated_video_is_scanned_as_far_as_possible(tmp_path):
     path = tmp_path / "north_20240108_080000.avi"
     render(path, minutes=1, passages=[Passage(at=10), Passage(at=50)], codec="MJPG")
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     summary = scan_videos([path], tmp_path / "events")
     (problem,) = summary.problems
-    assert "cut off or damaged" in problem
+    assert "truncated or damaged" in problem
     assert "of 60 s could be read" in problem
     assert problem in summary.lines()
     assert [one.minute for one in summary.events.minutes] == [EIGHT]
     assert 25 < summary.events.doors["north"].files[0].seconds < 35
 
 
-def test_broken_videos_beside_a_good_one_are_one_line_each(tmp_path, short):
+def test_each_unreadable_video_is_reported_in_one_line(tmp_path, short):
     content = short.read_bytes()
     put(tmp_path, "v/north_20240108_080000.mp4", short)
     broken = {
         "north_20240108_090000.mp4": b"",
-        "north_20240108_100000.mp4": b"this is no video",
-        "north_20240108_110000.mp4": content[: len(content) * 3 // 4],  # its index is at its end
+        "north_20240108_100000.mp4": b"not a video",
+        "north_20240108_110000.mp4": content[: len(content) * 3 // 4],  # the index at its end is missing
     }
     for name, left in broken.items():
         (tmp_path / "v" / name).write_bytes(left)
     summary = scan_videos([tmp_path / "v"], tmp_path / "events")
     assert len(summary.problems) == 3
     for name, problem in zip(broken, summary.problems, strict=True):
-        assert problem.endswith(f"{name}: cannot be read, it is no video or was cut off")
+        assert problem.endswith(f"{name}: cannot be read: not a video, or truncated")
     assert len(summary.events.minutes) == 1
     assert len(summary.events.doors["north"].files) == 4
-    assert scan_videos([tmp_path / "v"], tmp_path / "events").problems == summary.problems  # said again
+    assert scan_videos([tmp_path / "v"], tmp_path / "events").problems == summary.problems  # reported again
 
 
-def test_damage_in_the_middle_is_survived_and_the_decoder_is_quiet(tmp_path, long):
+def test_damage_in_the_middle_is_tolerated_without_decoder_output(tmp_path, long):
     content = bytearray(long.read_bytes())
     middle = len(content) // 2
     content[middle : middle + 20000] = bytes(20000)
@@ -250,15 +250,15 @@ def test_damage_in_the_middle_is_survived_and_the_decoder_is_quiet(tmp_path, lon
     assert read_events(tmp_path / "events").minutes[0].minute == EIGHT
 
 
-def test_if_no_video_can_be_read_that_is_an_error(tmp_path):
+def test_no_readable_video_is_an_error(tmp_path):
     path = tmp_path / "north_20240108_080000.mp4"
     path.write_bytes(b"no video")
-    with pytest.raises(InputError, match="cannot be read, it is no video or was cut off") as raised:
+    with pytest.raises(InputError, match="cannot be read: not a video, or truncated") as raised:
         scan_videos([path], tmp_path / "events")
     assert "\n" not in str(raised.value)
 
 
-def test_a_repaired_video_takes_the_place_of_the_broken_one(tmp_path, short):
+def test_repaired_video_replaces_the_damaged_one(tmp_path, short):
     path = put(tmp_path, "north_20240108_080000.mp4", short)
     good = put(tmp_path, "south_20240108_080000.mp4", short)
     path.write_bytes(b"no video")
@@ -271,14 +271,14 @@ def test_a_repaired_video_takes_the_place_of_the_broken_one(tmp_path, short):
 
 
 @pytest.mark.parametrize("codec", ["XVID", "MJPG"])
-def test_other_codecs_and_containers(tmp_path, codec):
+def test_other_codecs_and_containers_are_scanned(tmp_path, codec):
     path = tmp_path / "north_20240108_080000.avi"
     render(path, minutes=0.4, passages=[Passage(at=12)], codec=codec, fps=8)
     assert [one.minute for one in scan_videos([path], tmp_path / "events").events.minutes] == [EIGHT]
 
 
 @pytest.mark.parametrize("steady", [True, False])
-def test_a_reader_goes_on_exactly_where_it_was(tmp_path, steady):
+def test_frame_reader_resumes_at_the_exact_frame(tmp_path, steady):
     times = None if steady else [*np.arange(0, 4, 0.2), *np.arange(4, 24, 2.0), *np.arange(24, 30, 0.2)]
     path = render(tmp_path / "north.mp4", minutes=0.2, times=times, passages=[Passage(at=8)])
     first, second = FrameReader(path), FrameReader(path)
@@ -289,6 +289,6 @@ def test_a_reader_goes_on_exactly_where_it_was(tmp_path, steady):
     rest, again = list(frames), list(second.frames(2.0))
     assert [one.second for one in again] == [one.second for one in rest]
     assert len(rest) > 3
-    assert all(np.array_equal(one.picture, other.picture) for one, other in zip(rest, again, strict=True))
+    assert all(np.array_equal(one.image, other.image) for one, other in zip(rest, again, strict=True))
     first.close()
     second.close()

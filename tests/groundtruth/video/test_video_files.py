@@ -1,18 +1,19 @@
-"""Door and start of videos, from names, folders, containers and options; gaps and overlaps."""
+"""Door and start time of videos from names, folders, containers and options; gaps and overlaps."""
 
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import av
 import pytest
 from groundtruth.mp4 import set_created
 from groundtruth.render import render
 
 from occupair.errors import InputError
 from occupair.groundtruth.events import Recording
-from occupair.groundtruth.video.containers import created
 from occupair.groundtruth.video.file_names import door_in_name, start_in_name
-from occupair.groundtruth.video.video_files import Video, coverage, find_videos
+from occupair.groundtruth.video.video_files import Video, creation_time, find_videos, recording_coverage
 
 EIGHT = datetime(2024, 1, 8, 8)
 COPENHAGEN = ZoneInfo("Europe/Copenhagen")
@@ -43,11 +44,11 @@ COPENHAGEN = ZoneInfo("Europe/Copenhagen")
         ("north.mp4", None),
         ("cam_1.mp4", None),
         ("ch01_00000000012000000.mp4", None),
-        ("north_20241308_080000.mp4", None),  # a thirteenth month
-        ("north_20240108_290000.mp4", None),  # an hour 29
+        ("north_20241308_080000.mp4", None),  # month 13
+        ("north_20240108_290000.mp4", None),  # hour 29
     ],
 )
-def test_start_in_a_name(name, start):
+def test_start_is_read_from_the_file_name(name, start):
     assert start_in_name(Path(name)) == start
 
 
@@ -68,7 +69,7 @@ def test_start_in_a_name(name, start):
         ("west/video.mp4", "west"),
     ],
 )
-def test_door_in_a_name(tmp_path, name, door):
+def test_door_is_read_from_the_file_name(tmp_path, name, door):
     assert door_in_name(tmp_path / name) == door
 
 
@@ -85,39 +86,56 @@ def put(folder, name, short):
 
 
 @pytest.mark.parametrize("version", [0, 1])
-def test_start_in_the_container(tmp_path, short, version):
+def test_start_is_read_from_the_mp4_header(tmp_path, short, version):
     video = put(tmp_path, "north.mp4", short)
-    assert created(video) is None  # OpenCV writes none
+    assert creation_time(video) is None  # OpenCV does not write it
     set_created(video, datetime(2024, 7, 8, 6, tzinfo=UTC), version=version)
-    assert created(video) == datetime(2024, 7, 8, 6, tzinfo=UTC)
+    assert creation_time(video) == datetime(2024, 7, 8, 6, tzinfo=UTC)
     (found,) = find_videos([video], zone=COPENHAGEN)
-    assert (found.door, found.start) == ("north", datetime(2024, 7, 8, 8))  # two hours ahead in summer
+    assert (found.door, found.start) == ("north", datetime(2024, 7, 8, 8))  # UTC+2 in summer
 
 
-def test_a_container_whose_clock_was_never_set_says_nothing(tmp_path, short):
+def test_start_is_read_from_matroska_metadata(tmp_path, short):
+    video = tmp_path / "north.mkv"
+    with av.open(str(short)) as source, av.open(str(video), "w") as copy:
+        copy.metadata["creation_time"] = "2024-07-08T06:00:00Z"
+        stream = copy.add_stream_from_template(source.streams.video[0])
+        for packet in source.demux(video=0):
+            if packet.dts is not None:
+                packet.stream = stream
+                copy.mux(packet)
+    assert creation_time(video) == datetime(2024, 7, 8, 6, tzinfo=UTC)
+
+
+def test_missing_pyav_is_reported(tmp_path, short, monkeypatch):
     video = put(tmp_path, "north.mp4", short)
-    set_created(video, datetime(1970, 1, 1, tzinfo=UTC))
-    assert created(video) is None
-    with pytest.raises(
-        InputError, match=r"north\.mp4: neither its name nor its container says when it starts"
-    ):
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(InputError, match=r"needs PyAV: pip install 'occupair\[video\]'"):
         find_videos([video])
 
 
-def test_a_file_that_is_no_video_says_nothing(tmp_path):
+def test_unset_camera_clock_is_ignored(tmp_path, short):
+    video = put(tmp_path, "north.mp4", short)
+    set_created(video, datetime(1970, 1, 1, tzinfo=UTC))
+    assert creation_time(video) is None
+    with pytest.raises(InputError, match=r"north\.mp4: no start time in its name or container: set --start"):
+        find_videos([video])
+
+
+def test_invalid_video_has_no_creation_time(tmp_path):
     path = tmp_path / "north.mp4"
     for content in (b"", b"moov", b"\0\0\0\1moov", b"\0\0\0\x10moov\0\0\0\x20mvhd", b"text " * 100):
         path.write_bytes(content)
-        assert created(path) is None
+        assert creation_time(path) is None
 
 
-def test_the_name_goes_before_the_container(tmp_path, short):
+def test_file_name_takes_precedence_over_container(tmp_path, short):
     video = put(tmp_path, "north_20240108_080000.mp4", short)
     set_created(video, datetime(2020, 1, 1, tzinfo=UTC))
     assert find_videos([video])[0].start == EIGHT
 
 
-def test_start_as_an_option_goes_before_all_and_files_follow_each_other(tmp_path):
+def test_start_option_takes_precedence_and_files_are_consecutive(tmp_path):
     names = [f"{door}_{part}.mp4" for door in ("north", "south") for part in (10, 9, 1)]
     for name in names:
         (tmp_path / name).touch()
@@ -128,7 +146,7 @@ def test_start_as_an_option_goes_before_all_and_files_follow_each_other(tmp_path
     ]
 
 
-def test_doors_as_an_option(tmp_path):
+def test_doors_option_assigns_videos(tmp_path):
     for name in ("a/ch1_20240108_080000.mp4", "a/ch2_20240108_080000.mp4", "b/20240108_080000.mp4"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -139,13 +157,15 @@ def test_doors_as_an_option(tmp_path):
         "south": "ach2",
         "west": "b202",
     }
-    with pytest.raises(InputError, match=r"20240108_080000\.mp4: of no door that was given \(north=ch1\)"):
+    with pytest.raises(
+        InputError, match=r"20240108_080000\.mp4: matches none of the given doors \(north=ch1\)"
+    ):
         find_videos([tmp_path / "b"], doors={"north": "ch1"})
-    with pytest.raises(InputError, match=r"the door 'a/b' cannot be the name of a folder"):
+    with pytest.raises(InputError, match=r"door name 'a/b' cannot be used as a folder name"):
         find_videos([tmp_path / "b"], doors={"a/b": "2024"})
 
 
-def test_cameras_with_one_name_in_two_folders_are_two_doors(tmp_path):
+def test_simultaneous_videos_in_two_folders_are_two_doors(tmp_path):
     for folder in ("left", "right"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "ch1_20240108_080000.mp4").touch()
@@ -154,22 +174,22 @@ def test_cameras_with_one_name_in_two_folders_are_two_doors(tmp_path):
     assert {video.door for video in find_videos([tmp_path], length=lambda path: 600)} == {"ch1"}
 
 
-def test_nothing_to_scan(tmp_path):
+def test_missing_videos_are_an_error(tmp_path):
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(InputError, match=r"no videos in .*"):
+    with pytest.raises(InputError, match=r"no videos found in .*"):
         find_videos([tmp_path])
     with pytest.raises(InputError, match=r"nowhere\.mp4: no such file or folder"):
         find_videos([tmp_path / "nowhere.mp4"])
 
 
-def test_minutes_go_by_the_clock_of_the_room():
+def test_minutes_follow_the_room_clock():
     video = Video(Path("n.mp4"), "north", datetime(2024, 1, 8, 8, 0, 50))
     assert video.minute_of_day(video.minute_number(9.9)) == EIGHT
     assert video.minute_of_day(video.minute_number(10.0)) == EIGHT + timedelta(minutes=1)
     assert video.seconds_into(9.0, video.minute_number(10.0)) == -1.0
 
 
-def test_the_clock_may_change_while_a_video_runs():
+def test_daylight_saving_change_during_a_video():
     spring = Video(Path("n.mp4"), "north", datetime(2024, 3, 31, 1, 59), COPENHAGEN)
     assert spring.minute_of_day(spring.minute_number(60)) == datetime(2024, 3, 31, 3)
     autumn = Video(Path("n.mp4"), "north", datetime(2024, 10, 27, 2, 59), COPENHAGEN)
@@ -177,7 +197,7 @@ def test_the_clock_may_change_while_a_video_runs():
 
 
 def covered(*spans):
-    return coverage(
+    return recording_coverage(
         [
             (
                 Recording(str(k), EIGHT + timedelta(seconds=begin), end - begin, 1),
@@ -189,14 +209,14 @@ def covered(*spans):
 
 
 def seconds(spans):
-    return [tuple((moment - EIGHT).seconds for moment in span) for span in spans]
+    return [tuple((time - EIGHT).seconds for time in span) for span in spans]
 
 
-def test_gaps_and_overlaps():
+def test_gaps_and_overlaps_are_found():
     door = covered((0, 100), (101, 200), (500, 600), (590, 700), (700, 1000), (800, 900), (950, 1200))
     assert seconds(door.gaps) == [(200, 500)]
     assert seconds(door.overlaps) == [(590, 600), (800, 900), (950, 1000)]
 
 
-def test_a_video_that_cannot_be_read_leaves_a_gap():
+def test_unreadable_video_leaves_a_gap():
     assert seconds(covered((0, 100), (100, 100), (200, 300)).gaps) == [(100, 200)]

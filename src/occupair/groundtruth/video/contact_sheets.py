@@ -1,4 +1,4 @@
-"""Contact sheets: the shots of a minute on one picture, left to right in time."""
+"""Contact sheets: the snapshots of a minute in one image, left to right in time."""
 
 from __future__ import annotations
 
@@ -10,63 +10,63 @@ from typing import Any
 import numpy as np
 
 from occupair.atomic_files import write_atomically
-from occupair.groundtruth.video.frames import Picture
+from occupair.groundtruth.video.frames import Image
 from occupair.groundtruth.video.opencv import opencv
-from occupair.groundtruth.video.snapshots import Box, Snapshot
+from occupair.groundtruth.video.snapshots import Region, Snapshot
 from occupair.groundtruth.video.video_files import Video
 
-COLUMNS, CELL = 4, 320
-"""Shots side by side, and the width of each [px]."""
-MOST, MOST_OF_ONE = 24, 8
-"""Shots on a sheet, and of motion that goes on without a pause; with many pauses there are more."""
+COLUMNS, TILE_WIDTH = 4, 320
+"""Snapshots per row, and the width of each [px]."""
+MAX_SNAPSHOTS, MAX_PER_RUN = 24, 8
+"""Snapshots per sheet, and per run of uninterrupted motion; a sheet with many short runs has more."""
 
-_BAR, _HEAD = 24, 30  # heights of the stamp below a shot and of the title [px]
-_PAUSE = 1.2  # motion after so long a pause is drawn as something new [s]
-_AROUND = 0.15  # of the picture is shown around what moved
-_LEAST = 0.5  # of the width of the picture is shown at least
-_DARK = 160  # a shot whose lightest parts are darker than this is lightened [of 255]
-_TINTS = ((92, 64, 24), (34, 84, 34))  # of the stamps, in turn for each stretch of motion (BGR)
-_OUTSIDE = (24, 64, 150)  # of the stamps of shots that lie before or after the minute
+_CAPTION, _TITLE = 24, 30  # heights of the caption below a snapshot and of the title [px]
+_PAUSE = 1.2  # motion after a longer pause starts a new run [s]
+_PADDING = 0.15  # shown around the moving region [fraction of the image]
+_MIN_WIDTH = 0.5  # narrowest region shown [fraction of the image]
+_DARK = 160  # snapshots whose 98th percentile is darker are brightened [grey levels of 255]
+_RUN_COLOURS = ((92, 64, 24), (34, 84, 34))  # of captions, alternating between runs (BGR)
+_OUTSIDE_COLOUR = (24, 64, 150)  # of captions of snapshots before or after the minute
 
 
-def draw_sheet(video: Video, minute: int, score: float, shots: Sequence[Snapshot]) -> Picture:
-    """Draw the sheet of a minute.
+def draw_sheet(video: Video, minute: int, score: float, snapshots: Sequence[Snapshot]) -> Image:
+    """Draw the contact sheet of a minute.
 
-    All shots show the same part of the picture, that in which something moved. Below each stands its time;
-    shots without a pause between them have stamps of one colour. Shots just before or after the minute have
-    red stamps: who passes there is counted in the other minute.
+    All snapshots show the same region, in which something moved, with the time below. Snapshots of one run of
+    motion have captions of the same colour. Snapshots just before or after the minute have red captions:
+    people who pass there are counted in the neighbouring minute.
     """
-    runs = split(shots)
-    chosen = [(shot, _TINTS[k % 2]) for k, run in enumerate(choose(runs)) for shot in run]
-    box = _common_box([shot for shot, _ in chosen])
-    cells = [_cell(video, minute, shot, tint, box) for shot, tint in chosen]
-    blank = np.full_like(cells[0], 20)
-    rows = [
-        np.hstack([*cells[k : k + COLUMNS], *[blank] * (COLUMNS - len(cells[k : k + COLUMNS]))])
-        for k in range(0, len(cells), COLUMNS)
-    ]
-    moment = video.minute_of_day(minute)
-    words = (
-        f"{video.door}   {moment:%Y-%m-%d  %H:%M}   score {score:.2f}   {len(cells)} of {len(shots)} shots"
+    runs = split_runs(snapshots)
+    selected = [(one, _RUN_COLOURS[k % 2]) for k, run in enumerate(select_snapshots(runs)) for one in run]
+    region = _common_region([one for one, _ in selected])
+    tiles = [_tile(video, minute, one, colour, region) for one, colour in selected]
+    blank = np.full_like(tiles[0], 20)
+    tiles_shown = len(tiles)
+    tiles += [blank] * (-len(tiles) % COLUMNS)
+    rows = [np.hstack(tiles[k : k + COLUMNS]) for k in range(0, len(tiles), COLUMNS)]
+    time = video.minute_of_day(minute)
+    title = (
+        f"{video.door}   {time:%Y-%m-%d  %H:%M}   score {score:.2f}   "
+        f"{tiles_shown} of {len(snapshots)} snapshots"
     )
-    return np.vstack([_title(words, COLUMNS * CELL), *rows])
+    return np.vstack([_title_bar(title, COLUMNS * TILE_WIDTH), *rows])
 
 
-def split(shots: Sequence[Snapshot]) -> list[list[Snapshot]]:
-    """Cut a row of shots where nothing moved for a while."""
+def split_runs(snapshots: Sequence[Snapshot]) -> list[list[Snapshot]]:
+    """Split snapshots into runs of motion at pauses."""
     runs: list[list[Snapshot]] = []
-    for shot in sorted(shots, key=lambda one: one.second):
-        if runs and shot.second - runs[-1][-1].second <= _PAUSE:
-            runs[-1].append(shot)
+    for one in sorted(snapshots, key=lambda one: one.second):
+        if runs and one.second - runs[-1][-1].second <= _PAUSE:
+            runs[-1].append(one)
         else:
-            runs.append([shot])
+            runs.append([one])
     return runs
 
 
-def choose(runs: Sequence[list[Snapshot]]) -> list[list[Snapshot]]:
-    """Take shots of every stretch of motion, spread evenly over it: eight, or fewer where there are many."""
-    wanted = [min(len(run), MOST_OF_ONE) for run in runs]
-    while sum(wanted) > MOST and max(wanted) > 2:
+def select_snapshots(runs: Sequence[list[Snapshot]]) -> list[list[Snapshot]]:
+    """Select up to eight evenly spaced snapshots of every run, fewer if there are many runs."""
+    wanted = [min(len(run), MAX_PER_RUN) for run in runs]
+    while sum(wanted) > MAX_SNAPSHOTS and max(wanted) > 2:
         wanted[wanted.index(max(wanted))] -= 1
     return [
         [run[k] for k in np.unique(np.linspace(0, len(run) - 1, count).round().astype(int))]
@@ -74,51 +74,54 @@ def choose(runs: Sequence[list[Snapshot]]) -> list[list[Snapshot]]:
     ]
 
 
-def _common_box(shots: Sequence[Snapshot]) -> Box:
-    """Give the part of the picture in which anything moved, with room around it and the picture's shape."""
-    boxes = np.array([shot.box for shot in shots])
-    left, top = boxes[:, :2].min(axis=0) - _AROUND
-    right, bottom = boxes[:, 2:].max(axis=0) + _AROUND
-    size = min(1.0, max(_LEAST, right - left, bottom - top))
+def _common_region(snapshots: Sequence[Snapshot]) -> Region:
+    """Region that encloses the motion of all snapshots, padded, with the aspect ratio of the image."""
+    regions = np.array([one.region for one in snapshots])
+    left, top = regions[:, :2].min(axis=0) - _PADDING
+    right, bottom = regions[:, 2:].max(axis=0) + _PADDING
+    size = min(1.0, max(_MIN_WIDTH, right - left, bottom - top))
     x = min(max((left + right - size) / 2, 0.0), 1 - size)
     y = min(max((top + bottom - size) / 2, 0.0), 1 - size)
     return x, y, x + size, y + size
 
 
-def _cell(video: Video, minute: int, shot: Snapshot, tint: tuple[int, int, int], box: Box) -> Picture:
+def _tile(
+    video: Video, minute: int, snapshot: Snapshot, colour: tuple[int, int, int], region: Region
+) -> Image:
     cv2: Any = opencv()
-    picture = cv2.imdecode(shot.jpeg, cv2.IMREAD_COLOR)
-    height, width = picture.shape[:2]
-    high = round(CELL * height / width)
-    cut = picture[
-        round(box[1] * height) : max(1, round(box[3] * height)),
-        round(box[0] * width) : max(1, round(box[2] * width)),
+    image = cv2.imdecode(snapshot.jpeg, cv2.IMREAD_COLOR)
+    height, width = image.shape[:2]
+    tile_height = round(TILE_WIDTH * height / width)
+    crop = image[
+        round(region[1] * height) : max(1, round(region[3] * height)),
+        round(region[0] * width) : max(1, round(region[2] * width)),
     ]
-    shown = cv2.resize(
-        cut, (CELL - 2, high), interpolation=cv2.INTER_AREA if cut.shape[1] > CELL else cv2.INTER_CUBIC
+    shrinks = crop.shape[1] > TILE_WIDTH
+    tile = cv2.resize(
+        crop, (TILE_WIDTH - 2, tile_height), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
     )
-    bright = float(np.percentile(shown[::4, ::4], 98))
+    bright = float(np.percentile(tile[::4, ::4], 98))
     if bright < _DARK:
-        shown = cv2.convertScaleAbs(shown, alpha=min(4.0, 1.3 * _DARK / max(bright, 1.0)))
-    into = video.seconds_into(shot.second, minute)
-    outside = "" if 0 <= into < 60 else ("  before" if into < 0 else "  after")
-    stamp = np.full((_BAR, CELL - 2, 3), _OUTSIDE if outside else tint, np.uint8)
-    moment = video.minute_of_day(minute) + timedelta(seconds=into)
-    words = f"{moment:%H:%M:%S}.{moment.microsecond // 100000}{outside}"
-    cv2.putText(stamp, words, (8, 17), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)
-    return np.pad(np.vstack([shown, stamp]), ((0, 2), (0, 2), (0, 0)), constant_values=20)
+        tile = cv2.convertScaleAbs(tile, alpha=min(4.0, 1.3 * _DARK / max(bright, 1.0)))
+    seconds = video.seconds_into(snapshot.second, minute)
+    outside = "" if 0 <= seconds < 60 else ("  before" if seconds < 0 else "  after")
+    caption = np.full((_CAPTION, TILE_WIDTH - 2, 3), _OUTSIDE_COLOUR if outside else colour, np.uint8)
+    time = video.minute_of_day(minute) + timedelta(seconds=seconds)
+    text = f"{time:%H:%M:%S}.{time.microsecond // 100000}{outside}"
+    cv2.putText(caption, text, (8, 17), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)
+    return np.pad(np.vstack([tile, caption]), ((0, 2), (0, 2), (0, 0)), constant_values=20)
 
 
-def _title(words: str, width: int) -> Picture:
+def _title_bar(title: str, width: int) -> Image:
     cv2: Any = opencv()
-    bar = np.full((_HEAD, width, 3), 20, np.uint8)
-    plain = words.encode("ascii", "replace").decode()
-    cv2.putText(bar, plain, (8, 20), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (255, 255, 255), 1, cv2.LINE_AA)
+    bar = np.full((_TITLE, width, 3), 20, np.uint8)
+    ascii_only = title.encode("ascii", "replace").decode()
+    cv2.putText(bar, ascii_only, (8, 20), cv2.FONT_HERSHEY_SIMPLEX, 0.55, (255, 255, 255), 1, cv2.LINE_AA)
     return bar
 
 
-def write_sheet(path: Path, sheet: Picture) -> None:
-    """Write a sheet as JPEG."""
+def write_sheet(path: Path, sheet: Image) -> None:
+    """Write a contact sheet as JPEG."""
     cv2: Any = opencv()
     _, jpeg = cv2.imencode(".jpg", sheet, [cv2.IMWRITE_JPEG_QUALITY, 85])
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,11 +129,11 @@ def write_sheet(path: Path, sheet: Picture) -> None:
 
 
 def join_sheets(paths: Sequence[Path], out: Path) -> None:
-    """Put sheets of one minute from several videos below each other; a single one moves as it is."""
+    """Stack contact sheets of one minute from several videos; a single one is moved."""
     out.parent.mkdir(parents=True, exist_ok=True)
     if len(paths) == 1:
         paths[0].replace(out)
         return
     cv2: Any = opencv()
-    read = (cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_COLOR) for path in paths)
-    write_sheet(out, np.vstack([sheet for sheet in read if sheet is not None]))
+    images = (cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_COLOR) for path in paths)
+    write_sheet(out, np.vstack([image for image in images if image is not None]))

@@ -1,4 +1,4 @@
-"""What the name of a video says: when it starts, and which door it shows."""
+"""Start time and door of a video from its file and folder names."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _EDGES = " -_.,[]()@#"
 
 
 def start_in_name(path: Path) -> datetime | None:
-    """Find the start of a recording in its file name, or in the names of its folders.
+    """Return the start of a recording from its file name or the names of its folders.
 
-    Known are a date with the year first and a time, in any of the ways that recorders write them
-    (``north_20240108_080000``, ``2024-01-08T08-00-00``, ``01_20240108080000123_TIMING``; of two stamps the
-    first is the start), seconds or milliseconds since 1970, and a time in a folder named after the day
+    Supported are a date, year first, with a time in any of the formats of common recorders
+    (``north_20240108_080000``, ``2024-01-08T08-00-00``, ``01_20240108080000123_TIMING``; the first of two
+    times is the start), seconds or milliseconds since 1970, and a time in a folder named after the day
     (``2024-01-08/001/dav/08/08.00.00-08.59.59[R].dav``, ``20240108/08/00.mp4``).
 
     Returns
     -------
     datetime or None
-        By the clock on the wall; aware of its zone (UTC) where the name says so.
+        Local time, or time zone aware (UTC) if the name says so.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def start_in_name(path: Path) -> datetime | None:
 
 
 def _stamps(stem: str) -> Iterator[tuple[datetime, tuple[int, int]]]:
-    """Every moment that is written in a name, and where in it."""
+    """Yield every time in a name, with its position."""
     for match in _STAMP.finditer(stem):
         part = match.groupdict()
-        found = _moment(part, part)
+        found = _time(part, part)
         if found is not None:
             yield (found.replace(tzinfo=UTC) if part["zulu"] else found), match.span()
     for match in _EPOCH.finditer(stem):
@@ -60,31 +60,30 @@ def _stamps(stem: str) -> Iterator[tuple[datetime, tuple[int, int]]]:
         yield datetime.fromtimestamp(seconds, UTC), match.span()
 
 
-def _moment(date: dict[str, str | None], time: dict[str, str | None]) -> datetime | None:
+def _time(date: dict[str, str | None], time: dict[str, str | None]) -> datetime | None:
     numbers = [int(date[key] or 0) for key in ("year", "month", "day")]
     try:
         return datetime(*numbers, *(int(time.get(key) or 0) for key in ("hour", "minute", "second")))  # type: ignore[arg-type]
     except ValueError:
-        return None  # a month 19, an hour 29: digits that are no time
+        return None  # month 19 or hour 29: not a time
 
 
 def _start_by_folders(path: Path) -> datetime | None:
-    """Take the time from the name, or hour and minute from folder and name, and the day from a folder."""
+    """Combine a day in a folder name with a time in the file name, or with hour folder and minute file."""
     folders = [folder.name for folder in path.parents][:4]
     days = [match.groupdict() for name in folders if (match := _DATE_ALONE.search(name))]
     time = _TIME_FIRST.match(path.stem)
     if days and time:
-        return _moment(days[0], time.groupdict())
+        return _time(days[0], time.groupdict())
     if days and _TWO_DIGITS.fullmatch(path.stem) and folders and _TWO_DIGITS.fullmatch(folders[0]):
-        return _moment(days[0], {"hour": folders[0], "minute": path.stem})
+        return _time(days[0], {"hour": folders[0], "minute": path.stem})
     return None
 
 
 def door_in_name(path: Path) -> str:
-    """Find the door in what a file name says beside the time; else it is the name of the folder.
+    """Return the door of a video: the part of its file name other than the time, or the folder name.
 
-    Words that say nothing of the door (``cam``, ``VID``, ``rec``) do not count, nor do folders that are named
-    after days and hours.
+    Generic words (``cam``, ``VID``, ``rec``) and folders named after days and hours are ignored.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def _door_in_stem(stem: str) -> str | None:
 
 
 def door_in_folder(path: Path) -> str:
-    """Give the name of the nearest folder that is not named after a day, an hour or nothing at all."""
+    """Return the name of the nearest folder that is neither a date or time nor a generic word."""
     names = [folder.name for folder in path.resolve().parents]
     return next(
         (name for name in names if not (_DATE_LIKE.fullmatch(name) or _GENERIC.fullmatch(name))), "door"
@@ -119,7 +118,7 @@ def door_in_folder(path: Path) -> str:
 
 
 def safe_name(door: str) -> str:
-    """Write the name of a door so that it can be the name of a folder.
+    """Return a door name with the characters replaced that a folder name cannot have.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def safe_name(door: str) -> str:
     return re.sub(r"[^\w .()+-]", "_", door).strip(" .") or "door"
 
 
-def in_order(path: Path) -> tuple[tuple[int, int | str], ...]:
-    """Sort names as people do: part 2 before part 10."""
+def natural_order(path: Path) -> tuple[tuple[int, int | str], ...]:
+    """Sort key for natural order: part 2 before part 10."""
     pieces = re.split(r"(\d+)", str(path))
     return tuple((0, int(piece)) if piece.isdigit() else (1, piece) for piece in pieces)

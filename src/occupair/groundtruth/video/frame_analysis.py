@@ -1,106 +1,126 @@
-"""One camera, frame by frame: what moves, whether it is a person, and a shot of it."""
+"""Frame-by-frame analysis of one video: motion, person detection, and a snapshot of what moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.groundtruth.video.frames import Frame
-from occupair.groundtruth.video.motion import WHOLE, BoundingBox, Motion, MotionDetector
-from occupair.groundtruth.video.person_detector import SURE, Detection, PersonDetector, motion_score
+from occupair.groundtruth.video.motion import FULL_IMAGE, BoundingBox, Motion, MotionDetector
+from occupair.groundtruth.video.person_detector import CONFIDENT, Detection, PersonDetector, motion_score
 from occupair.groundtruth.video.snapshots import Snapshot, take_snapshot
 
-PAUSE = 0.4
-"""People are looked for at most this often [s]; the longer in vain, the less often."""
-_LONGEST_PAUSE = 3.2
-_PATIENCE = 4  # looks in vain before the pause doubles
-_QUIET = 1.5  # motion that comes after so long a pause is something new [s]
-_AGAIN = 1.5  # all that changes once more within so long [s] ...
-_OFTEN = 3  # ... and so often is no switch of a light
-_SWITCH = 0.06  # score of a light that is switched: somebody may have done it
-_LASTS = 2  # frames in a row in which something must move before anybody looks what it is
-_THINGS = 2  # of what moves in a frame, so many are looked at
+DETECTION_PERIOD = 0.4
+"""Shortest time between two runs of the person detector [s]; it grows while nobody is found."""
+_MAX_DETECTION_PERIOD = 3.2
+_PATIENCE = 4  # failed detections before the period doubles
+_QUIET = 1.5  # motion after a longer pause starts a new run [s]
+_SCENE_CHANGE_RUN = 1.5  # scene changes closer together than this are counted as one run [s] ...
+_MAX_SWITCHES = 3  # ... and in a run of this many are motion rather than a light switch
+_SWITCH_SCORE = 0.06  # score of a switched light: somebody may have switched it
+_MIN_FRAMES = 2  # consecutive frames with motion before the person detector runs
+_MAX_REGIONS = 2  # moving regions searched per frame
 
 
 @dataclass
-class _Run:
-    """Motion that goes on: since when, and how often people were looked for in vain."""
+class _MotionRun:
+    """Uninterrupted motion: its duration, and how often the person detector failed in it."""
 
     last: float = -1e9
     frames: int = 0
     misses: int = 0
-    next_look: float = 0.0
-    upheaval: float = -1e9  # when all changed last
-    upheavals: int = 0  # how often in a row
+    next_detection: float = 0.0
+    last_scene_change: float = -1e9
+    scene_changes: int = 0  # in a row
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields under the names used in checkpoints."""
+        return {
+            "last": self.last,
+            "frames": self.frames,
+            "misses": self.misses,
+            "next_look": self.next_detection,
+            "upheaval": self.last_scene_change,
+            "upheavals": self.scene_changes,
+        }
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> _MotionRun:
+        """Create a run from a ``state``."""
+        names = ("last", "frames", "misses", "next_look", "upheaval", "upheavals")
+        return cls(*(state[name] for name in names))
 
 
 class FrameAnalyser:
-    """Looks at the frames of one video in order."""
+    """Analyse the frames of one video in order."""
 
     def __init__(self) -> None:
-        self._gate, self._finder, self._run = MotionDetector(), PersonDetector(), _Run()
+        self._motion, self._persons, self._run = MotionDetector(), PersonDetector(), _MotionRun()
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
-        """Give all that was learnt, for ``restore``."""
-        numbers, arrays = self._gate.state()
-        return {"gate": numbers, "run": asdict(self._run)}, arrays
+        """Return the adapted state, for ``restore``."""
+        numbers, arrays = self._motion.state()
+        return {"gate": numbers, "run": self._run.state()}, arrays
 
     def restore(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float32]]) -> None:
-        """Go on from what ``state`` gave."""
-        self._gate.restore(numbers["gate"], arrays)
-        self._run = _Run(**numbers["run"])
+        """Continue from a ``state``."""
+        self._motion.restore(numbers["gate"], arrays)
+        self._run = _MotionRun.restore(numbers["run"])
 
-    def look(self, frame: Frame, *, known: Callable[[float], float]) -> Snapshot | None:
-        """Look at a frame; where nothing moves, None.
+    def analyse(self, frame: Frame, *, known_score: Callable[[float], float]) -> Snapshot | None:
+        """Analyse the next frame; return a snapshot if something moves.
 
         Parameters
         ----------
         frame : Frame
-            The next one.
-        known : callable
-            Gives the score that the minutes of a second have already; where it is sure, nobody looks for
-            people again.
+            The next frame.
+        known_score : callable
+            Returns the score that the minutes at a given second have so far; above ``CONFIDENT`` the person
+            detector does not run.
         """
-        motion = self._gate.look(frame.second, frame.picture)
-        things = self._note(frame.second, motion)
-        if not things:
-            switched = motion.upheaval and frame.number > 1
-            return take_snapshot(frame, _SWITCH, [WHOLE]) if switched else None
-        score, boxes = motion_score(things, self._run.frames), list(things)
-        lasts = self._run.frames >= _LASTS
-        if lasts and frame.second >= self._run.next_look and known(frame.second) < SURE:
-            found = self._find(frame, things)
-            if found is not None:
-                score, boxes = found.score, [*boxes, found.box]
+        motion = self._motion.detect(frame.second, frame.image)
+        regions = self._update_run(frame.second, motion)
+        if not regions:
+            switched = motion.scene_change and frame.number > 1
+            return take_snapshot(frame, _SWITCH_SCORE, [FULL_IMAGE]) if switched else None
+        score, boxes = motion_score(regions, self._run.frames), list(regions)
+        lasting = self._run.frames >= _MIN_FRAMES
+        due = frame.second >= self._run.next_detection
+        if lasting and due and known_score(frame.second) < CONFIDENT:
+            detection = self._detect_person(frame, regions)
+            if detection is not None:
+                score, boxes = detection.score, [*boxes, detection.box]
         return take_snapshot(frame, score, boxes)
 
-    def _note(self, second: float, motion: Motion) -> tuple[BoundingBox, ...]:
-        """Keep count of how long motion goes on; all that changes again and again is motion too."""
+    def _update_run(self, second: float, motion: Motion) -> tuple[BoundingBox, ...]:
+        """Track the duration of motion; repeated scene changes are motion of the full image."""
         run = self._run
-        if motion.upheaval:
-            run.upheavals = run.upheavals + 1 if second - run.upheaval <= _AGAIN else 1
-            run.upheaval = second
-        things = motion.things
-        if motion.upheaval and run.upheavals >= _OFTEN:
-            things = (WHOLE,)
-        if things:
+        if motion.scene_change:
+            recent = second - run.last_scene_change <= _SCENE_CHANGE_RUN
+            run.scene_changes = run.scene_changes + 1 if recent else 1
+            run.last_scene_change = second
+        regions = motion.regions
+        if motion.scene_change and run.scene_changes >= _MAX_SWITCHES:
+            regions = (FULL_IMAGE,)
+        if regions:
             if second - run.last > _QUIET:
-                run.frames, run.misses, run.next_look = 0, 0, second
+                run.frames, run.misses, run.next_detection = 0, 0, second
             run.last, run.frames = second, run.frames + 1
-        return things
+        return regions
 
-    def _find(self, frame: Frame, things: Sequence[BoundingBox]) -> Detection | None:
-        """Look for a person around the largest things; the longer in vain, the less often."""
+    def _detect_person(self, frame: Frame, regions: Sequence[BoundingBox]) -> Detection | None:
+        """Run the person detector on the largest regions, less often while nobody is found."""
         run = self._run
-        for thing in things[:_THINGS]:
-            found = self._finder.find(frame.picture, thing)
-            if found is not None:
-                run.misses, run.next_look = 0, frame.second + PAUSE
-                return found
+        for region in regions[:_MAX_REGIONS]:
+            detection = self._persons.detect(frame.image, region)
+            if detection is not None:
+                run.misses, run.next_detection = 0, frame.second + DETECTION_PERIOD
+                return detection
         run.misses += 1
-        run.next_look = frame.second + min(_LONGEST_PAUSE, PAUSE * 2 ** (run.misses // _PATIENCE))
+        period = min(_MAX_DETECTION_PERIOD, DETECTION_PERIOD * 2 ** (run.misses // _PATIENCE))
+        run.next_detection = frame.second + period
         return None

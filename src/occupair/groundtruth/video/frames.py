@@ -1,4 +1,4 @@
-"""The frames of a video and when each was taken, by the timestamps in the file, not by counting."""
+"""Frames of a video, timed by the timestamps in the file rather than by frame count."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from numpy.typing import NDArray
 from occupair.errors import InputError
 from occupair.groundtruth.video.opencv import opencv
 
-Picture = NDArray[np.uint8]
+Image = NDArray[np.uint8]
 
-MISSING = 0.02
-"""A video that ends earlier than it says by more than this share, and by a second, is cut off or damaged."""
-_LONGEST_JUMP = 86400.0  # between two frames [s]; more is a broken timestamp
+TRUNCATED = 0.02
+"""A video that ends before its declared length by more than this fraction and by a second is truncated."""
+_MAX_JUMP = 86400.0  # between two frames [s]; a larger jump is a broken timestamp
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame that was looked at: its number, when it was taken [s from the start on], and its picture."""
+    """A frame to analyse: its number, its time from the start of the video [s], and its image."""
 
     number: int
     second: float
-    picture: Picture
+    image: Image
 
 
 class FrameReader:
-    """Reads a video once from its start, or from a frame on that was read before.
+    """Read a video once, from its start or from a position reached before.
 
-    ``second`` and ``number`` say how far it came. Frames between those that are looked at are decoded but
-    not converted. A frame whose timestamp is missing or goes back is taken one frame interval later.
+    ``second`` and ``number`` are the current position. Frames that are skipped are decoded but not converted.
+    A frame whose timestamp is missing or goes backwards is placed one frame interval after the previous one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,80 +45,80 @@ class FrameReader:
         cv2 = self._cv2
         self._capture = cv2.VideoCapture(str(self.path), cv2.CAP_FFMPEG)
         if not self._capture.isOpened():
-            raise InputError(f"{self.path}: cannot be read, it is no video or was cut off")
+            raise InputError(f"{self.path}: cannot be read: not a video, or truncated")
         fps = self._capture.get(cv2.CAP_PROP_FPS)
         self.interval = 1 / fps if 0.01 <= fps <= 240 else 0.04
         self.declared_frames = int(max(0, self._capture.get(cv2.CAP_PROP_FRAME_COUNT)))
         self.number, self.second = 0, 0.0
-        self._origin: float | None = None  # the timestamp that counts as second 0 [s]
-        self._due = 0.0  # when the next frame is to be looked at [s]
+        self._origin: float | None = None  # timestamp of second 0 [s]
+        self._due = 0.0  # time of the next frame to return [s]
 
     @property
     def declared_seconds(self) -> float:
-        """How long the file says that it is [s]; 0 where it does not."""
+        """Length declared by the file [s]; 0 if unknown."""
         return self.declared_frames * self.interval if self.declared_frames < 1e9 else 0.0
 
     @property
     def seconds(self) -> float:
-        """How much of the video was read [s]."""
+        """Length read so far [s]."""
         return self.second + self.interval if self.number else 0.0
 
     @property
     def missing(self) -> float:
-        """How much of the video is missing at its end, by what it says of its length [s]."""
+        """Length missing at the end, compared with the declared length [s]."""
         short = self.declared_seconds - self.seconds
-        few = self.number < (1 - MISSING) * self.declared_frames
-        return short if few and short > max(1.0, MISSING * self.declared_seconds) else 0.0
+        few = self.number < (1 - TRUNCATED) * self.declared_frames
+        return short if few and short > max(1.0, TRUNCATED * self.declared_seconds) else 0.0
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._capture.release()
 
     def frames(self, rate: float) -> Iterator[Frame]:
-        """Give at most ``rate`` frames a second, until nothing more can be read."""
+        """Yield at most ``rate`` frames per second until the end, or until decoding fails."""
         while self.grab():
             if self.second < self._due - 0.01 / rate:
                 continue
-            picture = self._retrieve()
-            if picture is None:
+            image = self._retrieve()
+            if image is None:
                 continue
             self._due = max(self._due + 1 / rate, self.second + 0.5 / rate)
-            yield Frame(self.number, self.second, picture)
+            yield Frame(self.number, self.second, image)
 
     def grab(self) -> bool:
-        """Go to the next frame; False at the end, or where nothing more can be decoded."""
+        """Advance to the next frame; False at the end, or if it cannot be decoded."""
         try:
             if not self._capture.grab():
                 return False
         except self._cv2.error:
             return False
-        moment = self._capture.get(self._cv2.CAP_PROP_POS_MSEC) / 1000
+        timestamp = self._capture.get(self._cv2.CAP_PROP_POS_MSEC) / 1000
         if self._origin is None:
-            self._origin = moment
+            self._origin = timestamp
             self.second = 0.0
         else:
-            later = moment - self._origin
-            steady = 0 < later - self.second <= _LONGEST_JUMP
-            self.second = later if steady else self.second + self.interval
-            self._origin = self._origin if steady else moment - self.second
+            elapsed = timestamp - self._origin
+            steady = 0 < elapsed - self.second <= _MAX_JUMP
+            self.second = elapsed if steady else self.second + self.interval
+            self._origin = self._origin if steady else timestamp - self.second
         self.number += 1
         return True
 
-    def _retrieve(self) -> Picture | None:
+    def _retrieve(self) -> Image | None:
         try:
-            good, picture = self._capture.retrieve()
+            good, image = self._capture.retrieve()
         except self._cv2.error:
             return None
-        return picture if good and picture is not None and picture.size else None
+        return image if good and image is not None and image.size else None
 
     def rewind(self) -> None:
-        """Go back to the start."""
+        """Return to the start."""
         self.close()
         self._open()
 
     @property
     def position(self) -> dict[str, float]:
-        """Where the reader is, for ``resume``."""
+        """Current position, for ``resume``."""
         return {
             "number": self.number,
             "second": self.second,
@@ -127,20 +127,20 @@ class FrameReader:
         }
 
     def resume(self, position: dict[str, float]) -> bool:
-        """Go to a position in the same video, by seeking if that leads there; False if nothing does."""
+        """Go to a position in the same video, by seeking if it is exact; False if it cannot be reached."""
         number, second = int(position["number"]), position["second"]
         self._capture.set(self._cv2.CAP_PROP_POS_FRAMES, number - 1)
         self.number, self.second, self._origin = number - 1, second - self.interval, position["origin"]
-        there = self.grab() and abs(self.second - second) < 1e-6
-        if not there:  # seeking is not exact in this file: read up to there
+        reached = self.grab() and abs(self.second - second) < 1e-6
+        if not reached:  # seeking is not exact in this file: read up to the position
             self.rewind()
-            there = all(self.grab() for _ in range(number)) and abs(self.second - second) < 1e-6
+            reached = all(self.grab() for _ in range(number)) and abs(self.second - second) < 1e-6
         self.second, self._due = second, position["due"]
-        return there
+        return reached
 
 
-def length_of(path: Path) -> float:
-    """Ask a video for its length [s]; 0 where it cannot be read or does not say."""
+def declared_length(path: Path) -> float:
+    """Return the length that a video declares [s]; 0 if it is unknown or the file cannot be read."""
     try:
         reader = FrameReader(path)
     except InputError:

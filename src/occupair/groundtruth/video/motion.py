@@ -1,7 +1,7 @@
-"""Whether something moves that is as large as a person: what empty hours are passed over by.
+"""Motion detection: find moving regions of at least person size, and skip frames without motion.
 
-Every frame that is looked at is shrunk to a small grey picture and compared with a background that follows
-the light. Only where something moves does anybody look for people.
+Every analysed frame is reduced to a small greyscale image and compared with a background that adapts to the
+light. The person detector only runs where something moves.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.groundtruth.video.frames import Picture
+from occupair.groundtruth.video.frames import Image
 from occupair.groundtruth.video.opencv import opencv
 
 Grey = NDArray[np.float32]
 
 WIDTH = 160
-"""Of the small picture [px]; a person of a fifth of the height of a picture has some 40 pixels in it."""
+"""Width of the small image [px]; a person of a fifth of the image height covers about 40 of its pixels."""
 
-FLOOR = 5.0
-"""A change of fewer grey levels [of 255] is none, whatever the noise."""
-NOISE = 3.0
-"""A change must be so many times what a pixel changes by in three of four frames."""
-SMALLEST = 0.002
-"""Something that covers a smaller share of the picture is no person."""
-UPHEAVAL = 0.45
-"""If a larger share of the picture changes at once, it was the light (or the camera), and all is new."""
+MIN_CHANGE = 5.0
+"""Smaller changes are ignored whatever the noise [grey levels of 255]."""
+NOISE_FACTOR = 3.0
+"""A change must exceed this multiple of the 75th percentile of a pixel's changes."""
+MIN_AREA = 0.002
+"""Smaller regions are not people [fraction of the image]."""
+SCENE_CHANGE = 0.45
+"""If a larger fraction of the image changes at once, the light or the camera did: restart the background."""
 
-_FOLLOW = 20.0  # how soon the background follows slow changes [s]
-_HOLD = 120.0  # the same where something is in front of it [s]
-_SETTLED = 8.0  # what has changed and stays as it is for so long belongs to the background [s]
-_NOISE_RATE = 0.1  # how fast the noise is learnt [grey levels a second]; five times as fast at first
-_FIRST = 10.0  # how long that is [s]
-_SMALL_MOVING = 4  # pixels that must have changed since the last frame, in something that moves
+_ADAPT = 20.0  # time constant of the background [s]
+_ADAPT_COVERED = 120.0  # the same where something is in front of it [s]
+_SETTLED = 8.0  # a change that stays still for so long becomes part of the background [s]
+_NOISE_RATE = 0.1  # adaptation of the noise level [grey levels per second]; five times as fast at first
+_WARM_UP = 10.0  # duration of the fast adaptation [s]
+_MIN_MOVING_PIXELS = 4  # pixels of a moving region that must have changed since the previous frame
 
 
 @dataclass(frozen=True)
 class BoundingBox:
-    """Something that moves: its box and area as shares of the picture."""
+    """A region of the image: position, size and area as fractions of the image."""
 
     left: float
     top: float
@@ -49,77 +49,75 @@ class BoundingBox:
     area: float
 
 
-WHOLE = BoundingBox(0.0, 0.0, 1.0, 1.0, 1.0)
-"""The whole picture."""
+FULL_IMAGE = BoundingBox(0.0, 0.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Motion:
-    """What moves in a frame, the largest first, and whether everything changed at once."""
+    """Moving regions of a frame, largest first, and whether the entire scene changed."""
 
-    things: tuple[BoundingBox, ...] = ()
-    upheaval: bool = False
+    regions: tuple[BoundingBox, ...] = ()
+    scene_change: bool = False
 
 
 class MotionDetector:
-    """Compares each frame with the background and the frame before.
+    """Compare each frame with the background and with the previous frame.
 
-    The light may change by any factor and offset for the whole picture: both are fitted in every frame, on
-    the pixels that fit. What changes in more than ``UPHEAVAL`` of the picture and is no such change starts
-    the background anew. Noise is learnt for each pixel, as the change that three of four frames stay below,
-    so that a flickering screen or the recorder's clock is soon passed over and people who pass are not.
+    The light may change by a common gain and offset, which are fitted to the unchanged pixels of every frame.
+    Any other change of more than ``SCENE_CHANGE`` of the image restarts the background. The noise level of
+    each pixel is the change that 75 % of the frames stay below; a flickering screen or the recorder's clock
+    is soon ignored, people passing are not.
     """
 
     def __init__(self) -> None:
         self._cv2: Any = opencv()
-        self._seen = 0.0  # how long the camera has been watched [s]
+        self._watched = 0.0  # total time watched [s]
         self._last = 0.0
         self._arrays: dict[str, Grey] = {}
 
     def state(self) -> tuple[dict[str, float], dict[str, Grey]]:
-        """Give all that was learnt, for ``restore``."""
-        return {"seen": self._seen, "last": self._last}, dict(self._arrays)
+        """Return the adapted state, for ``restore``."""
+        return {"seen": self._watched, "last": self._last}, dict(self._arrays)
 
     def restore(self, numbers: Mapping[str, float], arrays: Mapping[str, Grey]) -> None:
-        """Go on from what ``state`` gave."""
-        self._seen, self._last = numbers["seen"], numbers["last"]
+        """Continue from a ``state``."""
+        self._watched, self._last = numbers["seen"], numbers["last"]
         self._arrays = {name: np.array(array) for name, array in arrays.items()}
 
-    def look(self, second: float, picture: Picture) -> Motion:
-        """Say what moves in a frame that was taken at ``second``."""
-        small = self._small(picture)
+    def detect(self, second: float, image: Image) -> Motion:
+        """Detect motion in a frame taken at ``second``."""
+        small = self._reduce(image)
         if not self._arrays:
-            self._start(small)
+            self._restart(small)
             self._last = second
-            return Motion(upheaval=True)
-        passed, self._last = max(0.0, second - self._last), second
-        self._seen += passed
-        lit = relight(self._arrays["background"], small)
+            return Motion(scene_change=True)
+        elapsed, self._last = max(0.0, second - self._last), second
+        self._watched += elapsed
+        lit = match_light(self._arrays["background"], small)
         change = small - lit
-        limit = FLOOR + NOISE * self._arrays["noise"]
-        changed = np.abs(change) > limit
-        if changed.mean() > UPHEAVAL:
-            self._start(small)
-            return Motion(upheaval=True)
-        moving = np.abs(change - self._arrays["change"]) > limit
-        things = self._things(changed, moving)
-        self._learn(small, lit, change, changed, moving, passed)
-        return Motion(things)
+        threshold = MIN_CHANGE + NOISE_FACTOR * self._arrays["noise"]
+        changed = np.abs(change) > threshold
+        if changed.mean() > SCENE_CHANGE:
+            self._restart(small)
+            return Motion(scene_change=True)
+        moving = np.abs(change - self._arrays["change"]) > threshold
+        regions = self._regions(changed, moving)
+        self._adapt(lit, change, changed, moving, elapsed)
+        return Motion(regions)
 
-    def _small(self, picture: Picture) -> Grey:
+    def _reduce(self, image: Image) -> Grey:
         cv2 = self._cv2
-        height, width = picture.shape[:2]
+        height, width = image.shape[:2]
         size = (
             self._arrays["background"].shape[::-1] if self._arrays else (WIDTH, round(WIDTH * height / width))
         )
-        if width > 4 * WIDTH:  # the bulk is thrown away at once, without making it grey first
-            picture = cv2.resize(picture, (4 * size[0], 4 * size[1]), interpolation=cv2.INTER_AREA)
-        grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
-        shrunk = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
-        small: Grey = shrunk.astype(np.float32)
+        if width > 4 * WIDTH:  # reduce large images before the conversion to grey, which is faster
+            image = cv2.resize(image, (4 * size[0], 4 * size[1]), interpolation=cv2.INTER_AREA)
+        grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+        small: Grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA).astype(np.float32)
         return small
 
-    def _start(self, small: Grey) -> None:
+    def _restart(self, small: Grey) -> None:
         noise = self._arrays.get("noise")
         self._arrays = {
             "background": small,
@@ -128,65 +126,66 @@ class MotionDetector:
             "still": np.zeros_like(small),
         }
 
-    def _things(self, changed: NDArray[np.bool_], moving: NDArray[np.bool_]) -> tuple[BoundingBox, ...]:
-        """Join changed pixels to things and keep those that move and are large enough."""
-        if int(changed.sum()) < SMALLEST * changed.size:
+    def _regions(self, changed: NDArray[np.bool_], moving: NDArray[np.bool_]) -> tuple[BoundingBox, ...]:
+        """Connect changed pixels to regions; return those that move and are large enough."""
+        if int(changed.sum()) < MIN_AREA * changed.size:
             return ()
         cv2 = self._cv2
         mask = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
         mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((7, 5), np.uint8))
         count, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-        movers = np.bincount(labels[moving], minlength=count)
-        rows, columns = changed.shape
-        things = [
-            BoundingBox(x / columns, y / rows, w / columns, h / rows, area / changed.size)
+        moving_pixels = np.bincount(labels[moving], minlength=count)
+        height, width = changed.shape
+        regions = [
+            BoundingBox(x / width, y / height, w / width, h / height, area / changed.size)
             for k, (x, y, w, h, area) in enumerate(stats.tolist())
-            if k and area >= SMALLEST * changed.size and movers[k] >= max(_SMALL_MOVING, 0.03 * area)
+            if k
+            and area >= MIN_AREA * changed.size
+            and moving_pixels[k] >= max(_MIN_MOVING_PIXELS, 0.03 * area)
         ]
-        return tuple(sorted(things, key=lambda thing: -thing.area))
+        return tuple(sorted(regions, key=lambda region: -region.area))
 
-    def _learn(
+    def _adapt(
         self,
-        small: Grey,
         lit: Grey,
         change: Grey,
         changed: NDArray[np.bool_],
         moving: NDArray[np.bool_],
-        passed: float,
+        elapsed: float,
     ) -> None:
-        """Let background and noise follow, slowly where something is in front."""
+        """Adapt background and noise level, slowly where something is in front of the background."""
         arrays = self._arrays
-        still: Grey = np.where(changed & ~moving, arrays["still"] + np.float32(passed), np.float32(0))
-        follow, hold = (1 - np.exp(-passed / span) for span in (_FOLLOW, _HOLD))
-        share: Grey = np.where(changed, np.float32(hold), np.float32(follow))
-        share[still > _SETTLED] = 1.0
-        rate = _NOISE_RATE * min(passed, 1.0) * (5 if self._seen < _FIRST else 1)
-        up = np.abs(change) > arrays["noise"]
-        step: Grey = np.where(up, np.float32(0.75 * rate), np.float32(-0.25 * rate))
+        still: Grey = np.where(changed & ~moving, arrays["still"] + np.float32(elapsed), np.float32(0))
+        uncovered, covered = (1 - np.exp(-elapsed / span) for span in (_ADAPT, _ADAPT_COVERED))
+        rate: Grey = np.where(changed, np.float32(covered), np.float32(uncovered))
+        rate[still > _SETTLED] = 1.0
+        noise_rate = _NOISE_RATE * min(elapsed, 1.0) * (5 if self._watched < _WARM_UP else 1)
+        above = np.abs(change) > arrays["noise"]
+        step: Grey = np.where(above, np.float32(0.75 * noise_rate), np.float32(-0.25 * noise_rate))
         arrays["noise"] = np.maximum(arrays["noise"] + step, np.float32(0.2))
-        arrays["background"] = lit + share * change
-        arrays["change"], arrays["still"] = (1 - share) * change, still
+        arrays["background"] = lit + rate * change
+        arrays["change"], arrays["still"] = (1 - rate) * change, still
 
 
-def relight(background: Grey, small: Grey) -> Grey:
-    """Show the background in the light of a picture: the factor and offset that fit most of its pixels.
+def match_light(background: Grey, small: Grey) -> Grey:
+    """Return the background in the light of an image: the gain and offset that fit most of its pixels.
 
     Examples
     --------
     >>> wall = np.array([[100, 120, 140, 160]], dtype=np.float32)
-    >>> relight(wall, 0.5 * wall + 8).tolist()
+    >>> match_light(wall, 0.5 * wall + 8).tolist()
     [[58.0, 68.0, 78.0, 88.0]]
     """
     step = 2 if background.size > 2000 else 1
     x, y = background[::step, ::step].ravel(), small[::step, ::step].ravel()
-    factor, offset = 1.0, float(np.median(y - x))
+    gain, offset = 1.0, float(np.median(y - x))
     for _ in range(3):
-        wrong = np.abs(y - factor * x - offset)
-        fits = wrong <= max(3.0, 2.5 * float(np.median(wrong)))
-        u, v = x[fits], y[fits]
+        residual = np.abs(y - gain * x - offset)
+        inliers = residual <= max(3.0, 2.5 * float(np.median(residual)))
+        u, v = x[inliers], y[inliers]
         spread = float(u.var())
-        factor = float(((u - u.mean()) * (v - v.mean())).mean()) / spread if spread > 4 else 1.0
-        factor = min(max(factor, 0.2), 5.0)
-        offset = float(v.mean()) - factor * float(u.mean())
-    relit: Grey = np.float32(factor) * background + np.float32(offset)
-    return relit
+        gain = float(((u - u.mean()) * (v - v.mean())).mean()) / spread if spread > 4 else 1.0
+        gain = min(max(gain, 0.2), 5.0)
+        offset = float(v.mean()) - gain * float(u.mean())
+    matched: Grey = np.float32(gain) * background + np.float32(offset)
+    return matched

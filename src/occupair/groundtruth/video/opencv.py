@@ -1,4 +1,4 @@
-"""OpenCV, which only those need who scan videos."""
+"""OpenCV, imported on demand because only video scans need it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _INSTALL = "pip install 'occupair[video]'"
 
 
 def opencv() -> ModuleType:
-    """Load OpenCV, or say how to install it.
+    """Import OpenCV, or raise an error that says how to install it.
 
-    What its decoder says about damaged videos would go to standard error past everything; unless somebody
-    has asked for it, it is kept quiet, and ``scan`` says in one line what is wrong with a video.
+    Its decoder would print messages about damaged videos to standard error. They are suppressed unless the
+    environment asks for them; ``scan_videos`` reports each damaged video in one line.
     """
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
     os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
@@ -24,6 +24,6 @@ def opencv() -> ModuleType:
         raise InputError(f"scanning videos needs OpenCV: {_INSTALL}") from None
     if not hasattr(cv2, "HOGDescriptor"):
         raise InputError(
-            f"this OpenCV ({cv2.__version__}) has no people detector, version 4 has one: {_INSTALL}"
+            f"OpenCV {cv2.__version__} has no person detector; version 4 is required: {_INSTALL}"
         )
     return cv2

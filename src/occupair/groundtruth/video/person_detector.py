@@ -1,4 +1,4 @@
-"""Whether a person is where something moves: OpenCV's histogram of oriented gradients people detector."""
+"""Person detection in moving regions, with OpenCV's histogram of oriented gradients (HOG) detector."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from occupair.groundtruth.video.frames import Picture
-from occupair.groundtruth.video.motion import SMALLEST, BoundingBox
+from occupair.groundtruth.video.frames import Image
+from occupair.groundtruth.video.motion import MIN_AREA, BoundingBox
 from occupair.groundtruth.video.opencv import opencv
 
 WINDOW = (64, 128)
-"""Width and height that the detector looks at [px]; a person in it is some 96 px high."""
+"""Width and height of the detection window [px]; a person in it is about 96 px tall."""
 
-SURE = 0.9
-"""A minute with this score needs nobody to look for more people."""
+CONFIDENT = 0.9
+"""Once a minute has this score, no further detections are needed in it."""
 
-LARGE = 0.03
-"""The share of the picture from which on something is as large as people are."""
-LASTING = 3
-"""Frames in a row in which a person moves at least."""
+PERSON_AREA = 0.03
+"""Typical area of a person [fraction of the image]."""
+MIN_FRAMES = 3
+"""A person moves in at least this many consecutive frames."""
 
-_TALL = 180.0  # to this height something that moves is brought before the detector looks [px]
-_PIECE = 300.0  # the most rows of the piece that is looked at [px]; more would take long and find no more
-_PART = 0.1  # of a person moves at least
-_TALLER = 4.0  # so many times as tall as what moves a person is at most
-_ROOM = 0.5  # how much of its size is looked at around it, on each side
+_HEIGHT = 180.0  # a moving region is scaled to this height before detection [px]
+_MAX_ROWS = 300.0  # height limit of the searched crop [px]; more is slow and finds no more
+_MIN_OVERLAP = 0.1  # fraction of a person that must move
+_MAX_RATIO = 4.0  # height of a person over that of the moving region
+_PADDING = 0.5  # search area on each side of a region, relative to its size
 
 
 @dataclass(frozen=True)
 class Detection:
-    """A person that the detector found: a box as shares of the picture, and how sure it is [0.5..1]."""
+    """A detected person: its bounding box, and a score [0.5..1]."""
 
     box: BoundingBox
     score: float
 
 
 class PersonDetector:
-    """Looks for people around what moves.
+    """Detect people around moving regions.
 
-    Dalal and Triggs' detector as trained by OpenCV, the one of Jiang et al. 2016, Section V-B.
+    The detector of Dalal and Triggs as trained by OpenCV, also used by Jiang et al. 2016, Section V-B.
     """
 
     def __init__(self) -> None:
@@ -48,14 +48,14 @@ class PersonDetector:
         self._hog = self._cv2.HOGDescriptor()
         self._hog.setSVMDetector(self._cv2.HOGDescriptor_getDefaultPeopleDetector())
 
-    def find(self, picture: Picture, thing: BoundingBox) -> Detection | None:
-        """Give the surest person around something that moves."""
-        height, width = picture.shape[:2]
-        left, top, right, bottom = _around(thing, width, height)
-        scale = _scale(thing, height, bottom - top)
-        cut = self._fit(picture[top:bottom, left:right], scale)
+    def detect(self, image: Image, region: BoundingBox) -> Detection | None:
+        """Return the highest-scoring person around a moving region."""
+        height, width = image.shape[:2]
+        left, top, right, bottom = _search_area(region, width, height)
+        scale = _scale(region, height, bottom - top)
+        crop = self._scaled(image[top:bottom, left:right], scale)
         boxes, weights = self._hog.detectMultiScale(
-            cut, hitThreshold=0.0, winStride=(8, 8), padding=(16, 16), scale=1.12
+            crop, hitThreshold=0.0, winStride=(8, 8), padding=(16, 16), scale=1.12
         )
         found = [
             Detection(
@@ -70,43 +70,46 @@ class PersonDetector:
             )
             for (x, y, w, h), weight in zip(boxes, weights, strict=True)
         ]
-        return max((one for one in found if _moves(one.box, thing)), key=lambda one: one.score, default=None)
+        moving = [one for one in found if _is_moving(one.box, region)]
+        return max(moving, key=lambda one: one.score, default=None)
 
-    def _fit(self, cut: Picture, scale: float) -> Picture:
-        """Bring a piece to size, with a border where it is smaller than the detector's window."""
+    def _scaled(self, crop: Image, scale: float) -> Image:
+        """Scale a crop, and pad it if it is smaller than the detection window."""
         cv2 = self._cv2
-        how = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-        grey = cv2.cvtColor(cut, cv2.COLOR_BGR2GRAY)
-        sized = grey if scale == 1 else cv2.resize(grey, None, fx=scale, fy=scale, interpolation=how)
-        right, below = (max(0, want - have) for want, have in zip(WINDOW, sized.shape[::-1], strict=True))
-        bordered: Picture = cv2.copyMakeBorder(sized, 0, below, 0, right, cv2.BORDER_REPLICATE)
-        return bordered
+        interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+        grey = cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY)
+        scaled = (
+            grey if scale == 1 else cv2.resize(grey, None, fx=scale, fy=scale, interpolation=interpolation)
+        )
+        right, below = (max(0, want - have) for want, have in zip(WINDOW, scaled.shape[::-1], strict=True))
+        padded: Image = cv2.copyMakeBorder(scaled, 0, below, 0, right, cv2.BORDER_REPLICATE)
+        return padded
 
 
-def _moves(box: BoundingBox, thing: BoundingBox) -> bool:
-    """Say whether a good part of the person moves: door frames may look like people, but stay."""
-    wide = min(box.left + box.width, thing.left + thing.width) - max(box.left, thing.left)
-    high = min(box.top + box.height, thing.top + thing.height) - max(box.top, thing.top)
-    shared = max(0.0, wide) * max(0.0, high)
-    return shared >= _PART * box.area and box.height <= _TALLER * thing.height
+def _is_moving(box: BoundingBox, region: BoundingBox) -> bool:
+    """Whether enough of a detected person moves; door frames may resemble people but stay still."""
+    width = min(box.left + box.width, region.left + region.width) - max(box.left, region.left)
+    height = min(box.top + box.height, region.top + region.height) - max(box.top, region.top)
+    overlap = max(0.0, width) * max(0.0, height)
+    return overlap >= _MIN_OVERLAP * box.area and box.height <= _MAX_RATIO * region.height
 
 
-def _around(thing: BoundingBox, width: int, height: int) -> tuple[int, int, int, int]:
-    wide = max(thing.width * width, 0.4 * thing.height * height)  # an arm may move and the body not
-    high = max(thing.height * height, 1.5 * thing.width * width)
-    middle, centre = (thing.left + thing.width / 2) * width, (thing.top + thing.height / 2) * height
-    left, right = middle - (0.5 + _ROOM) * wide, middle + (0.5 + _ROOM) * wide
-    top, bottom = centre - (0.5 + _ROOM) * high, centre + (0.5 + _ROOM) * high
+def _search_area(region: BoundingBox, width: int, height: int) -> tuple[int, int, int, int]:
+    wide = max(region.width * width, 0.4 * region.height * height)  # perhaps only an arm moves
+    high = max(region.height * height, 1.5 * region.width * width)
+    x, y = (region.left + region.width / 2) * width, (region.top + region.height / 2) * height
+    left, right = x - (0.5 + _PADDING) * wide, x + (0.5 + _PADDING) * wide
+    top, bottom = y - (0.5 + _PADDING) * high, y + (0.5 + _PADDING) * high
     return max(0, int(left)), max(0, int(top)), min(width, math.ceil(right)), min(height, math.ceil(bottom))
 
 
-def _scale(thing: BoundingBox, height: int, rows: int) -> float:
-    """Bring what moves to a height at which the detector knows people, and the piece around it not beyond."""
-    return min(4.0, _TALL / (thing.height * height), _PIECE / rows)
+def _scale(region: BoundingBox, height: int, rows: int) -> float:
+    """Scale that brings a region to a detectable height without exceeding the height limit of the crop."""
+    return min(4.0, _HEIGHT / (region.height * height), _MAX_ROWS / rows)
 
 
 def detection_score(weight: float) -> float:
-    """Turn the detector's distance from its border into a score: 0.5 on it, 0.82 at 1, towards 1 far beyond.
+    """Map the detector's distance from the decision boundary to a score: 0.5 at 0, 0.82 at 1, towards 1.
 
     Examples
     --------
@@ -116,18 +119,18 @@ def detection_score(weight: float) -> float:
     return 1 - 0.5 * math.exp(-max(0.0, weight))
 
 
-def motion_score(things: Sequence[BoundingBox], frames: int) -> float:
-    """Score of motion in which no person was found: up to 0.45, by size and by how long it has gone on.
+def motion_score(regions: Sequence[BoundingBox], frames: int) -> float:
+    """Score of motion without a detected person: up to 0.45, by size and duration.
 
     Parameters
     ----------
-    things : sequence of BoundingBox
-        What moves, the largest first.
+    regions : sequence of BoundingBox
+        Moving regions, largest first.
     frames : int
-        For how many frames in a row something has moved.
+        Number of consecutive frames with motion.
     """
-    if not things:
+    if not regions:
         return 0.0
-    size = math.log(things[0].area / SMALLEST) / math.log(LARGE / SMALLEST)
-    lasting = (frames - 1) / (LASTING - 1)  # what is seen once may be a lamp, and hardly counts
-    return 0.45 * min(max(size, 0.1), 1.0) * min(max(lasting, 0.1), 1.0)
+    size = math.log(regions[0].area / MIN_AREA) / math.log(PERSON_AREA / MIN_AREA)
+    duration = (frames - 1) / (MIN_FRAMES - 1)  # motion in one frame only may be a lamp
+    return 0.45 * min(max(size, 0.1), 1.0) * min(max(duration, 0.1), 1.0)

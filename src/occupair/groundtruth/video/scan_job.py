@@ -1,4 +1,4 @@
-"""One video from its start, or from where a scan of it was stopped, as far as it goes."""
+"""Scan of one video, from its start or from the checkpoint of an interrupted scan."""
 
 from __future__ import annotations
 
@@ -12,29 +12,35 @@ from occupair.groundtruth.events import Recording
 from occupair.groundtruth.video.contact_sheets import draw_sheet, write_sheet
 from occupair.groundtruth.video.frame_analysis import FrameAnalyser
 from occupair.groundtruth.video.frames import FrameReader
-from occupair.groundtruth.video.scan_store import Checkpoint, Hit, Record, ScanStore, Settings
+from occupair.groundtruth.video.scan_store import (
+    Checkpoint,
+    ScanRecord,
+    ScanSettings,
+    ScanStore,
+    ScoredMinute,
+)
 from occupair.groundtruth.video.snapshots import SnapshotsByMinute
-from occupair.groundtruth.video.video_files import Video, end_of
+from occupair.groundtruth.video.video_files import Video
 
-EVERY = 1.0
-"""How often a scan is kept on disk at most [s of work]; after a stop so much is done again."""
+CHECKPOINT_PERIOD = 1.0
+"""Shortest time between two checkpoints [s]; at most this much work is repeated after an interruption."""
 
 
 @dataclass
-class Job:
-    """A video that is to be scanned, or has been: then ``record`` says what was found."""
+class ScanJob:
+    """A video to scan, or already scanned if it has a ``record``."""
 
     video: Video
     key: str
     store: ScanStore
-    settings: Settings
-    record: Record | None = None
-    known: float = 0.0  # how much of it had been scanned before [s]
-    done: float = 0.0  # how much of it is scanned [s]
-    stop: Event = field(default_factory=Event)  # set it to have it stop
+    settings: ScanSettings
+    record: ScanRecord | None = None
+    already_scanned: float = 0.0  # length scanned in earlier runs [s]
+    scanned: float = 0.0  # length scanned so far [s]
+    stop: Event = field(default_factory=Event)  # set to interrupt the scan
 
     def run(self) -> None:
-        """Scan the video as far as it goes."""
+        """Scan the video as far as it can be read."""
         try:
             reader = FrameReader(self.video.path)
         except InputError as error:
@@ -46,69 +52,74 @@ class Job:
             reader.close()
 
     def _scan(self, reader: FrameReader) -> None:
-        watcher, book, hits = self._begin(reader)
-        self.known, kept = reader.seconds, time.monotonic()
+        analyser, snapshots, minutes = self._begin(reader)
+        self.already_scanned, saved = reader.seconds, time.monotonic()
         for frame in reader.frames(self.settings.rate):
-            shot = watcher.look(frame, known=book.known)
-            if shot is not None:
-                book.add(shot)
-            minute = book.minute
-            hits += self._keep(book, frame.second)
-            self.done = reader.seconds
+            snapshot = analyser.analyse(frame, known_score=snapshots.known_score)
+            if snapshot is not None:
+                snapshots.add(snapshot)
+            minute = snapshots.minute
+            minutes += self._candidates(snapshots, frame.second)
+            self.scanned = reader.seconds
             if self.stop.is_set():
                 return
-            if book.minute > minute and time.monotonic() - kept >= EVERY:
-                self._save(reader, watcher, book, hits)
-                kept = time.monotonic()
-        self.done = reader.seconds
-        hits += self._keep(book, None)
+            if snapshots.minute > minute and time.monotonic() - saved >= CHECKPOINT_PERIOD:
+                self._save(reader, analyser, snapshots, minutes)
+                saved = time.monotonic()
+        self.scanned = reader.seconds
+        minutes += self._candidates(snapshots, None)
         seconds = round(reader.seconds, 3)
         problem = _problem(reader)
-        self._finish(Recording(self.video.path.name, self.video.start, seconds, reader.number, problem), hits)
-
-    def _begin(self, reader: FrameReader) -> tuple[FrameAnalyser, SnapshotsByMinute, list[Hit]]:
-        """Start at the start, or where a scan was stopped."""
-        watcher, margin = FrameAnalyser(), self.settings.margin
-        stopped = self.store.load(self.key, self.video, self.settings)
-        if stopped is None or not reader.resume(stopped.position):
-            reader.rewind()
-            return watcher, SnapshotsByMinute(self.video, margin), []
-        watcher.restore(stopped.watcher, stopped.arrays)
-        return (
-            watcher,
-            SnapshotsByMinute(self.video, margin, stopped.shots, stopped.minute),
-            list(stopped.hits),
+        self._finish(
+            Recording(self.video.path.name, self.video.start, seconds, reader.number, problem), minutes
         )
 
-    def _keep(self, book: SnapshotsByMinute, second: float | None) -> Iterator[Hit]:
-        """Give the minutes that are over and in which somebody may have passed; their sheets are written."""
-        for number, shots in book.close(second):
-            score = round(max((shot.score for shot in shots), default=0.0), 3)
-            if shots and score >= 1 - self.settings.sensitivity - 1e-9:
-                sheet = draw_sheet(self.video, number, score, shots)
+    def _begin(self, reader: FrameReader) -> tuple[FrameAnalyser, SnapshotsByMinute, list[ScoredMinute]]:
+        """Start at the beginning of the video or at its checkpoint."""
+        analyser, margin = FrameAnalyser(), self.settings.margin
+        checkpoint = self.store.load(self.key, self.video, self.settings)
+        if checkpoint is None or not reader.resume(checkpoint.position):
+            reader.rewind()
+            return analyser, SnapshotsByMinute(self.video, margin), []
+        analyser.restore(checkpoint.analyser, checkpoint.arrays)
+        snapshots = SnapshotsByMinute(self.video, margin, checkpoint.snapshots, checkpoint.minute)
+        return analyser, snapshots, list(checkpoint.minutes)
+
+    def _candidates(self, snapshots: SnapshotsByMinute, second: float | None) -> Iterator[ScoredMinute]:
+        """Yield the candidates among the minutes that end before ``second``, and write their sheets."""
+        for number, own in snapshots.pop_finished(second):
+            score = round(max((one.score for one in own), default=0.0), 3)
+            if own and score >= 1 - self.settings.sensitivity - 1e-9:
+                sheet = draw_sheet(self.video, number, score, own)
                 write_sheet(self.store.sheet(self.key, number), sheet)
-                yield Hit(number, self.video.minute_of_day(number), score)
+                yield ScoredMinute(number, self.video.minute_of_day(number), score)
 
     def _save(
-        self, reader: FrameReader, watcher: FrameAnalyser, book: SnapshotsByMinute, hits: Sequence[Hit]
+        self,
+        reader: FrameReader,
+        analyser: FrameAnalyser,
+        snapshots: SnapshotsByMinute,
+        minutes: Sequence[ScoredMinute],
     ) -> None:
-        numbers, arrays = watcher.state()
-        checkpoint = Checkpoint(reader.position, book.minute, numbers, arrays, tuple(book.shots), tuple(hits))
+        numbers, arrays = analyser.state()
+        checkpoint = Checkpoint(
+            reader.position, snapshots.minute, numbers, arrays, tuple(snapshots.snapshots), tuple(minutes)
+        )
         self.store.save(self.key, self.video, self.settings, checkpoint)
 
-    def _finish(self, recording: Recording, hits: Sequence[Hit]) -> None:
-        end = end_of(self.video, recording.seconds)
-        record = Record(self.key, self.video.door, recording, end, tuple(hits), self.settings)
+    def _finish(self, recording: Recording, minutes: Sequence[ScoredMinute]) -> None:
+        end = self.video.end(recording.seconds)
+        record = ScanRecord(self.key, self.video.door, recording, end, tuple(minutes), self.settings)
         self.store.finish(record)
         self.record = record
 
 
 def _problem(reader: FrameReader) -> str | None:
     if reader.number == 0:
-        return f"{reader.path}: no frame in it can be read"
+        return f"{reader.path}: contains no readable frame"
     if reader.missing:
         return (
-            f"{reader.path}: cut off or damaged, {reader.seconds:.0f} of {reader.declared_seconds:.0f} s"
-            " could be read"
+            f"{reader.path}: truncated or damaged, only {reader.seconds:.0f} of "
+            f"{reader.declared_seconds:.0f} s could be read"
         )
     return None

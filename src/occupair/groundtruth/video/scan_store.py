@@ -1,8 +1,8 @@
-"""What a scan has done so far, on disk: so that it goes on where it was stopped, and takes in more videos.
+"""Progress of a scan on disk, for resuming an interrupted scan and for adding videos later.
 
-In the events folder, ``.scan`` holds a record of every video that was scanned. While one is being scanned it
-also holds a checkpoint of it (what the scan has learnt, small grey pictures) and its sheets; these are
-gone when the scan is done.
+The ``.scan`` folder of an events folder has a record of every scanned video. During the scan of a video it
+also has a checkpoint (the adapted state of the motion detector, small greyscale images) and its contact
+sheets; these are removed when the scan is done.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.atomic_files import write_atomically
-from occupair.groundtruth.events import Recording, recording_in, recording_out
+from occupair.groundtruth.events import Recording, recording_from_json, recording_to_json
 from occupair.groundtruth.video.snapshots import Snapshot
 from occupair.groundtruth.video.video_files import Video
 
 _VERSION = 1
-_HEAD = 1 << 16  # bytes of a file that tell it from another of the same name and size
+_HEAD = 1 << 16  # bytes that distinguish a file from another of the same name and size
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a scan was asked for; a video that was scanned with others is scanned anew."""
+class ScanSettings:
+    """ScanSettings of a scan; a video scanned with different settings is scanned again."""
 
     sensitivity: float
     margin: float
@@ -41,8 +41,8 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Hit:
-    """A minute that was kept."""
+class ScoredMinute:
+    """A candidate minute of one video."""
 
     number: int  # minutes since 1970
     minute: datetime
@@ -50,27 +50,27 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Record:
-    """A video that was scanned."""
+class ScanRecord:
+    """A scanned video."""
 
     key: str
     door: str
     recording: Recording
     end: datetime
-    hits: tuple[Hit, ...]
-    settings: Settings
+    minutes: tuple[ScoredMinute, ...]
+    settings: ScanSettings
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far the scan of a video has come."""
+    """State of a partial scan of a video."""
 
     position: dict[str, float]
     minute: int
-    watcher: dict[str, Any]
+    analyser: dict[str, Any]
     arrays: dict[str, NDArray[np.float32]]
-    shots: tuple[Snapshot, ...]
-    hits: tuple[Hit, ...]
+    snapshots: tuple[Snapshot, ...]
+    minutes: tuple[ScoredMinute, ...]
 
 
 class ScanStore:
@@ -80,75 +80,75 @@ class ScanStore:
         self.folder = out / ".scan"
 
     def key_of(self, video: Video) -> str:
-        """Name a video by its file (where it is, its size, its first bytes), and by its door and start."""
+        """Return the key of a video: hashes of its file (path, size, first bytes) and of door and start."""
         with video.path.open("rb") as file:
             head = file.read(_HEAD)
-        said = f"{video.path.resolve()}\n{video.path.stat().st_size}\n".encode(errors="surrogateescape")
-        shown = f"{video.door}\n{video.start.isoformat()}".encode()
-        return f"{_short(said + head)}-{_short(shown)}"
+        file_id = f"{video.path.resolve()}\n{video.path.stat().st_size}\n".encode(errors="surrogateescape")
+        door_and_start = f"{video.door}\n{video.start.isoformat()}".encode()
+        return f"{_short_hash(file_id + head)}-{_short_hash(door_and_start)}"
 
-    def stale(self, key: str, video: Video) -> set[str]:
-        """Give the keys of the same file, with whatever door and start, and of other files in its place."""
+    def superseded(self, key: str, video: Video) -> set[str]:
+        """Return the keys that a scan replaces: same file with any door and start, or same door and start."""
         file = key.partition("-")[0]
         same = {path.name.partition(".")[0] for path in self.folder.glob(f"{file}-*")}
-        there = (video.door, video.start, video.path.name)
+        place = (video.door, video.start, video.path.name)
         return same | {
-            one.key for one in self.records() if (one.door, one.recording.start, one.recording.name) == there
+            one.key for one in self.records() if (one.door, one.recording.start, one.recording.name) == place
         }
 
     def sheet(self, key: str, number: int) -> Path:
-        """Where the sheet of a minute lies until the scan is done."""
+        """Path of the contact sheet of a minute until the scan is done."""
         return self.folder / key / f"{number}.jpg"
 
-    def records(self) -> list[Record]:
-        """Read all records, in order of time."""
+    def records(self) -> list[ScanRecord]:
+        """Read all records, by door and time."""
         found = (self._read(path) for path in sorted(self.folder.glob("*.json")))
         return sorted(
             (one for one in found if one is not None),
             key=lambda one: (one.door, one.recording.start, one.recording.name, one.key),
         )
 
-    def record(self, key: str) -> Record | None:
-        """Give the record of a video, if it was scanned."""
+    def record(self, key: str) -> ScanRecord | None:
+        """Return the record of a video, or None if it has not been scanned."""
         return self._read(self.folder / f"{key}.json")
 
-    def _read(self, path: Path) -> Record | None:
+    def _read(self, path: Path) -> ScanRecord | None:
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))
             if entry["version"] != _VERSION:
                 return None
-            return Record(
+            return ScanRecord(
                 path.stem,
                 entry["door"],
-                recording_in(entry["recording"]),
+                recording_from_json(entry["recording"]),
                 datetime.fromisoformat(entry["end"]),
-                tuple(_hits_in(entry["hits"])),
-                Settings(**entry["settings"]),
+                tuple(_minutes_from_json(entry["hits"])),
+                ScanSettings(**entry["settings"]),
             )
         except (OSError, ValueError, KeyError, TypeError):
-            return None  # not there or damaged: the video is scanned again
+            return None  # missing or damaged: scan the video again
 
-    def finish(self, record: Record) -> None:
-        """Keep the record of a video that is done, and let go of its checkpoint."""
+    def finish(self, record: ScanRecord) -> None:
+        """Write the record of a finished video and delete its checkpoint."""
         document = {
             "version": _VERSION,
             "door": record.door,
-            "recording": recording_out(record.recording),
+            "recording": recording_to_json(record.recording),
             "end": record.end.isoformat(),
-            "hits": _hits_out(record.hits),
+            "hits": _minutes_to_json(record.minutes),
             "settings": asdict(record.settings),
         }
         write_atomically(self.folder / f"{record.key}.json", json.dumps(document) + "\n")
         self._checkpoint(record.key).unlink(missing_ok=True)
 
     def forget(self, key: str) -> None:
-        """Remove all that is known of a video."""
+        """Delete record, checkpoint and contact sheets of a video."""
         (self.folder / f"{key}.json").unlink(missing_ok=True)
         self._checkpoint(key).unlink(missing_ok=True)
         shutil.rmtree(self.folder / key, ignore_errors=True)
 
     def tidy(self) -> None:
-        """Remove the folders of sheets that have gone to their places."""
+        """Delete the folders of contact sheets that have been moved."""
         for folder in self.folder.iterdir():
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
@@ -156,49 +156,49 @@ class ScanStore:
     def _checkpoint(self, key: str) -> Path:
         return self.folder / f"{key}.npz"
 
-    def save(self, key: str, video: Video, settings: Settings, checkpoint: Checkpoint) -> None:
-        """Keep how far a scan has come."""
-        shots = checkpoint.shots
-        about = _about(video, settings) | {
+    def save(self, key: str, video: Video, settings: ScanSettings, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint."""
+        snapshots = checkpoint.snapshots
+        header = _scan_identity(video, settings) | {
             "position": checkpoint.position,
             "minute": checkpoint.minute,
-            "watcher": checkpoint.watcher,
-            "shots": [[shot.second, shot.score, list(shot.box)] for shot in shots],
-            "hits": _hits_out(checkpoint.hits),
+            "watcher": checkpoint.analyser,
+            "shots": [[one.second, one.score, list(one.region)] for one in snapshots],
+            "hits": _minutes_to_json(checkpoint.minutes),
         }
         arrays: dict[str, Any] = {f"gate_{name}": array for name, array in checkpoint.arrays.items()}
-        arrays |= {f"shot_{k}": shot.jpeg for k, shot in enumerate(shots)}
+        arrays |= {f"shot_{k}": one.jpeg for k, one in enumerate(snapshots)}
         content = io.BytesIO()
-        np.savez(content, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
+        np.savez(content, about=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
         write_atomically(self._checkpoint(key), content.getvalue())
 
-    def load(self, key: str, video: Video, settings: Settings) -> Checkpoint | None:
-        """Give how far the scan of a video has come, if it was the same scan."""
+    def load(self, key: str, video: Video, settings: ScanSettings) -> Checkpoint | None:
+        """Read the checkpoint of a video; None if there is none with the same settings."""
         try:
             with self._checkpoint(key).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                about = json.loads(stored["about"].tobytes())
-                if any(about[name] != value for name, value in _about(video, settings).items()):
+                header = json.loads(stored["about"].tobytes())
+                if any(header[name] != value for name, value in _scan_identity(video, settings).items()):
                     return None
                 return Checkpoint(
-                    about["position"],
-                    about["minute"],
-                    about["watcher"],
+                    header["position"],
+                    header["minute"],
+                    header["watcher"],
                     {name[5:]: stored[name] for name in stored.files if name.startswith("gate_")},
                     tuple(
-                        Snapshot(second, score, tuple(box), stored[f"shot_{k}"])
-                        for k, (second, score, box) in enumerate(about["shots"])
+                        Snapshot(second, score, tuple(region), stored[f"shot_{k}"])
+                        for k, (second, score, region) in enumerate(header["shots"])
                     ),
-                    tuple(_hits_in(about["hits"])),
+                    tuple(_minutes_from_json(header["hits"])),
                 )
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-            return None  # not there or damaged: the video is scanned from its start
+            return None  # missing or damaged: scan the video from its start
 
 
-def _short(said: bytes) -> str:
-    return hashlib.sha256(said).hexdigest()[:16]
+def _short_hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _about(video: Video, settings: Settings) -> dict[str, Any]:
+def _scan_identity(video: Video, settings: ScanSettings) -> dict[str, Any]:
     return {
         "version": _VERSION,
         "door": video.door,
@@ -207,10 +207,10 @@ def _about(video: Video, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _hits_out(hits: tuple[Hit, ...]) -> list[list[Any]]:
-    return [[hit.number, hit.minute.isoformat(), hit.score] for hit in hits]
+def _minutes_to_json(minutes: tuple[ScoredMinute, ...]) -> list[list[Any]]:
+    return [[one.number, one.minute.isoformat(), one.score] for one in minutes]
 
 
-def _hits_in(entries: list[list[Any]]) -> Iterator[Hit]:
+def _minutes_from_json(entries: list[list[Any]]) -> Iterator[ScoredMinute]:
     for number, minute, score in entries:
-        yield Hit(int(number), datetime.fromisoformat(minute), float(score))
+        yield ScoredMinute(int(number), datetime.fromisoformat(minute), float(score))

@@ -1,4 +1,4 @@
-"""Shots of what moved, and the minutes they belong to."""
+"""Snapshots of motion, and the minutes they belong to."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from occupair.groundtruth.video.motion import BoundingBox
 from occupair.groundtruth.video.opencv import opencv
 from occupair.groundtruth.video.video_files import Video
 
-SHOT_WIDTH = 640
-"""Of the pictures that contact sheets are made of [px]."""
+SNAPSHOT_WIDTH = 640
+"""Maximum width of a snapshot [px]."""
 
-Box = tuple[float, float, float, float]
-"""Left, top, right and bottom as shares of a picture."""
+Region = tuple[float, float, float, float]
+"""Left, top, right and bottom as fractions of the image."""
 
 
 @dataclass(frozen=True)
@@ -26,63 +26,67 @@ class Snapshot:
 
     second: float
     score: float
-    box: Box  # around all that moved
+    region: Region  # enclosing everything that moved
     jpeg: NDArray[np.uint8] = field(repr=False)
 
 
-def take_snapshot(frame: Frame, score: float, things: Sequence[BoundingBox]) -> Snapshot:
-    """Keep a frame, small and as JPEG, with a box around things."""
+def take_snapshot(frame: Frame, score: float, boxes: Sequence[BoundingBox]) -> Snapshot:
+    """Save a frame as a small JPEG, with the region that encloses some bounding boxes."""
     cv2 = opencv()
-    height, width = frame.picture.shape[:2]
-    picture = frame.picture
-    if width > SHOT_WIDTH:
-        size = (SHOT_WIDTH, round(SHOT_WIDTH * height / width))
-        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-    _, jpeg = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 88])
-    box = (
-        max(0.0, min(thing.left for thing in things)),
-        max(0.0, min(thing.top for thing in things)),
-        min(1.0, max(thing.left + thing.width for thing in things)),
-        min(1.0, max(thing.top + thing.height for thing in things)),
+    height, width = frame.image.shape[:2]
+    image = frame.image
+    if width > SNAPSHOT_WIDTH:
+        size = (SNAPSHOT_WIDTH, round(SNAPSHOT_WIDTH * height / width))
+        image = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    _, jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 88])
+    region = (
+        max(0.0, min(box.left for box in boxes)),
+        max(0.0, min(box.top for box in boxes)),
+        min(1.0, max(box.left + box.width for box in boxes)),
+        min(1.0, max(box.top + box.height for box in boxes)),
     )
-    return Snapshot(frame.second, score, box, jpeg.ravel())
+    return Snapshot(frame.second, score, region, jpeg.ravel())
 
 
 class SnapshotsByMinute:
-    """Shots by minute; one within ``margin`` [s] of a minute's border belongs to both minutes."""
+    """Snapshots grouped by minute; one within ``margin`` [s] of a minute boundary belongs to both minutes."""
 
     def __init__(
-        self, video: Video, margin: float, shots: Sequence[Snapshot] = (), minute: int | None = None
+        self, video: Video, margin: float, snapshots: Sequence[Snapshot] = (), minute: int | None = None
     ):
         self._video, self._margin = video, margin
-        self.shots = list(shots)
+        self.snapshots = list(snapshots)
         self.minute = video.minute_number(-margin) if minute is None else minute
 
-    def add(self, shot: Snapshot) -> None:
-        """Note a shot."""
-        self.shots.append(shot)
+    def add(self, snapshot: Snapshot) -> None:
+        """Add a snapshot."""
+        self.snapshots.append(snapshot)
 
-    def known(self, second: float) -> float:
-        """Give the lowest score that any of the minutes at ``second`` has so far."""
+    def known_score(self, second: float) -> float:
+        """Return the lowest score so far of the minutes that ``second`` belongs to."""
         first, last = (self._video.minute_number(second + side * self._margin) for side in (-1, 1))
         return min(
-            max((shot.score for shot in self._of(minute)), default=0.0) for minute in range(first, last + 1)
+            max((one.score for one in self._in_minute(minute)), default=0.0)
+            for minute in range(first, last + 1)
         )
 
-    def close(self, second: float | None) -> Iterator[tuple[int, list[Snapshot]]]:
-        """Give the minutes that are over at ``second``, or all, with their shots; quiet ones have none."""
+    def pop_finished(self, second: float | None) -> Iterator[tuple[int, list[Snapshot]]]:
+        """Yield and remove the minutes that end before ``second``, or all if None, with their snapshots."""
         if second is None:
-            end = self.shots[-1].second if self.shots else 0.0
-            over = max(self.minute, self._video.minute_number(end + self._margin) + 1)
+            end = self.snapshots[-1].second if self.snapshots else 0.0
+            stop = max(self.minute, self._video.minute_number(end + self._margin) + 1)
         else:
-            over = self._video.minute_number(second - self._margin)
-        while self.minute < over:
-            yield self.minute, self._of(self.minute)
+            stop = self._video.minute_number(second - self._margin)
+        while self.minute < stop:
+            yield self.minute, self._in_minute(self.minute)
             self.minute += 1
-            self.shots = [shot for shot in self.shots if self._into(shot, self.minute) >= -self._margin]
+            self.snapshots = [
+                one for one in self.snapshots if self._seconds_into(one, self.minute) >= -self._margin
+            ]
 
-    def _of(self, minute: int) -> list[Snapshot]:
-        return [s for s in self.shots if -self._margin <= self._into(s, minute) <= 60 + self._margin]
+    def _in_minute(self, minute: int) -> list[Snapshot]:
+        margin = self._margin
+        return [one for one in self.snapshots if -margin <= self._seconds_into(one, minute) <= 60 + margin]
 
-    def _into(self, shot: Snapshot, minute: int) -> float:
-        return self._video.seconds_into(shot.second, minute)
+    def _seconds_into(self, snapshot: Snapshot, minute: int) -> float:
+        return self._video.seconds_into(snapshot.second, minute)

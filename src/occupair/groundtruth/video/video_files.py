@@ -1,4 +1,4 @@
-"""Which videos there are: of which door, from when on, with which gaps and overlaps."""
+"""Video files: the door and start time of each, and gaps and overlaps between them."""
 
 from __future__ import annotations
 
@@ -13,68 +13,60 @@ from zoneinfo import ZoneInfo
 
 from occupair.errors import InputError
 from occupair.groundtruth.events import Door, Recording, Span
-from occupair.groundtruth.video.containers import created
 from occupair.groundtruth.video.file_names import (
     door_in_folder,
     door_in_name,
-    in_order,
+    natural_order,
     safe_name,
     start_in_name,
 )
 
-SUFFIXES = (
-    *(
-        ".mp4",
-        ".m4v",
-        ".mov",
-        ".avi",
-        ".mkv",
-        ".webm",
-        ".mpg",
-        ".mpeg",
-        ".ts",
-        ".mts",
-        ".m2ts",
-        ".wmv",
-        ".flv",
-    ),
-    *(".3gp", ".asf", ".dav", ".h264", ".264", ".h265", ".265", ".hevc", ".mjpg", ".mjpeg", ".ogv"),
-)
+SUFFIXES = frozenset({
+    ".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".wmv", ".flv",
+    ".3gp", ".asf", ".dav", ".h264", ".264", ".h265", ".265", ".hevc", ".mjpg", ".mjpeg", ".ogv",
+})  # fmt: skip
 TOLERANCE = 2.0
-"""Shorter gaps and overlaps between two files are how recorders cut, and not reported [s]."""
+"""Shorter gaps and overlaps between files are normal for recorders and not reported [s]."""
 
 Length = Callable[[Path], float]
-"""How long a video is [s]."""
+"""Returns the length of a video [s]."""
+
+_EARLIEST = datetime(1995, 1, 1, tzinfo=UTC)  # a camera clock that was never set shows 1904, 1970 or 1980
 
 
 @dataclass(frozen=True)
 class Video:
-    """A video of a door, and when it starts by the clock of the room."""
+    """A video of a door and its start time on the room's clock."""
 
     path: Path
     door: str
-    start: datetime  # without zone
-    zone: ZoneInfo | None = None  # where the clock may change while the video runs
+    start: datetime  # local, without time zone
+    zone: ZoneInfo | None = None  # for clock changes during the video
 
     def minute_number(self, second: float) -> int:
-        """Count the whole minutes since 1970 at ``second`` of the video."""
-        return int((self._began() + timedelta(seconds=second)).timestamp() // 60)
+        """Return the number of complete minutes since 1970 at ``second`` of the video."""
+        return int((self._start_utc() + timedelta(seconds=second)).timestamp() // 60)
 
     def seconds_into(self, second: float, minute: int) -> float:
-        """Give where ``second`` of the video lies from the start of a minute on [s]."""
-        return self._began().timestamp() + second - 60 * minute
+        """Return the time from the start of a minute to ``second`` of the video [s]."""
+        return self._start_utc().timestamp() + second - 60 * minute
 
     def minute_of_day(self, number: int) -> datetime:
-        """Give the start of a minute by the clock of the room."""
-        moment = datetime.fromtimestamp(60 * number, UTC)
-        return (moment.astimezone(self.zone) if self.zone else moment).replace(tzinfo=None)
+        """Return the start of a minute on the room's clock."""
+        time = datetime.fromtimestamp(60 * number, UTC)
+        return (time.astimezone(self.zone) if self.zone else time).replace(tzinfo=None)
 
-    def _began(self) -> datetime:
+    def end(self, seconds: float) -> datetime:
+        """Return when the video ends on the room's clock, if it is ``seconds`` long."""
+        end = self._start_utc() + timedelta(seconds=seconds)
+        return (end.astimezone(self.zone) if self.zone else end).replace(tzinfo=None)
+
+    def _start_utc(self) -> datetime:
         return self.start.replace(tzinfo=self.zone or UTC).astimezone(UTC)
 
 
 def find_files(given: Sequence[Path | str]) -> list[Path]:
-    """List the videos that are named, and those in the folders that are named."""
+    """List the given videos and those in the given folders."""
     found: dict[Path, Path] = {}
     for path in map(Path, given):
         if not path.exists():
@@ -82,8 +74,8 @@ def find_files(given: Sequence[Path | str]) -> list[Path]:
         inside = [path] if not path.is_dir() else _videos_in(path)
         found.update((one.resolve(), one) for one in inside)
     if not found:
-        raise InputError(f"no videos in {', '.join(map(str, given)) or 'what was given'}")
-    return sorted(found.values(), key=in_order)
+        raise InputError(f"no videos found in {', '.join(map(str, given)) or 'the given paths'}")
+    return sorted(found.values(), key=natural_order)
 
 
 def _videos_in(folder: Path) -> list[Path]:
@@ -102,34 +94,33 @@ def find_videos(
     zone: ZoneInfo | None = None,
     length: Length = lambda path: 0.0,
 ) -> list[Video]:
-    """Find door and start of every video.
+    """Find the door and start time of every video.
 
     Parameters
     ----------
     given : sequence of Path
-        Videos, and folders of them.
+        Videos and folders of videos.
     doors : mapping of str to str, optional
-        Names of doors and which videos are theirs: a folder, a file, the beginning of file names, or a
-        pattern such as ``*ch1*``. Without it a door is what file names say beside the time, else the folder.
+        Door names and the videos of each: a folder, a file, the beginning of file names, or a pattern such as
+        ``*ch1*``. By default the door is the part of the file name other than the time, or the folder name.
     start : datetime, optional
-        When the first video of each door starts; the others follow, each after the one before, in order of
-        their names. Without it names and containers say it, names first.
+        Start of the first video of each door; the others follow without gaps, in the order of their names. By
+        default the start is taken from the file name, or else from the container.
     zone : ZoneInfo, optional
-        Of the room: times that containers and names give in UTC are shown in it. Without it, in the zone of
-        this computer.
+        Time zone of the room, to which UTC times are converted; by default that of this computer.
     length : callable
-        How long a video is [s], where starts have to be reckoned.
+        Returns the length of a video [s], where it is needed to compute starts.
     """
     files = find_files(given)
-    named = [(path, _door_of(path, doors)) for path in files]
+    assigned = [(path, _door_of(path, doors)) for path in files]
     if start is not None:
-        return _one_after_another(named, _on_the_wall(start, zone), zone, length)
-    videos = [Video(path, door, _start_of(path, zone), zone) for path, door in named]
-    return _by_time(videos if doors else _tell_apart(videos, length))
+        return _consecutive(assigned, _local_time(start, zone), zone, length)
+    videos = [Video(path, door, _start_of(path, zone), zone) for path, door in assigned]
+    return _by_door_and_time(videos if doors else _separate_cameras(videos, length))
 
 
-def _by_time(videos: Iterable[Video]) -> list[Video]:
-    return sorted(videos, key=lambda video: (video.door, video.start, in_order(video.path)))
+def _by_door_and_time(videos: Iterable[Video]) -> list[Video]:
+    return sorted(videos, key=lambda video: (video.door, video.start, natural_order(video.path)))
 
 
 def _door_of(path: Path, doors: Mapping[str, str] | None) -> str:
@@ -138,101 +129,119 @@ def _door_of(path: Path, doors: Mapping[str, str] | None) -> str:
     for name, pattern in doors.items():
         if _matches(path, pattern):
             if safe_name(name) != name:
-                raise InputError(f"the door {name!r} cannot be the name of a folder: call it otherwise")
+                raise InputError(f"door name {name!r} cannot be used as a folder name: choose another")
             return name
     known = ", ".join(f"{name}={pattern}" for name, pattern in doors.items())
-    raise InputError(f"{path}: of no door that was given ({known})")
+    raise InputError(f"{path}: matches none of the given doors ({known})")
 
 
 def _matches(path: Path, pattern: str) -> bool:
-    whole, wanted = path.resolve(), Path(pattern)
-    if wanted.exists() and (wanted.resolve() == whole or wanted.resolve() in whole.parents):
+    absolute, wanted = path.resolve(), Path(pattern)
+    if wanted.exists() and (wanted.resolve() == absolute or wanted.resolve() in absolute.parents):
         return True
-    folders = [folder.name for folder in whole.parents]
+    folders = [folder.name for folder in absolute.parents]
     return path.name.startswith(pattern) or any(fnmatch(name, pattern) for name in (path.name, *folders))
 
 
 def _start_of(path: Path, zone: ZoneInfo | None) -> datetime:
-    found = start_in_name(path) or created(path)
+    found = start_in_name(path) or creation_time(path)
     if found is None:
         raise InputError(
-            f"{path}: neither its name nor its container says when it starts: give --start, or a name"
-            " such as north_20240108_080000.mp4"
+            f"{path}: no start time in its name or container: set --start, or use a name such as"
+            " north_20240108_080000.mp4"
         )
-    return _on_the_wall(found, zone)
+    return _local_time(found, zone)
 
 
-def _on_the_wall(moment: datetime, zone: ZoneInfo | None) -> datetime:
-    """Show a moment by the clock of the room; without zone it is that already."""
-    return moment.astimezone(zone).replace(tzinfo=None) if moment.tzinfo else moment
+def creation_time(path: Path) -> datetime | None:
+    """Return when a video was recorded, from its container.
+
+    Returns
+    -------
+    datetime or None
+        In UTC. None if the container has no creation time or an implausible one.
+    """
+    try:
+        import av
+    except ImportError:
+        raise InputError(
+            f"{path}: no start time in its name, and reading it from the container needs PyAV: "
+            "pip install 'occupair[video]'"
+        ) from None
+    try:
+        with av.open(str(path)) as container:
+            time = datetime.fromisoformat(container.metadata["creation_time"])
+    except (OSError, av.FFmpegError, KeyError, ValueError):
+        return None
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time if _EARLIEST <= time <= datetime.now(UTC) + timedelta(days=2) else None
 
 
-def _one_after_another(
-    named: Iterable[tuple[Path, str]], start: datetime, zone: ZoneInfo | None, length: Length
+def _local_time(time: datetime, zone: ZoneInfo | None) -> datetime:
+    """Convert a time to the room's clock; without time zone it already is."""
+    return time.astimezone(zone).replace(tzinfo=None) if time.tzinfo else time
+
+
+def _consecutive(
+    assigned: Iterable[tuple[Path, str]], start: datetime, zone: ZoneInfo | None, length: Length
 ) -> list[Video]:
-    follows: dict[str, Video] = {}
+    following: dict[str, Video] = {}
     videos = []
-    for path, door in named:
-        video = follows.get(door, Video(path, door, start, zone))
+    for path, door in assigned:
+        video = following.get(door, Video(path, door, start, zone))
         videos.append(replace(video, path=path))
-        follows[door] = replace(video, start=end_of(video, length(path)))
-    return _by_time(videos)
+        following[door] = replace(video, start=video.end(length(path)))
+    return _by_door_and_time(videos)
 
 
-def end_of(video: Video, seconds: float) -> datetime:
-    """Say when a video ends, by the clock of the room."""
-    end = video._began() + timedelta(seconds=seconds)
-    return (end.astimezone(video.zone) if video.zone else end).replace(tzinfo=None)
-
-
-def _tell_apart(videos: list[Video], length: Length) -> list[Video]:
-    """Name doors after folders where cameras in several folders give their files the same names."""
-    same = defaultdict(list)
+def _separate_cameras(videos: list[Video], length: Length) -> list[Video]:
+    """Name doors after folders if cameras in several folders use the same file names."""
+    by_door = defaultdict(list)
     for video in videos:
-        same[video.door].append(video)
-    told = []
-    for group in same.values():
+        by_door[video.door].append(video)
+    separated = []
+    for group in by_door.values():
         folders = {video.path: door_in_folder(video.path) for video in group}
-        if len(set(folders.values())) > 1 and _several_at_once(group, folders, length):
-            told += [replace(video, door=safe_name(folders[video.path])) for video in group]
+        if len(set(folders.values())) > 1 and _are_simultaneous(group, folders, length):
+            separated += [replace(video, door=safe_name(folders[video.path])) for video in group]
         else:
-            told += group
-    return told
+            separated += group
+    return separated
 
 
-def _several_at_once(group: list[Video], folders: Mapping[Path, str], length: Length) -> bool:
+def _are_simultaneous(group: list[Video], folders: Mapping[Path, str], length: Length) -> bool:
     ordered = sorted(group, key=lambda video: video.start)
     return any(
         folders[one.path] != folders[next_one.path]
-        and (end_of(one, length(one.path)) - next_one.start).total_seconds() > 60
+        and (one.end(length(one.path)) - next_one.start).total_seconds() > 60
         for one, next_one in pairwise(ordered)
     )
 
 
-def coverage(recordings: Sequence[tuple[Recording, datetime]]) -> Door:
-    """Say when nothing was recorded at a door, and when twice.
+def recording_coverage(recordings: Sequence[tuple[Recording, datetime]]) -> Door:
+    """Find gaps and overlaps between the recordings of a door.
 
     Parameters
     ----------
     recordings : sequence of (Recording, datetime)
-        The videos of one door, each with when it ends by the clock of the room.
+        The recordings, each with its end on the room's clock.
     """
     ordered = sorted(recordings, key=lambda pair: (pair[0].start, pair[0].name))
     gaps: list[Span] = []
     overlaps: list[Span] = []
-    reached: datetime | None = None
+    covered_until: datetime | None = None
     for one, end in ordered:
         if one.seconds <= 0:
-            continue  # nothing of it could be read: what it should have covered is a gap
-        if reached is not None:
-            apart = (one.start - reached).total_seconds()
+            continue  # unreadable: the time it should cover is a gap
+        if covered_until is not None:
+            apart = (one.start - covered_until).total_seconds()
             if apart > TOLERANCE:
-                gaps.append((_whole(reached), _whole(one.start)))
+                gaps.append((_to_second(covered_until), _to_second(one.start)))
             elif apart < -TOLERANCE:
-                overlaps.append((_whole(one.start), _whole(min(reached, end))))
-        reached = end if reached is None else max(reached, end)
+                overlaps.append((_to_second(one.start), _to_second(min(covered_until, end))))
+        covered_until = end if covered_until is None else max(covered_until, end)
     return Door(tuple(one for one, _ in ordered), tuple(gaps), tuple(overlaps))
 
 
-def _whole(moment: datetime) -> datetime:
-    return (moment + timedelta(milliseconds=500)).replace(microsecond=0)
+def _to_second(time: datetime) -> datetime:
+    return (time + timedelta(milliseconds=500)).replace(microsecond=0)
