@@ -38,7 +38,7 @@ servers:
 	elif [ -n "$$missing" ]; then echo "not installed, some tests will be skipped:$$missing"; fi
 
 soak: $(INSTALLED) servers  ## kill the service twenty times on each database (5 min)
-	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_survives.py
+	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_crash_recovery.py
 
 load: $(INSTALLED) servers  ## load test: 2,000 rooms for 10 min, then increasing to failure: docs/load.md
 	@$(BIN)/python -m tools.load --until-it-breaks

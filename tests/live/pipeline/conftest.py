@@ -3,7 +3,7 @@
 import datetime as dt
 
 import pytest
-from live.pipeline_parts import Slow, readings_of
+from live.pipeline_helpers import Slow, readings_of
 
 import occupair as oc
 from occupair.live.config import RoomConfig, ServiceConfig

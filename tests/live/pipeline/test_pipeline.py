@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
-from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
+from live.pipeline_helpers import kept, nothing, readings_of, with_pipeline
 
 from occupair.live import pipeline as module
 from occupair.live import writer

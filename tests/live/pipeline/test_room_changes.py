@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from live.pipeline_parts import kept, nothing, readings_of, with_pipeline
+from live.pipeline_helpers import kept, nothing, readings_of, with_pipeline
 
 import occupair as oc
 from occupair.live.config import RoomConfig, ServiceConfig

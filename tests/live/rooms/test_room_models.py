@@ -9,8 +9,7 @@ import pytest
 import occupair as oc
 from occupair.live.rooms import room_models
 from occupair.live.rooms.room_models import RoomModels
-from occupair.live.store import Store, StoreError, schema
-from occupair.live.store import store as store_module
+from occupair.live.store import Store, StoreError, model_store, schema
 from occupair.live_room import LiveRoom
 from occupair.model_file import dump_model, parse_model
 
@@ -87,7 +86,7 @@ def test_model_file_is_stored_and_activated_in_one_transaction(store, models, pa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(store_module, "_activate", interrupt)
+        killed.setattr(model_store, "activate_model", interrupt)
         with pytest.raises(KeyboardInterrupt):
             models.from_file("lab", path)
     model = models.from_file("lab", path)
@@ -119,7 +118,7 @@ def test_broken_model_in_the_store_is_reported(store, models, paper):
     for load in (models.active, lambda room: models.from_file(room, None)):
         with pytest.raises(oc.InputError, match=rf"^model {other} in the store is not an occupair model$"):
             load("lab")
-        with pytest.raises(oc.InputError, match=rf"model {damaged} of room 'hall' is damaged, its sha256"):
+        with pytest.raises(oc.InputError, match=rf"model {damaged} of room 'hall' is damaged: its checksum"):
             load("hall")
 
 

@@ -1,4 +1,4 @@
-"""A backup is the store, from either database into either, and a broken one changes nothing."""
+"""Backup and restore between SQLite and PostgreSQL; an invalid backup changes nothing."""
 
 import datetime as dt
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from live.postgres import empty_database
-from live.store_parts import at, newer_version, thought, told
+from live.store_helpers import at, estimate, newer_version, reading
 from sqlalchemy import select, text
 
 from occupair.errors import InputError
@@ -25,7 +25,7 @@ backup_module = importlib.import_module("occupair.live.store.backup")  # not the
 
 @pytest.fixture(params=KINDS)
 def source(request, tmp_path):
-    """The URL of a store that holds something of everything."""
+    """URL of a store with rows in every table."""
     (tmp_path / "source").mkdir()
     url = empty_database(request.param, tmp_path / "source")
     fill(url)
@@ -34,14 +34,14 @@ def source(request, tmp_path):
 
 @pytest.fixture(params=KINDS)
 def target(request, tmp_path):
-    """The URL of an empty store, without tables."""
+    """URL of an empty store, without tables."""
     (tmp_path / "target").mkdir()
     return empty_database(request.param, tmp_path / "target")
 
 
 @pytest.fixture
 def file(tmp_path):
-    """A backup of a store that holds something of everything."""
+    """A backup of a store with rows in every table."""
     (tmp_path / "first").mkdir()
     url = f"sqlite:///{tmp_path / 'first/rooms.db'}"
     fill(url)
@@ -54,12 +54,12 @@ def fill(url: str) -> None:
         store.migrate()
         store.write(
             [
-                told(room, k / 3, co2=400 + k / 7, ventilation=k % 2 or None)
+                reading(room, k / 3, co2=400 + k / 7, ventilation=k % 2 or None)
                 for room in "ab"
                 for k in range(50)
             ]
-            + [told("büro\n½", 0, co2=float("inf")), told("c", 1)],
-            [thought("a", k, people=k / 9 if k else None, quality=Quality.STALE) for k in range(40)],
+            + [reading("büro\n½", 0, co2=float("inf")), reading("c", 1)],
+            [estimate("a", k, people=k / 9 if k else None, quality=Quality.STALE) for k in range(40)],
         )
         store.add_label(Label("a", at(0), 3, at(1)))
         store.set_zones({"a": "Europe/Berlin"})
@@ -70,7 +70,7 @@ def fill(url: str) -> None:
 
 
 def contents(url: str) -> dict:
-    """Every row of every table."""
+    """Return all rows of all tables."""
     with closing(Store(url)) as store:
         return contents_of(store)
 
@@ -83,7 +83,7 @@ def contents_of(store: Store) -> dict:
         }
 
 
-def test_a_backup_restores_the_store_in_either_database(source, target, tmp_path):
+def test_restore_equals_the_original_in_either_database(source, target, tmp_path):
     before = contents(source)
     backup(source, tmp_path / "rooms.zip")
     restore(tmp_path / "rooms.zip", target)
@@ -93,10 +93,10 @@ def test_a_backup_restores_the_store_in_either_database(source, target, tmp_path
         assert store.active_model("a")[1] == bytes(range(256)) * 100
         highest = max(row.id for row in before["models"])
         assert store.add_model("a", b"new", origin="file") == highest + 1
-        store.write([told("a", 999, co2=1.0)], [])
+        store.write([reading("a", 999, co2=1.0)], [])
 
 
-def test_a_file_is_readable_without_occupair(source, tmp_path):
+def test_backup_is_readable_without_occupair(source, tmp_path):
     backup(source, tmp_path / "rooms.zip")
     with zipfile.ZipFile(tmp_path / "rooms.zip") as archive:
         assert archive.testzip() is None
@@ -113,7 +113,7 @@ def test_a_file_is_readable_without_occupair(source, tmp_path):
     }
 
 
-def test_a_backup_while_the_service_writes_is_one_state(target, tmp_path):
+def test_backup_during_writes_is_a_snapshot(target, tmp_path):
     with closing(Store(target)) as store:
         store.migrate()
         started, stop, written = threading.Event(), threading.Event(), []
@@ -121,7 +121,7 @@ def test_a_backup_while_the_service_writes_is_one_state(target, tmp_path):
         def write():
             k = 0
             while not stop.is_set():
-                store.write([told("a", k + n / 100, co2=1.0) for n in range(50)], [thought("z", k)])
+                store.write([reading("a", k + n / 100, co2=1.0) for n in range(50)], [estimate("z", k)])
                 written.append(k)
                 k += 1
                 if k == 5:
@@ -129,7 +129,7 @@ def test_a_backup_while_the_service_writes_is_one_state(target, tmp_path):
 
         writer = threading.Thread(target=write)
         writer.start()
-        started.wait(30)
+        started.wait()
         try:
             for _ in range(3):
                 before = len(written)
@@ -148,13 +148,13 @@ def lines_of(path: Path) -> dict[str, int]:
         return {name: len(archive.read(f"{name}.jsonl").splitlines()) for name in schema.metadata.tables}
 
 
-def test_a_store_that_holds_something_is_only_replaced_when_told_to(file, target):
+def test_store_with_rows_is_replaced_only_on_request(file, target):
     with closing(Store(target)) as store:
         store.migrate()
         store.add_label(Label("mine", at(0), 1, at(0)))
     before = contents(target)
     with pytest.raises(
-        InputError, match=r"^store \S+: holds labels already: give an empty one, or --replace"
+        InputError, match=r"^store \S+: is not empty, it has labels: use an empty store or --replace"
     ):
         restore(file, target)
     assert contents(target) == before
@@ -162,19 +162,19 @@ def test_a_store_that_holds_something_is_only_replaced_when_told_to(file, target
     assert contents(target) == contents(f"sqlite:///{file.parent / 'first/rooms.db'}")
 
 
-def test_an_open_store_sees_what_was_restored(file, target):
+def test_open_store_sees_the_restored_rows(file, target):
     with closing(Store(target)) as store:
         store.migrate()
-        for _ in range(8):  # often enough for its statements to be prepared
-            store.write([told("a", 500, co2=1.0)], [])
+        for _ in range(8):  # until PostgreSQL uses prepared statements
+            store.write([reading("a", 500, co2=1.0)], [])
             store.readings("a", None, None)
         restore(file, target, replace=True)
         assert len(store.readings("a", None, None)) == 50
-        store.write([told("a", 500, co2=1.0)], [])
+        store.write([reading("a", 500, co2=1.0)], [])
         assert len(store.readings("a", None, None)) == 51
 
 
-def test_an_older_backup_is_brought_up_to_date(file, target, tmp_path, monkeypatch):
+def test_older_backup_is_upgraded(file, target, tmp_path, monkeypatch):
     newer_version(monkeypatch, tmp_path / "newer")
     restore(file, target)
     with closing(Store(target)) as store:
@@ -184,12 +184,12 @@ def test_an_older_backup_is_brought_up_to_date(file, target, tmp_path, monkeypat
     backup(target, tmp_path / "newer.zip")
     monkeypatch.undo()
     with pytest.raises(
-        InputError, match=r"newer.zip: was made by a newer version of occupair: .*revision '9999'"
+        InputError, match=r"newer.zip: made by a newer version of occupair: .*revision '9999'"
     ):
         restore(tmp_path / "newer.zip", target, replace=True)
 
 
-def test_any_damage_is_found_and_changes_nothing(file, tmp_path):
+def test_damaged_backup_is_detected_and_changes_nothing(file, tmp_path):
     target = f"sqlite:///{tmp_path / 'target.db'}"
     whole, draw = file.read_bytes(), random.Random(8)
     damaged = tmp_path / "damaged.zip"
@@ -201,23 +201,23 @@ def test_any_damage_is_found_and_changes_nothing(file, tmp_path):
             del data[draw.randrange(len(data)) :]
         elif k % 3 == 1:
             data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
-        else:  # where the zip file says what is in it
+        else:  # in the directory of the zip file
             data[draw.randrange(len(data) - 400, len(data))] = draw.randrange(256)
         damaged.write_bytes(data)
-        said = refusal(damaged, target)
-        if said is None:  # a bit that means nothing, such as the date of a member
+        message = rejection(damaged, target)
+        if message is None:  # a bit without effect, such as in the date of a member
             survived += 1
             assert contents(target) == expected
             (tmp_path / "target.db").unlink()
         else:
-            assert said.startswith(f"{damaged}: ")
-            assert "\n" not in said
+            assert message.startswith(f"{damaged}: ")
+            assert "\n" not in message
             assert not (tmp_path / "target.db").exists()
     assert survived < 30
 
 
-def refusal(path: Path, url: str) -> str | None:
-    """Try to restore and say what was said against it."""
+def rejection(path: Path, url: str) -> str | None:
+    """Return the error of a restore, None if it succeeds."""
     try:
         restore(path, url)
     except InputError as error:
@@ -225,8 +225,8 @@ def refusal(path: Path, url: str) -> str | None:
     return None
 
 
-def changed(file: Path, name: str = "labels", **changes) -> Path:
-    """Write another backup, right in itself, in which something is not as it should be."""
+def modified(file: Path, name: str = "labels", **changes) -> Path:
+    """Write a modified backup with correct checksums."""
     with zipfile.ZipFile(file) as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
     about = json.loads(members["manifest.json"])
@@ -238,7 +238,7 @@ def changed(file: Path, name: str = "labels", **changes) -> Path:
         )
         members[f"{name}.jsonl"] = line
         about["tables"][name].update(rows=1, sha256=hashlib.sha256(line).hexdigest())
-    about["tables"][name].update(changes.get("told", {}))
+    about["tables"][name].update(changes.get("entry", {}))
     for extra in changes.get("extra", []):
         about["tables"][extra] = about["tables"]["labels"]
         members[f"{extra}.jsonl"] = members["labels.jsonl"]
@@ -253,51 +253,51 @@ def changed(file: Path, name: str = "labels", **changes) -> Path:
 
 
 MODEL = [1, "a", "file", "", "0" * 64, 1, 0, True]
-WRONG = [
-    ({"row": ["a", 1, 3]}, "is no row"),
-    ({"row": b"{\n"}, "is no row"),
-    ({"row": b"[" * 100_000}, "is no row"),
-    ({"row": ["a", "noon", 3, 0]}, "time of labels cannot be 'noon'"),
-    ({"row": ["a", 1.5, 3, 0]}, "time of labels cannot be 1.5"),
-    ({"row": ["a", 1, True, 0]}, "people of labels cannot be True"),
-    ({"row": ["a", 1, None, 0]}, "people of labels cannot be None"),
-    ({"row": [7, 1, 3, 0]}, "room of labels cannot be 7"),
-    ({"name": "models", "row": [*MODEL, "%%%"]}, "data of models cannot be '%%%'"),
-    ({"name": "models", "row": [*MODEL, 5]}, "data of models cannot be 5"),
-    ({"name": "readings", "row": ["a", 1, [400], None, "x", 0]}, r"co2 of readings cannot be \[400\]"),
-    ({"told": {"rows": 2}}, "its labels are not those that were written"),
-    ({"told": {"columns": ["room", "time", "people", "by"]}}, "its labels have other columns"),
-    ({"told": {"columns": None}}, "it has no manifest"),
-    ({"extra": ["passwords"]}, "it has the tables readings, estimates, labels, models, zones, passwords"),
-    ({"gone": ["models.jsonl"]}, "what its manifest names is not there"),
-    ({"about": {"format": "else"}}, "what its manifest names is not there"),
-    ({"about": {"tables": []}}, "it has no manifest"),
-    ({"about": {"version": 2}}, "was made by a newer version of occupair: format 2, revision '0002'"),
-    ({"about": {"revision": "x"}}, "was made by a newer version of occupair: format 1, revision 'x'"),
-    ({"about": {"revision": ["0002"]}}, "was made by a newer version of occupair"),
+INVALID = [
+    ({"row": ["a", 1, 3]}, "invalid row"),
+    ({"row": b"{\n"}, "invalid row"),
+    ({"row": b"[" * 100_000}, "invalid row"),
+    ({"row": ["a", "noon", 3, 0]}, "invalid time of labels: 'noon'"),
+    ({"row": ["a", 1.5, 3, 0]}, "invalid time of labels: 1.5"),
+    ({"row": ["a", 1, True, 0]}, "invalid people of labels: True"),
+    ({"row": ["a", 1, None, 0]}, "invalid people of labels: None"),
+    ({"row": [7, 1, 3, 0]}, "invalid room of labels: 7"),
+    ({"name": "models", "row": [*MODEL, "%%%"]}, "invalid data of models: '%%%'"),
+    ({"name": "models", "row": [*MODEL, 5]}, "invalid data of models: 5"),
+    ({"name": "readings", "row": ["a", 1, [400], None, "x", 0]}, r"invalid co2 of readings: \[400\]"),
+    ({"entry": {"rows": 2}}, "the rows or the checksum of labels do not match the manifest"),
+    ({"entry": {"columns": ["room", "time", "people", "by"]}}, "unexpected columns of labels"),
+    ({"entry": {"columns": None}}, "missing or invalid manifest"),
+    ({"extra": ["passwords"]}, "unexpected tables: readings, estimates, labels, models, zones, passwords"),
+    ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
+    ({"about": {"format": "else"}}, "files named in the manifest are missing"),
+    ({"about": {"tables": []}}, "missing or invalid manifest"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0002'"),
+    ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
+    ({"about": {"revision": ["0002"]}}, "made by a newer version of occupair"),
 ]
 
 
-def test_backups_that_somebody_changed_are_refused(file, target):
+def test_modified_backup_is_rejected(file, target):
     with closing(Store(target)) as store:
         store.migrate()
         store.add_label(Label("mine", at(0), 1, at(0)))
         before = contents_of(store)
-        for changes, said in WRONG:
-            path = changed(file, **changes)
-            with pytest.raises(InputError, match=f"^{path}: .*{said}"):
+        for changes, message in INVALID:
+            path = modified(file, **changes)
+            with pytest.raises(InputError, match=f"^{path}: .*{message}"):
                 restore(path, target, replace=True)
             assert contents_of(store) == before
 
 
-def test_files_that_are_no_backup_are_refused(tmp_path):
+def test_other_files_are_rejected(tmp_path):
     target = f"sqlite:///{tmp_path / 'target.db'}"
     (tmp_path / "empty.zip").write_bytes(b"")
     (tmp_path / "notes.zip").write_text("not a zip file")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("photo.jpg", b"")
     for name in ("empty.zip", "notes.zip", "other.zip"):
-        with pytest.raises(InputError, match=f"{name}: is no backup of occupair, or a broken one: "):
+        with pytest.raises(InputError, match=f"{name}: not an occupair backup, or damaged: "):
             restore(tmp_path / name, target)
     with pytest.raises(FileNotFoundError, match=r"none\.zip"):
         restore(tmp_path / "none.zip", target)
@@ -306,12 +306,12 @@ def test_files_that_are_no_backup_are_refused(tmp_path):
     assert not (tmp_path / "target.db").exists()
 
 
-def test_a_store_of_another_program_is_not_touched(file, target):
+def test_database_of_another_program_is_not_changed(file, target):
     with closing(Store(target)) as store:
         with store.engine.begin() as connection:
             connection.execute(text("CREATE TABLE models (name text)"))
             connection.execute(text("INSERT INTO models VALUES ('a car')"))
-        with pytest.raises(InputError, match=r"^store \S+: has a table models that is not occupair's"):
+        with pytest.raises(InputError, match=r"^store \S+: table models was not created by occupair"):
             restore(file, target, replace=True)
         with store.engine.connect() as connection:
             assert connection.execute(text("SELECT name FROM models")).scalar() == "a car"
@@ -319,7 +319,7 @@ def test_a_store_of_another_program_is_not_touched(file, target):
             store.migrate()
 
 
-def test_a_restore_that_is_interrupted_changes_nothing(file, target, monkeypatch):
+def test_interrupted_restore_changes_nothing(file, target, monkeypatch):
     with closing(Store(target)) as store:
         store.migrate()
         store.add_label(Label("mine", at(0), 1, at(0)))
@@ -339,19 +339,15 @@ def test_a_restore_that_is_interrupted_changes_nothing(file, target, monkeypatch
     assert contents(target) == before
 
 
-def test_there_must_be_something_to_back_up(target, tmp_path):
+def test_backup_of_nothing_is_rejected(target, tmp_path):
     path = tmp_path / "rooms.zip"
     path.write_text("the last backup")
-    said = (
-        "there is no such file"
-        if target.startswith("sqlite")
-        else "has no tables of occupair, there is nothing"
-    )
-    with pytest.raises(InputError, match=f"^store \\S+: {said}"):
+    message = "no such file" if target.startswith("sqlite") else "has no occupair tables"
+    with pytest.raises(InputError, match=f"^store \\S+: {message}"):
         backup(target, path)
     with closing(Store(target)) as store:
         assert store.ping()
-    with pytest.raises(InputError, match="has no tables of occupair, there is nothing to back up"):
+    with pytest.raises(InputError, match="has no occupair tables: nothing to back up"):
         backup(target, path)
     assert path.read_text() == "the last backup"
     fill(f"sqlite:///{tmp_path / 'full.db'}")
@@ -359,7 +355,7 @@ def test_there_must_be_something_to_back_up(target, tmp_path):
         backup(f"sqlite:///{tmp_path / 'full.db'}", tmp_path / "no such folder/rooms.zip")
 
 
-def test_a_backup_that_fails_leaves_the_last_one(source, tmp_path, monkeypatch):
+def test_failed_backup_keeps_the_previous_file(source, tmp_path, monkeypatch):
     path = tmp_path / "rooms.zip"
     backup(source, path)
     last = path.read_bytes()

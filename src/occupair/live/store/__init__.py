@@ -1,15 +1,16 @@
-"""What is kept: readings, estimates, labels, models and zones, in SQLite or in PostgreSQL.
+"""The store: readings, estimates, labels, models and time zones, in SQLite or PostgreSQL.
 
 - `schema`: the tables, the same in both databases
-- `migrations`: how a store of an older version becomes one of this version
-- `engine`: how each database is talked to, so that what it took is on the disk
-- `store`: what the service reads and writes
-- `training`: what a room is trained on
-- `backup`: a store in one file, and back
+- `migrations`: upgrades of stores made by earlier versions
+- `database`: connections, transactions and errors of both databases
+- `store`: reading and writing, with `row_conversion`, `model_store` and `pruning`
+- `training_data`: readings and labels for training
+- `backup`: backup to a file, and restore
 """
 
 from occupair.live.store.backup import backup, restore
-from occupair.live.store.engine import StoreError
-from occupair.live.store.store import DamagedModel, ModelVersion, Store
+from occupair.live.store.database import StoreError
+from occupair.live.store.model_store import DamagedModel, ModelVersion
+from occupair.live.store.store import Store
 
 __all__ = ["DamagedModel", "ModelVersion", "Store", "StoreError", "backup", "restore"]

@@ -1,8 +1,8 @@
-"""A store in one file, and back, from either database into either.
+"""Backup of a store to one file, and restore, between any two databases.
 
-The file is a zip of one list of JSON lines per table, and a manifest: which revision of the schema they are
-of, how many rows each has, and their sha256. It is one state of the store, taken while the service may run.
-What is restored becomes tables of the revision it was taken from, and those are then brought up to date.
+The file is a zip archive with one JSON-lines file per table and a manifest: the schema revision, and the
+number of rows and the sha256 of each table. It is a consistent snapshot of the store, which may be in use
+meanwhile. A restore creates the tables of the backup's revision and then upgrades them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, func, i
 from occupair.atomic_files import replacing
 from occupair.errors import InputError
 from occupair.live.store import schema
-from occupair.live.store.engine import check_revision, reading, revisions, upgrade, writing
+from occupair.live.store.database import check_revision, reading, revisions, upgrade, writing
 from occupair.live.store.store import Store
 
 FORMAT, VERSION = "occupair-backup", 1
 TABLES = tuple(schema.metadata.tables)
 BATCH = 5_000
-"""Rows that are read and written at once."""
+"""Rows read or written at a time."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What the manifest says of a table."""
+    """Entry of a table in the manifest."""
 
     columns: tuple[str, ...]
     rows: int
@@ -46,14 +46,14 @@ class Contents:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup says of itself."""
+    """The manifest of a backup."""
 
     revision: str
     tables: dict[str, Contents]
 
 
 class Field(NamedTuple):
-    """What a column takes."""
+    """Name and accepted Python types of a column."""
 
     name: str
     kind: type
@@ -61,59 +61,59 @@ class Field(NamedTuple):
 
 
 def backup(url: str, path: str | Path) -> None:
-    """Write a store to a file, whole or not at all; the service may run meanwhile.
+    """Back up a store to a file, completely or not at all. The service may be running.
 
     Parameters
     ----------
     url : str
-        Of the store, as for ``Store``.
+        URL of the store, as for ``Store``.
     path : path
-        The file, which is replaced if it is there.
+        The file. An existing file is replaced.
     """
     with closing(Store(url)) as store:
-        _check_is_there(store)
+        _check_exists(store)
         with reading(store.engine) as connection, replacing(path) as scratch:
             revision = check_revision(connection)
             if revision is None:
-                raise InputError(f"store {store}: has no tables of occupair, there is nothing to back up")
+                raise InputError(f"store {store}: has no occupair tables: nothing to back up")
             _write(connection, revision, scratch)
 
 
 def restore(path: str | Path, url: str, *, replace: bool = False) -> None:
-    """Fill a store from a backup, whole or not at all.
+    """Restore a store from a backup, completely or not at all.
 
     Parameters
     ----------
     path : path
-        What ``backup`` wrote. All of it is checked before the store is touched.
+        A file written by ``backup``. It is checked completely before the store is changed.
     url : str
-        Of the store, as for ``Store``; it is made if it is not there.
+        URL of the store, as for ``Store``. It is created if it does not exist.
     replace : bool
-        Whether a store that holds something may be replaced. Stop the service first: what it has read
-        already it does not read again.
+        Whether to replace a store that is not empty. Stop the service first: it does not read again what it
+        has in memory.
     """
     with Path(path).open("rb") as file, closing(Store(url)) as store:
-        with _faults_of(path):
+        with _archive_errors(path):
             archive = zipfile.ZipFile(file)
-            manifest = _checked(archive, path)
-        with _vanishing_if_new(store), writing(store.engine) as connection:
-            _make_room(connection, store, replace=replace)
+            manifest = _check(archive, path)
+        with _deleted_on_failure(store), writing(store.engine) as connection:
+            _drop_tables(connection, store, replace=replace)
             upgrade(connection, manifest.revision)
             tables = _reflected(connection)
             if set(tables) != set(manifest.tables):
-                raise _broken(path, f"it has the tables {', '.join(manifest.tables)}")
+                raise _broken(path, f"unexpected tables: {', '.join(manifest.tables)}")
             for name, table in tables.items():
                 _fill(connection, table, manifest.tables[name], archive, path)
             upgrade(connection)
 
 
-# Out
+# ---- backup ----
 
 
-def _check_is_there(store: Store) -> None:
-    """Refuse a file that is not there, which SQLite would make."""
+def _check_exists(store: Store) -> None:
+    """Raise an InputError for a missing file, which SQLite would create."""
     if store.engine.name == "sqlite" and not Path(str(store.url.database)).is_file():
-        raise InputError(f"store {store}: there is no such file")
+        raise InputError(f"store {store}: no such file")
 
 
 def _write(connection: Connection, revision: str, path: Path) -> None:
@@ -122,20 +122,20 @@ def _write(connection: Connection, revision: str, path: Path) -> None:
         for name, table in _reflected(connection).items():
             with archive.open(_member(name), "w", force_zip64=True) as file:
                 contents[name] = _write_table(connection, table, file)
-        about = {
+        manifest = {
             "format": FORMAT,
             "version": VERSION,
             "revision": revision,
             "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             "tables": contents,
         }
-        archive.writestr("manifest.json", json.dumps(about, indent=1))
+        archive.writestr("manifest.json", json.dumps(manifest, indent=1))
 
 
 def _write_table(connection: Connection, table: Table, file: IO[bytes]) -> dict[str, Any]:
     digest, rows = hashlib.sha256(), 0
     chosen = select(table).order_by(*table.primary_key.columns)
-    with connection.execute(chosen, execution_options={"yield_per": _at_once(table)}) as result:
+    with connection.execute(chosen, execution_options={"yield_per": _batch_size(table)}) as result:
         for some in result.partitions():
             lines = "".join(f"{json.dumps([_to_json(value) for value in row])}\n" for row in some).encode()
             file.write(lines)
@@ -148,58 +148,58 @@ def _to_json(value: object) -> object:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-# Back
+# ---- restore ----
 
 
 @contextmanager
-def _faults_of(path: str | Path) -> Iterator[None]:
-    """Tell in one line whatever is wrong with a zip file."""
+def _archive_errors(path: str | Path) -> Iterator[None]:
+    """Raise any error of a zip file as a one-line InputError."""
     try:
         yield
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
-        raise _broken(path, str(error) or "it ends too early") from None
+        raise _broken(path, str(error) or "unexpected end of file") from None
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        raise _broken(path, "it points outside of itself") from None
+        raise _broken(path, "invalid offset") from None
 
 
 def _broken(path: str | Path, why: str) -> InputError:
-    return InputError(f"{path}: is no backup of occupair, or a broken one: {why}")
+    return InputError(f"{path}: not an occupair backup, or damaged: {why}")
 
 
-def _checked(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
-    """Read a backup from end to end and give its manifest."""
+def _check(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
+    """Read a backup from end to end and return its manifest."""
     if any(member.flag_bits & 1 for member in archive.infolist()):
         raise _broken(path, "it is encrypted")
-    manifest = _manifest(archive, path)
+    manifest = _parse_manifest(archive, path)
     for name, contents in manifest.tables.items():
         digest, rows = hashlib.sha256(), 0
         for line in _lines(archive, name):
             digest.update(line)
             rows += 1
         if rows != contents.rows or digest.hexdigest() != contents.sha256:
-            raise _broken(path, f"its {name} are not those that were written")
+            raise _broken(path, f"the rows or the checksum of {name} do not match the manifest")
     return manifest
 
 
-def _manifest(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
+def _parse_manifest(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
     try:
-        about = json.loads(archive.read("manifest.json"))
-        form, version, revision = (about[name] for name in ("format", "version", "revision"))
+        document = json.loads(archive.read("manifest.json"))
+        form, version, revision = (document[name] for name in ("format", "version", "revision"))
         tables = {
-            str(name): Contents(tuple(map(str, told["columns"])), int(told["rows"]), str(told["sha256"]))
-            for name, told in about["tables"].items()
+            str(name): Contents(tuple(map(str, entry["columns"])), int(entry["rows"]), str(entry["sha256"]))
+            for name, entry in document["tables"].items()
         }
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
-        raise _broken(path, "it has no manifest") from None
+        raise _broken(path, "missing or invalid manifest") from None
     if form != FORMAT or not {_member(name) for name in tables} <= set(archive.namelist()):
-        raise _broken(path, "what its manifest names is not there")
+        raise _broken(path, "files named in the manifest are missing")
     if version != VERSION or str(revision) not in revisions():
         made = f"format {version!r:.60}, revision {revision!r:.60}"
-        raise InputError(f"{path}: was made by a newer version of occupair: {made}")
+        raise InputError(f"{path}: made by a newer version of occupair: {made}")
     return Manifest(str(revision), tables)
 
 
@@ -209,8 +209,8 @@ def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
 
 
 @contextmanager
-def _vanishing_if_new(store: Store) -> Iterator[None]:
-    """Leave no empty file behind when a store that was not there cannot be filled."""
+def _deleted_on_failure(store: Store) -> Iterator[None]:
+    """Delete the file of a store that did not exist before, if the restore fails."""
     file = Path(str(store.url.database))
     new = store.engine.name == "sqlite" and not file.exists()
     try:
@@ -223,14 +223,14 @@ def _vanishing_if_new(store: Store) -> Iterator[None]:
         raise
 
 
-def _make_room(connection: Connection, store: Store, *, replace: bool) -> None:
-    """Remove the tables of a store that is empty or may be replaced."""
+def _drop_tables(connection: Connection, store: Store, *, replace: bool) -> None:
+    """Drop the tables of a store that is empty or may be replaced."""
     tables = _reflected(connection)
     if check_revision(connection) is None and tables:
-        raise InputError(f"store {store}: has a table {min(tables)} that is not occupair's")
+        raise InputError(f"store {store}: table {min(tables)} was not created by occupair")
     filled = [name for name, table in tables.items() if connection.execute(select(table).limit(1)).first()]
     if filled and not replace:
-        raise InputError(f"store {store}: holds {filled[0]} already: give an empty one, or --replace")
+        raise InputError(f"store {store}: is not empty, it has {filled[0]}: use an empty store or --replace")
     for name in [*tables, "alembic_version"]:
         connection.execute(text(f"DROP TABLE IF EXISTS {name}"))
 
@@ -238,12 +238,12 @@ def _make_room(connection: Connection, store: Store, *, replace: bool) -> None:
 def _fill(
     connection: Connection, table: Table, contents: Contents, archive: zipfile.ZipFile, path: str | Path
 ) -> None:
-    """Put the rows of a backup into an empty table."""
+    """Insert the rows of a backup into an empty table."""
     if sorted(contents.columns) != sorted(table.c.keys()):
-        raise _broken(path, f"its {table.name} have other columns")
+        raise _broken(path, f"unexpected columns of {table.name}")
     fields = [_field(table.c[name]) for name in contents.columns]
-    rows = (_values(line, table.name, fields, path) for line in _lines(archive, table.name))
-    while some := list(islice(rows, _at_once(table))):
+    rows = (_parse_row(line, table.name, fields, path) for line in _lines(archive, table.name))
+    while some := list(islice(rows, _batch_size(table))):
         connection.execute(table.insert(), some)
     if connection.dialect.name == "postgresql" and "id" in table.c and contents.rows:
         sequence = func.pg_get_serial_sequence(table.name, "id")
@@ -256,19 +256,19 @@ def _field(column: Column[Any]) -> Field:
     return Field(column.name, kind, fits + ((type(None),) if column.nullable else ()))
 
 
-def _values(line: bytes, table: str, fields: Sequence[Field], path: str | Path) -> dict[str, Any]:
-    """Give a row with its names, each value of a kind that its column has."""
+def _parse_row(line: bytes, table: str, fields: Sequence[Field], path: str | Path) -> dict[str, Any]:
+    """Parse a row, and check the type of each value."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, list) or len(row) != len(fields):
-        raise _broken(path, f"{line!r:.60} is no row")
+        raise _broken(path, f"invalid row {line!r:.60}")
     values: dict[str, Any] = {}
     for value, field in zip(row, fields, strict=True):
         known = _from_base64(value) if field.kind is bytes else value
         if type(known) not in field.fits:
-            raise _broken(path, f"{field.name} of {table} cannot be {value!r:.60}")
+            raise _broken(path, f"invalid {field.name} of {table}: {value!r:.60}")
         values[field.name] = known
     return values
 
@@ -280,19 +280,19 @@ def _from_base64(value: object) -> bytes | None:
         return None
 
 
-# Both
+# ---- shared ----
 
 
 def _reflected(connection: Connection) -> dict[str, Table]:
-    """Give the tables as they are in the database, which may be of another revision."""
+    """Return the tables as they are in the database, which may have another revision."""
     metadata = MetaData()
     there = inspect(connection).get_table_names()
     metadata.reflect(connection, only=[name for name in TABLES if name in there])
     return {name: metadata.tables[name] for name in TABLES if name in there}
 
 
-def _at_once(table: Table) -> int:
-    """How many rows to hold in memory: models are large."""
+def _batch_size(table: Table) -> int:
+    """Return the number of rows to hold in memory: models are large."""
     return 1 if any(isinstance(column.type, LargeBinary) for column in table.c) else BATCH
 
 

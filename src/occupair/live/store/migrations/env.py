@@ -1,4 +1,4 @@
-"""Runs revisions over the connection that `engine.upgrade` gives, inside its transaction."""
+"""Runs migrations on the connection of `database.upgrade`, within its transaction."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from occupair.live.store.schema import metadata
 
 
 def run() -> None:
-    """Run the revisions that are asked for."""
+    """Run the requested revisions."""
     connection = context.config.attributes["connection"]
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
     context.run_migrations()
 
 
-if __name__ == "env_py":  # as alembic calls it; who only imports it runs nothing
+if __name__ == "env_py":  # run by alembic; a plain import runs nothing
     run()

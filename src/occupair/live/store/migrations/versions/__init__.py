@@ -1,1 +1,1 @@
-"""One file per revision of the schema."""
+"""Schema revisions, one file each."""

@@ -12,25 +12,25 @@ branch_labels = None
 depends_on = None
 
 
-def _words() -> sa.Text:
+def _text_type() -> sa.Text:
     return sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     op.create_table(
         "readings",
-        sa.Column("room", _words(), primary_key=True),
+        sa.Column("room", _text_type(), primary_key=True),
         sa.Column("time", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("co2", sa.Double),
         sa.Column("ventilation", sa.Double),
-        sa.Column("source", _words(), nullable=False),
+        sa.Column("source", _text_type(), nullable=False),
         sa.Column("received", sa.BigInteger, nullable=False),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "estimates",
-        sa.Column("room", _words(), primary_key=True),
+        sa.Column("room", _text_type(), primary_key=True),
         sa.Column("time", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("people", sa.Double),
         sa.Column("low", sa.Double),
@@ -39,12 +39,12 @@ def upgrade() -> None:
         sa.Column("co2", sa.Double),
         sa.Column("co2_smoothed", sa.Double),
         sa.Column("ventilation", sa.Double),
-        sa.Column("quality", _words(), nullable=False),
+        sa.Column("quality", _text_type(), nullable=False),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "labels",
-        sa.Column("room", _words(), primary_key=True),
+        sa.Column("room", _text_type(), primary_key=True),
         sa.Column("time", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("people", sa.Integer, nullable=False),
         sa.Column("entered", sa.BigInteger, nullable=False),
@@ -53,10 +53,10 @@ def upgrade() -> None:
     op.create_table(
         "models",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
-        sa.Column("room", _words(), nullable=False),
-        sa.Column("origin", _words(), nullable=False),
-        sa.Column("note", _words(), nullable=False),
-        sa.Column("sha256", _words(), nullable=False),
+        sa.Column("room", _text_type(), nullable=False),
+        sa.Column("origin", _text_type(), nullable=False),
+        sa.Column("note", _text_type(), nullable=False),
+        sa.Column("sha256", _text_type(), nullable=False),
         sa.Column("size", sa.BigInteger, nullable=False),
         sa.Column("created", sa.BigInteger, nullable=False),
         sa.Column("active", sa.Boolean, nullable=False),
@@ -71,6 +71,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them."""
+    """Drop the tables."""
     for table in ("models", "labels", "estimates", "readings"):
         op.drop_table(table)

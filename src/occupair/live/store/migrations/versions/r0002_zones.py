@@ -1,4 +1,4 @@
-"""Where midnight was when a room was last estimated."""
+"""The time zone in which each room was last estimated."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ branch_labels = None
 depends_on = None
 
 
-def _words() -> sa.Text:
+def _text_type() -> sa.Text:
     return sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table(
         "zones",
-        sa.Column("room", _words(), primary_key=True),
-        sa.Column("timezone", _words(), nullable=False),
+        sa.Column("room", _text_type(), primary_key=True),
+        sa.Column("timezone", _text_type(), nullable=False),
         sqlite_with_rowid=False,
     )
 

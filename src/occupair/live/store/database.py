@@ -1,9 +1,9 @@
-"""How the two databases are talked to: what they took is on the disk, and what they say is one line.
+"""Connections to SQLite and PostgreSQL: durable transactions, one-line errors, schema upgrades.
 
-SQLite runs in WAL mode with ``synchronous=FULL``: a transaction is in the file when it ends, and readers and
-the one writer do not wait for each other. Writers ask for their turn at the beginning of a transaction, so
-that they wait in line and never meet half-way. PostgreSQL connections are tried before they are used, so that
-a server which was away is found again.
+SQLite runs in WAL mode with ``synchronous=FULL``: a committed transaction is on disk, and readers and the
+one writer do not block each other. Writers lock the database at the start of a transaction, which rules out
+deadlocks between them. PostgreSQL connections are tested before use, so that a restarted server is found
+again.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from occupair.errors import InputError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-BUSY = 30.0
-"""How long a writer waits for its turn, and a caller for a free connection [s]."""
+BUSY_TIMEOUT = 30.0
+"""How long a writer waits for the lock, and a caller for a free connection [s]."""
 WAL_BYTES = 64_000_000
-"""What is kept of SQLite's log file when it is empty [bytes]."""
+"""Size to which SQLite truncates its log file [bytes]."""
 POSTGRES: dict[str, Any] = {
     "application_name": "occupair",
     "connect_timeout": 5,  # [s]
@@ -38,17 +38,17 @@ POSTGRES: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,  # [ms]
 }
-"""What a URL may say otherwise: a server that does not answer is given up after some twenty seconds."""
+"""Defaults that a URL may override. An unresponsive server is given up after some twenty seconds."""
 _UPGRADE_KEY = 0x0CC0_9A12
-_upgrading = threading.Lock()  # alembic holds what it works on for the whole process
+_upgrading = threading.Lock()  # alembic keeps its context per process
 
 
 class StoreError(OSError):
-    """The database cannot do it now: one line that says which one and what it said, without its password."""
+    """The database is unavailable or failed: one line with the store and the error, without its password."""
 
 
-def read_url(url: str) -> URL:
-    """Read where a store is.
+def parse_url(url: str) -> URL:
+    """Parse the URL of a store.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def read_url(url: str) -> URL:
 
     Examples
     --------
-    >>> read_url("postgresql://ann:secret@db/rooms")
+    >>> parse_url("postgresql://ann:secret@db/rooms")
     postgresql+psycopg://ann:***@db/rooms
     """
     try:
@@ -71,18 +71,18 @@ def read_url(url: str) -> URL:
         return plain.set(drivername="postgresql+psycopg", password=password)
     if parsed.drivername not in ("sqlite", "sqlite+pysqlite"):
         rule = "store must be sqlite:///FILE or postgresql://USER@HOST/DATABASE"
-        raise InputError(f"{rule}, got one that begins with {parsed.drivername}:")
+        raise InputError(f"{rule}, got a URL that starts with {parsed.drivername}:")
     if parsed.database in (None, "", ":memory:") or str(parsed.database).startswith("file:"):
         raise InputError("store must name a file, such as sqlite:///rooms.db")
     return parsed.set(drivername="sqlite")
 
 
-def shown(url: URL) -> str:
-    """Write a URL for people: without password, and without options, which could hold one.
+def format_url(url: URL) -> str:
+    """Format a URL without its password and without options, which may contain one.
 
     Examples
     --------
-    >>> shown(read_url("postgresql://ann:secret@db/rooms?sslpassword=secret"))
+    >>> format_url(parse_url("postgresql://ann:secret@db/rooms?sslpassword=secret"))
     'postgresql://ann@db/rooms'
     """
     plain = url.set(drivername=url.get_backend_name(), query={})
@@ -90,21 +90,21 @@ def shown(url: URL) -> str:
 
 
 def open_engine(url: URL) -> Engine:
-    """Make the engine of a store; it connects when it is used."""
+    """Create the SQLAlchemy engine of a store. It connects on first use."""
     common: dict[str, Any] = {
         "hide_parameters": True,
         "pool_size": 8,
         "max_overflow": 40,
-        "pool_timeout": BUSY,
+        "pool_timeout": BUSY_TIMEOUT,
     }
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": BUSY}, **common)
+        engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT}, **common)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    wanted = {name: value for name, value in POSTGRES.items() if name not in url.query}
+    options = {name: value for name, value in POSTGRES.items() if name not in url.query}
     try:
-        engine = create_engine(url, connect_args=wanted, pool_pre_ping=True, **common)
+        engine = create_engine(url, connect_args=options, pool_pre_ping=True, **common)
     except ImportError:
         raise InputError("store: PostgreSQL needs psycopg: pip install 'occupair[postgres]'") from None
     event.listen(engine, "connect", _set_up_postgres)
@@ -112,39 +112,39 @@ def open_engine(url: URL) -> Engine:
 
 
 @contextmanager
-def one_line(url: URL) -> Iterator[None]:
-    """Turn whatever a database says into one line."""
+def store_errors(url: URL) -> Iterator[None]:
+    """Raise database errors as a one-line StoreError."""
     try:
         yield
     except SQLAlchemyError as error:
-        said = str(error.orig if isinstance(error, DBAPIError) and error.orig else error)
+        message = str(error.orig if isinstance(error, DBAPIError) and error.orig else error)
         if url.password:
-            said = said.replace(str(url.password), "***")
-        line = " ".join(said.split())
-        raise StoreError(f"store {shown(url)}: {line[:300]}") from None
+            message = message.replace(str(url.password), "***")
+        line = " ".join(message.split())
+        raise StoreError(f"store {format_url(url)}: {line[:300]}") from None
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """Give a connection that reads one state of the store, whatever is written meanwhile."""
+    """Yield a connection that reads one snapshot of the store."""
     level = (
         {} if engine.name == "sqlite" else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     )
-    with one_line(engine.url), engine.connect() as connection:
+    with store_errors(engine.url), engine.connect() as connection:
         yield connection.execution_options(**level)
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """Give a connection in a transaction that is all there at the end, on the disk, or not at all."""
-    with one_line(engine.url), engine.connect() as connection:
+    """Yield a connection in a transaction that is committed to disk at the end, or rolled back."""
+    with store_errors(engine.url), engine.connect() as connection:
         connection = connection.execution_options(occupair_writes=True)
         with connection.begin():
             yield connection
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Bring the tables to a revision, inside the transaction of ``connection``."""
+    """Upgrade the tables to a revision, within the transaction of ``connection``."""
     if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
         connection.execute(select(func.pg_advisory_xact_lock(_UPGRADE_KEY)))
     config = _config()
@@ -155,16 +155,24 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 
 
 def check_revision(connection: Connection) -> str | None:
-    """Give the revision of the tables, None if there are none; refuse one that we do not know."""
+    """Return the schema revision, None for an empty database.
+
+    Raises
+    ------
+    StoreError
+        If the revision is unknown to this version of occupair.
+    """
     revision = MigrationContext.configure(connection).get_current_revision()
     if revision is not None and revision not in revisions():
-        where = shown(connection.engine.url)
-        raise StoreError(f"store {where}: is not occupair's, or of a newer version (revision {revision!r})")
+        where = format_url(connection.engine.url)
+        raise StoreError(
+            f"store {where}: was not made by occupair, or by a newer version (revision {revision!r})"
+        )
     return revision
 
 
 def revisions() -> set[str]:
-    """Give the revisions that this version knows."""
+    """Return the schema revisions that this version of occupair knows."""
     return {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
 
 
@@ -175,15 +183,15 @@ def _config() -> Config:
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where we say so, also those that read
-    connection.execute(f"PRAGMA busy_timeout = {int(BUSY * 1000)}")
+    connection.isolation_level = None  # transactions start explicitly, read transactions included
+    connection.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT * 1000)}")
     _turn_on_wal(connection)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
 
 
 def _turn_on_wal(connection: sqlite3.Connection) -> None:
-    """Switch a new file to WAL mode; SQLite does not wait here when another process does the same."""
+    """Switch a new file to WAL mode, with retries: SQLite ignores its busy timeout here."""
     for _ in range(100):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -201,7 +209,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _set_up_postgres(connection: Any, _record: object) -> None:
-    """Wait for the disk at the end of a transaction, even where the server was told not to."""
+    """Make commits wait for the disk even if the server is configured otherwise."""
     setting = "synchronous_commit"
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,27 +1,30 @@
-"""Messages as rows of the tables and back, and the statements that put rows in."""
+"""Conversion between messages and table rows, and the statements that insert rows.
+
+Unknown values are stored as NULL, never as NaN.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Table, and_, func, or_
 from sqlalchemy.dialects import postgresql, sqlite
 
+from occupair.errors import InputError
 from occupair.live.messages import EstimateRecord, Quality, Reading, to_microseconds, to_time
 from occupair.live.store import schema
-from occupair.live.store.values import check_texts, to_number
 from occupair.room.lags import PUBLISHED_FIELD
 
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert
-FILLED = ("co2", "ventilation")
+VALUE_COLUMNS = ("co2", "ventilation")
 
 
 def reading_rows(readings: Sequence[Reading]) -> list[Values]:
-    """Give rows in the order of their key, so that writers never wait for each other in a circle.
+    """Return the rows of readings, sorted by key so that concurrent writers cannot deadlock.
 
-    Readings of one room and time become one row, in which the first known value stays.
+    Readings of the same room and time become one row with the first known value of each column.
     """
     check_texts("room", {reading.room for reading in readings})
     check_texts("source", {reading.source for reading in readings})
@@ -36,14 +39,14 @@ def reading_rows(readings: Sequence[Reading]) -> list[Values]:
             "received": to_microseconds(reading.received),
         }
         first = rows.setdefault((row["room"], row["time"]), row)
-        for name in FILLED:
+        for name in VALUE_COLUMNS:
             if first[name] is None:
                 first[name] = row[name]
     return [rows[key] for key in sorted(rows)]
 
 
 def estimate_rows(estimates: Sequence[EstimateRecord]) -> list[Values]:
-    """Give rows in the order of their key; of those of one room and time, the last."""
+    """Return the rows of estimates, sorted by key; of the same room and time, the last one."""
     check_texts("room", {estimate.room for estimate in estimates})
     rows: dict[tuple[str, int], Values] = {}
     for estimate in estimates:
@@ -64,12 +67,12 @@ def estimate_rows(estimates: Sequence[EstimateRecord]) -> list[Values]:
 
 
 def to_reading(row: Row[Any]) -> Reading:
-    """Give the reading of a row."""
+    """Return the reading in a row."""
     return Reading(row.room, to_time(row.time), row.co2, row.ventilation, row.source, to_time(row.received))
 
 
-def to_estimated(row: Row[Any]) -> EstimateRecord:
-    """Give the estimate of a row."""
+def to_estimate(row: Row[Any]) -> EstimateRecord:
+    """Return the estimate in a row."""
     nan = float("nan")
     return EstimateRecord(
         room=row.room,
@@ -85,20 +88,20 @@ def to_estimated(row: Row[Any]) -> EstimateRecord:
     )
 
 
-def fill(dialect: str) -> Insert:
-    """Insert readings; of one that is there, fill in what was not known."""
+def insert_readings(dialect: str) -> Insert:
+    """Return a statement that inserts readings, and fills in unknown values of existing ones."""
     table = schema.readings
     statement = insert_into(table, dialect)
-    new = {name: statement.excluded[name] for name in FILLED}
+    new = {name: statement.excluded[name] for name in VALUE_COLUMNS}
     return statement.on_conflict_do_update(
         index_elements=[table.c.room, table.c.time],
-        set_={name: func.coalesce(table.c[name], new[name]) for name in FILLED},
-        where=or_(*(and_(table.c[name].is_(None), new[name].is_not(None)) for name in FILLED)),
+        set_={name: func.coalesce(table.c[name], new[name]) for name in VALUE_COLUMNS},
+        where=or_(*(and_(table.c[name].is_(None), new[name].is_not(None)) for name in VALUE_COLUMNS)),
     )
 
 
-def replace(table: Table, dialect: str) -> Insert:
-    """Insert rows; one that is there is replaced."""
+def upsert(table: Table, dialect: str) -> Insert:
+    """Return a statement that inserts rows, and replaces existing ones."""
     statement = insert_into(table, dialect)
     keys = list(table.primary_key.columns)
     others = [column.name for column in table.c if not column.primary_key]
@@ -108,5 +111,30 @@ def replace(table: Table, dialect: str) -> Insert:
 
 
 def insert_into(table: Table, dialect: str) -> Insert:
-    """Begin an insert that knows what to do when a row is there."""
+    """Return an insert statement that supports ON CONFLICT."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def to_number(value: float | None) -> float | None:
+    """Return a number, or None if it is unknown or NaN."""
+    return None if value is None or value != value else float(value)
+
+
+def check_texts(name: str, texts: Iterable[str]) -> None:
+    r"""Raise an InputError for text that PostgreSQL cannot store.
+
+    Examples
+    --------
+    >>> check_texts("room", ["lab", "kitchen\0"])
+    Traceback (most recent call last):
+        ...
+    occupair.errors.InputError: room must be valid Unicode text without null characters, got 'kitchen\x00'
+    """
+    for text in texts:
+        try:
+            text.encode()
+            valid = "\0" not in text
+        except UnicodeEncodeError:
+            valid = False
+        if not valid:
+            raise InputError(f"{name} must be valid Unicode text without null characters, got {text!r}")

@@ -1,30 +1,33 @@
-"""Many read and write the store at once: none waits for ever, and none sees half of a write."""
+"""Concurrent readers and writers: no deadlocks and no partial writes."""
 
 import random
 import threading
 
-from live.store_parts import at, in_threads, thought, told
+from live.store_helpers import at, estimate, in_threads, reading
 
 from occupair.live.messages import Label
 
 
-def test_readers_see_whole_writes_while_one_writes(store):
+def test_readers_never_see_partial_writes(store):
     done = threading.Event()
 
     def write():
         try:
             for k in range(20):
-                store.write([told(minute=k + n / 50, co2=float(k)) for n in range(50)], [thought(minute=k)])
+                store.write(
+                    [reading(minute=k + n / 50, co2=float(k)) for n in range(50)],
+                    [estimate(minute=k)],
+                )
         finally:
             done.set()
 
     def read():
         seen = 0
         while not done.is_set():
-            kept = store.readings("lab", None, None)
-            assert len(kept) % 50 == 0
-            assert len(kept) >= seen  # and none that was there is gone
-            seen = len(kept)
+            stored = store.readings("lab", None, None)
+            assert len(stored) % 50 == 0
+            assert len(stored) >= seen  # and nothing has disappeared
+            seen = len(stored)
             store.newest_readings()
 
     in_threads([write, read, read])
@@ -32,7 +35,7 @@ def test_readers_see_whole_writes_while_one_writes(store):
     assert len(store.estimates("lab", None, None, limit=99)) == 20
 
 
-def test_writers_wait_in_line(store):
+def test_concurrent_writers_do_not_deadlock(store):
     rooms = [f"room {n}" for n in range(40)]
 
     def write(which):
@@ -40,7 +43,8 @@ def test_writers_wait_in_line(store):
         for k in range(10):
             order = draw.sample(rooms, len(rooms))
             store.write(
-                [told(room, k, co2=float(which)) for room in order], [thought(room, k) for room in order]
+                [reading(room, k, co2=float(which)) for room in order],
+                [estimate(room, k) for room in order],
             )
 
     def label():

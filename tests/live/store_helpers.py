@@ -1,4 +1,4 @@
-"""What the tests of the store need around it: rows, a newer version, processes and threads beside."""
+"""Helpers for tests of the store: sample messages, a newer schema, child processes, threads."""
 
 import datetime as dt
 import subprocess
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from occupair.live.messages import EstimateRecord, Quality, Reading
-from occupair.live.store import engine
+from occupair.live.store import database
 
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
 
@@ -17,11 +17,11 @@ def at(minute: float) -> dt.datetime:
     return EIGHT + dt.timedelta(minutes=minute)
 
 
-def told(room="lab", minute=0.0, co2=None, ventilation=None, source="mqtt", received=1.0) -> Reading:
+def reading(room="lab", minute=0.0, co2=None, ventilation=None, source="mqtt", received=1.0) -> Reading:
     return Reading(room, at(minute), co2, ventilation, source, at(minute + received))
 
 
-def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> EstimateRecord:
+def estimate(room="lab", minute=0.0, people: float | None = 2.0, **others) -> EstimateRecord:
     values = {
         "low": 1.0,
         "high": 3.5,
@@ -36,11 +36,11 @@ def thought(room="lab", minute=0.0, people: float | None = 2.0, **others) -> Est
 
 
 def newer_version(monkeypatch, folder: Path) -> None:
-    """Make this a version of occupair whose schema is one revision further."""
+    """Pretend to be a version of occupair with one more schema revision."""
     versions = folder / "migrations/versions"
     versions.mkdir(parents=True)
-    for path in [*engine.MIGRATIONS.glob("*.py"), *engine.MIGRATIONS.glob("versions/*.py")]:
-        (folder / "migrations" / path.relative_to(engine.MIGRATIONS)).write_text(path.read_text())
+    for path in [*database.MIGRATIONS.glob("*.py"), *database.MIGRATIONS.glob("versions/*.py")]:
+        (folder / "migrations" / path.relative_to(database.MIGRATIONS)).write_text(path.read_text())
     (versions / "r9999_next.py").write_text(
         "from alembic import op\nimport sqlalchemy as sa\n"
         "revision, down_revision, branch_labels, depends_on = '9999', '0002', None, None\n"
@@ -48,28 +48,28 @@ def newer_version(monkeypatch, folder: Path) -> None:
         "    op.add_column('labels', sa.Column('by', sa.Text))\n"
         "    op.execute(\"UPDATE labels SET by = 'unknown'\")\n"
     )
-    monkeypatch.setattr(engine, "MIGRATIONS", folder / "migrations")
+    monkeypatch.setattr(database, "MIGRATIONS", folder / "migrations")
 
 
-def child(code: str, *arguments: str) -> subprocess.Popen:
+def start_child(code: str, *arguments: str) -> subprocess.Popen:
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([sys.executable, "-W", "error", "-c", code, *arguments], text=True, **pipes)
 
 
 def in_threads(calls: Sequence) -> None:
-    """Run calls at the same time, and raise what one of them raised."""
-    raised = []
+    """Run calls in parallel threads, and raise the first error of any."""
+    errors = []
 
     def run(call):
         try:
             call()
         except BaseException as error:  # noqa: BLE001
-            raised.append(error)
+            errors.append(error)
 
     threads = [threading.Thread(target=run, args=(call,)) for call in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if raised:
-        raise raised[0]
+    if errors:
+        raise errors[0]

@@ -1,4 +1,4 @@
-"""What the store refuses, in one line without a password: rows, URLs and files."""
+"""Invalid rows, URLs and files: one-line errors without passwords."""
 
 import datetime as dt
 import sys
@@ -8,29 +8,38 @@ from dataclasses import replace
 import pytest
 from live import postgres
 from live.postgres import PASSWORD, need_postgres
-from live.store_parts import EIGHT, thought, told
+from live.store_helpers import EIGHT, estimate, reading
 
 from occupair.errors import InputError
 from occupair.live.messages import Label
 from occupair.live.store import Store, StoreError
 
-REFUSED = [
+INVALID = [
     (
-        lambda s: s.write([replace(told(), time=dt.datetime(2024, 1, 8))], []),
+        lambda s: s.write([replace(reading(), time=dt.datetime(2024, 1, 8))], []),
         "time must have a time zone, got 2024-01",
     ),
     (
         lambda s: s.readings("lab", dt.datetime(2024, 1, 8), None),
         "time must have a time zone, got 2024-01-08T00:00",
     ),
-    (lambda s: s.write([told("a\0b")], []), r"room must be text of real characters, got 'a\\x00b'"),
-    (lambda s: s.write([], [thought("\ud800")]), r"room must be text of real characters, got '\\ud800'"),
-    (lambda s: s.readings("\0", None, None), "room must be text of real characters"),
-    (lambda s: s.models("\0"), "room must be text of real characters"),
-    (lambda s: s.active_model("\0"), "room must be text of real characters"),
-    (lambda s: s.forget("\0"), "room must be text of real characters"),
-    (lambda s: s.remove_label("\0", EIGHT), "room must be text of real characters"),
-    (lambda s: s.add_model("lab", b"", origin="file", note="\0"), "note must be text of real characters"),
+    (
+        lambda s: s.write([reading("a\0b")], []),
+        r"room must be valid Unicode text without null characters, got 'a\\x00b'",
+    ),
+    (
+        lambda s: s.write([], [estimate("\ud800")]),
+        r"room must be valid Unicode text without null characters, got '\\ud800'",
+    ),
+    (lambda s: s.readings("\0", None, None), "room must be valid Unicode text"),
+    (lambda s: s.models("\0"), "room must be valid Unicode text"),
+    (lambda s: s.active_model("\0"), "room must be valid Unicode text"),
+    (lambda s: s.forget("\0"), "room must be valid Unicode text"),
+    (lambda s: s.remove_label("\0", EIGHT), "room must be valid Unicode text"),
+    (
+        lambda s: s.add_model("lab", b"", origin="file", note="\0"),
+        "note must be valid Unicode text",
+    ),
     (
         lambda s: s.add_model("lab", b"", origin="web"),
         "origin must be one of file, upload, trained, got 'web'",
@@ -44,39 +53,39 @@ REFUSED = [
 ]
 
 
-def test_what_cannot_be_kept_is_refused(store):
-    for ask, said in REFUSED:
-        with pytest.raises(InputError, match=said):
-            ask(store)
+def test_invalid_arguments_are_rejected(store):
+    for call, message in INVALID:
+        with pytest.raises(InputError, match=message):
+            call(store)
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("nonsense", "store must be sqlite:///FILE or postgresql://USER@HOST/DATABASE"),
         (
             "postgresql://ann:secret@db:port/rooms",
             "store must be sqlite:///FILE or postgresql://USER@HOST/DATABASE",
         ),
-        ("mysql://ann:secret@db/rooms", "got one that begins with mysql:"),
-        ("sqlite+aiosqlite:///rooms.db", r"got one that begins with sqlite\+aiosqlite:"),
+        ("mysql://ann:secret@db/rooms", "got a URL that starts with mysql:"),
+        ("sqlite+aiosqlite:///rooms.db", r"got a URL that starts with sqlite\+aiosqlite:"),
         ("sqlite://", "store must name a file, such as sqlite:///rooms.db"),
         ("sqlite:///:memory:", "store must name a file"),
     ],
 )
-def test_urls_that_are_none(url, said):
-    with pytest.raises(InputError, match=said) as caught:
+def test_invalid_url_is_rejected(url, message):
+    with pytest.raises(InputError, match=message) as caught:
         Store(url)
     assert "secret" not in str(caught.value)
 
 
-def test_a_driver_that_is_missing_is_named(monkeypatch):
+def test_missing_driver_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match=r"PostgreSQL needs psycopg: pip install 'occupair\[postgres\]'"):
         Store("postgresql://ann@db/rooms")
 
 
-def test_nothing_that_is_shown_has_the_password():
+def test_password_is_never_shown():
     for url in (
         "postgres://ann:secret@127.0.0.1:1/rooms",
         "postgresql://ann@127.0.0.1:1/rooms?password=secret",
@@ -94,7 +103,7 @@ def test_nothing_that_is_shown_has_the_password():
 
 
 @need_postgres
-def test_a_wrong_password_is_not_told():
+def test_wrong_password_is_not_shown():
     url = postgres.shared_server().database().replace(PASSWORD, "guessed")
     with closing(Store(url)) as store:
         with pytest.raises(StoreError, match='password authentication failed for user "occupair"') as caught:
@@ -102,13 +111,13 @@ def test_a_wrong_password_is_not_told():
         assert "guessed" not in str(caught.value)
 
 
-def test_files_that_cannot_be_a_store(tmp_path):
+def test_invalid_file_is_a_one_line_error(tmp_path):
     (tmp_path / "notes.txt").write_text("no database at all, but long enough to be one " * 50)
-    for name, said in [
+    for name, message in [
         ("notes.txt", "file is not a database"),
         ("no/such/folder.db", "unable to open database file"),
     ]:
         with closing(Store(f"sqlite:///{tmp_path / name}")) as store:
-            with pytest.raises(StoreError, match=f"^store sqlite:///{tmp_path / name}: {said}$"):
+            with pytest.raises(StoreError, match=f"^store sqlite:///{tmp_path / name}: {message}$"):
                 store.migrate()
             assert not store.ping()

@@ -1,19 +1,18 @@
-"""The store keeps what rooms are taught by: labels and models."""
+"""Labels, models and time zones in the store."""
 
 import datetime as dt
 import hashlib
 from dataclasses import replace
 
 import pytest
-from live.store_parts import at, thought, told
+from live.store_helpers import at, estimate, reading
 
 from occupair.errors import InputError
 from occupair.live.messages import Label
-from occupair.live.store import DamagedModel, schema
-from occupair.live.store import store as store_module
+from occupair.live.store import DamagedModel, model_store, schema
 
 
-def test_labels(store):
+def test_labels_are_added_replaced_and_removed(store):
     first, second = Label("lab", at(0), 3, at(1)), Label("lab", at(9), 0, at(9))
     store.add_label(second)
     store.add_label(first)
@@ -27,7 +26,7 @@ def test_labels(store):
     assert len(store.labels("other")) == 1
 
 
-def test_models(store):
+def test_models_are_added_and_activated(store):
     data = bytes(range(256)) * 500
     before = dt.datetime.now(dt.UTC)
     first = store.add_model("lab", data, origin="file", note="from lab.npz")
@@ -65,44 +64,45 @@ def test_models(store):
     assert store.active_model("other") == (other, b"x")
 
 
-def test_a_model_is_added_and_used_in_one_transaction(store, monkeypatch):
+def test_model_is_added_and_activated_in_one_transaction(store, monkeypatch):
     first = store.add_model("lab", b"1", origin="file", activate=True)
     assert store.active_model("lab") == (first, b"1")
     second = store.add_model("lab", b"2", origin="file", activate=True)
     assert [(one.id, one.active) for one in store.models("lab")] == [(first, False), (second, True)]
 
-    def end(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store_module, "_activate", end)
+    monkeypatch.setattr(model_store, "activate_model", interrupt)
     with pytest.raises(KeyboardInterrupt):
         store.add_model("lab", b"3", origin="file", activate=True)
     assert [(one.id, one.active) for one in store.models("lab")] == [(first, False), (second, True)]
 
 
-def test_a_damaged_model_is_not_given_out(store):
+def test_damaged_model_is_reported(store):
     version = store.add_model("lab", b"good", origin="file")
     store.activate("lab", version)
     with store.engine.begin() as connection:
         connection.execute(schema.models.update().values(data=b"evil"))
-    for ask in (lambda: store.active_model("lab"), lambda: store.model("lab", version)):
-        with pytest.raises(
-            DamagedModel, match=f"model {version} of room 'lab' is damaged, its sha256 differs"
-        ):
-            ask()
+    for load in (lambda: store.active_model("lab"), lambda: store.model("lab", version)):
+        with pytest.raises(DamagedModel, match=f"model {version} of room 'lab' is damaged: its checksum"):
+            load()
 
 
-def test_forgetting_goes_back_to_the_newest_file(store):
-    kept = [store.add_model("lab", data, origin="file") for data in (b"1", b"2")]
+def test_forget_activates_the_newest_model_file(store):
+    from_files = [store.add_model("lab", data, origin="file") for data in (b"1", b"2")]
     for origin in ("upload", "trained"):
         store.activate("lab", store.add_model("lab", b"3", origin=origin))
     other = store.add_model("other", b"4", origin="trained")
     store.activate("other", other)
     for room in ("lab", "other"):
         store.add_label(Label(room, at(0), 3, at(1)))
-    store.write([told(co2=500.0)], [thought()])
+    store.write([reading(co2=500.0)], [estimate()])
     store.forget("lab")
-    assert [(model.id, model.active) for model in store.models("lab")] == [(kept[0], False), (kept[1], True)]
+    assert [(model.id, model.active) for model in store.models("lab")] == [
+        (from_files[0], False),
+        (from_files[1], True),
+    ]
     assert store.labels("lab") == []
     assert len(store.readings("lab", None, None)) == len(store.estimates("lab", None, None, limit=9)) == 1
     assert store.active_model("other") == (other, b"4")
@@ -110,27 +110,30 @@ def test_forgetting_goes_back_to_the_newest_file(store):
     store.forget("other")
     assert store.active_model("other") is None
     assert store.models("other") == []
-    assert store.add_model("other", b"5", origin="trained") > other  # a number is not given twice
+    assert store.add_model("other", b"5", origin="trained") > other  # versions are not reused
 
 
-def test_what_another_model_said_goes_with_it(store):
+def test_activating_a_model_deletes_the_newest_estimate(store):
     def times():
         return [one.time for one in store.estimates("lab", None, None, limit=9)]
 
-    store.write([told(co2=500.0)], [thought(minute=k, people=1.0) for k in range(6)] + [thought("hall", 5)])
+    store.write(
+        [reading(co2=500.0)],
+        [estimate(minute=k, people=1.0) for k in range(6)] + [estimate("hall", 5)],
+    )
     store.add_model("lab", b"one", origin="upload")
     assert times() == [at(k) for k in range(6)]
     store.add_model("lab", b"two", origin="file", activate=True)
-    assert times() == [at(k) for k in range(5)], "the newest tells that the day is to be said anew"
+    assert times() == [at(k) for k in range(5)]  # the missing one tells that today is to be estimated again
     store.add_model("attic", b"one", origin="file", activate=True)
-    store.write([], [thought(minute=2, people=2.0)], cleared={"lab": at(1)})
-    said = store.estimates("lab", None, None, limit=9)
-    assert [(one.time, one.people) for one in said] == [(at(0), 1.0), (at(2), 2.0)]
+    store.write([], [estimate(minute=2, people=2.0)], cleared={"lab": at(1)})
+    stored = store.estimates("lab", None, None, limit=9)
+    assert [(one.time, one.people) for one in stored] == [(at(0), 1.0), (at(2), 2.0)]
     assert len(store.estimates("hall", None, None, limit=9)) == 1
     assert len(store.readings("lab", None, None)) == 1
 
 
-def test_zones_are_kept(store):
+def test_time_zones_are_stored(store):
     assert store.zones() == {}
     store.set_zones({})
     store.set_zones({"lab": "Europe/Berlin", "hall": "UTC"})

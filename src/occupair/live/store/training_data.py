@@ -1,0 +1,112 @@
+"""Training data of a room: its readings on the grid, as in the live service, with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
+from occupair.errors import InputError
+from occupair.live.rooms.reading_grid import VENTILATION_HOLD
+from occupair.live.store import schema
+from occupair.live.store.database import reading
+from occupair.live.store.row_conversion import check_texts
+from occupair.readings.grid import MINUTE, check_grid_options, put_on_grid
+from occupair.readings.source import Source
+from occupair.readings.time_zones import parse_time_zone
+
+if TYPE_CHECKING:
+    from occupair.live.store.store import Store
+
+Times = NDArray[np.int64]  # [us] since 1970
+Numbers = NDArray[np.float64]
+
+
+def training_readings(
+    store: Store, room: str, timezone: str, *, hold: float, interval: float | None
+) -> pd.DataFrame:
+    """Return the readings of a room on a grid, with the occupancy near labels.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    room : str
+        Room id.
+    timezone : str
+        The room's time zone; days start at local midnight.
+    hold : float
+        A label applies to readings up to this long before and after it [min].
+    interval : float, optional
+        Interval of the grid [min]; None takes the most common one of the readings.
+
+    Returns
+    -------
+    DataFrame
+        ``co2`` [ppm], ``ventilation`` [0..1] if there is any, and ``occupancy`` [people]: that of the nearest
+        label, the earlier one of two equally near, NaN if none is near enough. As in the live service,
+        implausible CO2 is missing, ventilation is held for up to a day, and rows with unknown ventilation are
+        dropped.
+    """
+    zone = parse_time_zone(timezone)
+    check_grid_options(interval, 10.0)
+    check_texts("room", [room])
+    if not 0 <= hold < float("inf"):
+        raise InputError(f"hold must be 0 min or more, got {hold}")
+    time, co2, ventilation, label_times, people = _read(store, room)
+    source = Source(f"room {room!r} in the store")
+    plausible = (co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2)
+    if not plausible.any():
+        raise source.error("has no CO2 reading")
+    times = pd.DatetimeIndex(time[plausible].view("datetime64[us]")).tz_localize("UTC").tz_convert(zone)
+    readings = put_on_grid(
+        pd.DataFrame({"co2": co2[plausible]}, index=times), interval=interval, source=source
+    )
+    grid_times = np.asarray(pd.DatetimeIndex(readings.index).as_unit("us").asi8)
+    known = ~np.isnan(ventilation)
+    if known.any():
+        readings["ventilation"] = _hold(grid_times, time[known], ventilation[known])
+    readings["occupancy"] = _nearest(grid_times, label_times, people, hold)
+    return readings.dropna(subset=[name for name in readings.columns if name != "occupancy"]).rename_axis(
+        "time"
+    )
+
+
+def _read(store: Store, room: str) -> tuple[Times, Numbers, Numbers, Times, Numbers]:
+    """Read time [us], CO2 and ventilation of readings, time [us] and people of labels; NaN if unknown."""
+    columns, labels = schema.readings.c, schema.labels.c
+    chosen = select(columns.time, columns.co2, columns.ventilation).where(columns.room == room)
+    head_counts = select(labels.time, labels.people).where(labels.room == room)
+    with reading(store.engine) as connection:
+        readings = connection.execute(chosen.order_by(columns.time)).all()
+        counts = connection.execute(head_counts.order_by(labels.time)).all()
+    return (*_columns(readings, 2), *_columns(counts, 1))
+
+
+def _columns(rows: Sequence[Sequence[Any]], n_values: int) -> tuple[Any, ...]:
+    """Return times [us] and ``n_values`` columns of values."""
+    times = np.array([row[0] for row in rows], dtype=np.int64)
+    values = (np.array([row[k] for row in rows], dtype=np.float64) for k in range(1, n_values + 1))
+    return (times, *values)
+
+
+def _hold(grid_times: Times, times: Times, values: Numbers) -> Numbers:
+    """Return the last value at or before each grid time, NaN if it is older than ``VENTILATION_HOLD``."""
+    index = np.searchsorted(times, grid_times, side="right") - 1
+    fresh = (index >= 0) & (grid_times - times[index] <= VENTILATION_HOLD * MINUTE)
+    return np.where(fresh, values[index], np.nan)
+
+
+def _nearest(grid_times: Times, times: Times, values: Numbers, hold: float) -> Numbers:
+    """Return the value nearest to each grid time, NaN if it is more than ``hold`` [min] away."""
+    if times.size == 0:
+        return np.full(grid_times.size, np.nan)
+    after = np.minimum(np.searchsorted(times, grid_times), times.size - 1)
+    before = np.maximum(after - 1, 0)
+    index = np.where(np.abs(times[after] - grid_times) < np.abs(grid_times - times[before]), after, before)
+    return np.where(np.abs(times[index] - grid_times) <= hold * MINUTE, values[index], np.nan)
