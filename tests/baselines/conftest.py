@@ -1,4 +1,4 @@
-"""Every baseline, small, trained on three days of the slow office."""
+"""Small versions of the baselines, trained on three days of the slow office."""
 
 import pytest
 
@@ -14,18 +14,18 @@ SMALL = {
 
 @pytest.fixture(scope="session")
 def make():
-    """Make a small baseline by name."""
+    """Create a small baseline by name."""
     return lambda name, **settings: BASELINES[name](**(SMALL.get(name, {}) | settings))
 
 
 @pytest.fixture(scope="session")
 def trained(make, slow_office):
-    """A baseline by name and lag, trained once."""
-    kept = {}
+    """A trained baseline by name and lag, trained once per session."""
+    models = {}
 
     def get(name, lag=0):
-        if (name, lag) not in kept:
-            kept[name, lag] = make(name, lag=lag).fit(slow_office.iloc[: 3 * 288])
-        return kept[name, lag]
+        if (name, lag) not in models:
+            models[name, lag] = make(name, lag=lag).fit(slow_office.iloc[: 3 * 288])
+        return models[name, lag]
 
     return get

@@ -1,4 +1,4 @@
-"""Baselines of the room's air, on data that their own model made, and against dense algebra."""
+"""Baselines with a CO2 model, on data simulated with that model and against dense algebra."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ GAIN, DECAY = 0.8, (0.004, 0.03, 0.02)
 
 
 def steps(rng, length=1440, last=9):
-    """People that change every hour, ventilation every 90 minutes; both are 0 at first."""
+    """People that change every hour and ventilation that changes every 90 min, both starting at 0."""
     people = np.repeat(rng.integers(0, last + 1, length // 60), 60)
     ventilation = np.repeat(rng.uniform(0, 1, length // 90), 90)
     people[:60], ventilation[:90] = 0, 0
@@ -42,7 +42,7 @@ def room_of(model_step, dates=("2024-01-08", "2024-01-09", "2024-01-10")):
 
 @pytest.fixture(scope="module")
 def own_room():
-    """CO2[k] = CO2[k-1] + g n[k-1] - k(v[k-1]) (CO2[k-1] - 400): what the linear model says, per minute."""
+    """A room that follows the linear model: CO2[k] = CO2[k-1] + g n[k-1] - k(v[k-1]) (CO2[k-1] - 400)."""
 
     def step(co2, people, v, k):
         decay = DECAY[0] + DECAY[1] * v[k - 1] + DECAY[2] * v[k - 1] ** 2
@@ -51,7 +51,7 @@ def own_room():
     return room_of(step)
 
 
-def parts(readings):
+def split(readings):
     days, people = [], []
     for _, one in readings.groupby(readings.index.date):
         days.append(Day(one.index, one["co2"].to_numpy(), one["ventilation"].to_numpy(), 1.0))
@@ -59,10 +59,10 @@ def parts(readings):
     return days, people
 
 
-def test_the_mass_balance_recovers_its_coefficients():
+def test_mass_balance_recovers_its_coefficients():
     a, b, c, d = 1.5, 0.01, 0.05, 0.02
 
-    def step(co2, people, v, k):  # the balance solved for CO2[k], with the mean ventilation of two readings
+    def step(co2, people, v, k):  # the balance solved for CO2[k], with ventilation averaged over two readings
         flow = (v[k] + v[k - 1]) / 2
         loss = b + c * flow + d * flow**2
         return (people[k] + a * co2 + loss * 400) / (a + loss)
@@ -73,10 +73,10 @@ def test_the_mass_balance_recovers_its_coefficients():
     np.testing.assert_allclose(model.estimate(room), room["occupancy"], atol=1e-7)
 
 
-def test_the_mass_balance_finds_out_that_co2_answers_late(own_room):
+def test_mass_balance_finds_the_delay_of_co2(own_room):
     late = own_room.copy()
     late["occupancy"] = late.groupby(late.index.date)["occupancy"].shift(-14).ffill()
-    # The rise into reading k is that of the people at k - 1, who are now written down 14 minutes early.
+    # CO2 rises at reading k with the people at k - 1, whose counts are now 14 minutes early.
     model = MassBalanceBaseline(lag=20, windows=(2,)).fit(late)
     assert model.delay_ == 15
     assert MassBalanceBaseline(lag=10, windows=(2,)).fit(late).delay_ == 10
@@ -85,32 +85,32 @@ def test_the_mass_balance_finds_out_that_co2_answers_late(own_room):
     assert waiting < oc.metrics.rmse(truth, MassBalanceBaseline().fit(late).estimate(late)) / 2
 
 
-def test_the_intercept_can_be_left_out(own_room):
+def test_mass_balance_without_intercept(own_room):
     assert MassBalanceBaseline(intercept=False).fit(own_room).coef_[-1] == 0
 
 
-def test_no_window_is_an_error(own_room):
-    with pytest.raises(oc.InputError, match=r"windows must name at least one length in minutes, got \(\)"):
+def test_mass_balance_without_window_is_refused(own_room):
+    with pytest.raises(oc.InputError, match=r"windows must have at least one length in minutes, got \(\)"):
         MassBalanceBaseline(windows=()).fit(own_room)
 
 
-def test_the_linear_model_is_identified(own_room):
-    days, people = parts(own_room)
+def test_linear_model_is_identified(own_room):
+    days, people = split(own_room)
     model = identify(days, people, BackgroundCO2(lowest=400.0, highest=400.0), span=20)
     assert model.gain == pytest.approx(GAIN)
     np.testing.assert_allclose(model.decay, DECAY, atol=1e-9)
     assert model.drift == pytest.approx(0, abs=1e-6)
 
 
-def test_the_running_total_is_gain_times_people(own_room):
-    days, people = parts(own_room)
+def test_exhaled_co2_is_the_sum_of_gain_times_people(own_room):
+    days, people = split(own_room)
     model = CO2Model(GAIN, DECAY, 0.0, BackgroundCO2(lowest=400.0, highest=400.0))
     total = np.concatenate([[0.0], GAIN * np.cumsum(people[0])[:-1]])
     np.testing.assert_allclose(model.exhaled(days[0]), total, atol=1e-8)
 
 
 @pytest.mark.parametrize("older", [0, 3])
-def test_deconvolution_is_the_penalised_least_squares(older):
+def test_deconvolution_is_penalised_least_squares(older):
     totals = np.random.default_rng(1).normal(size=12).cumsum()
     gain, smoothness, interval = 0.7, 5.0, 2.0
     misfit = np.column_stack([np.ones(12), np.tril(np.full((12, 12), gain * interval))[:, 1:]])
@@ -132,16 +132,16 @@ def test_deconvolution_is_the_penalised_least_squares(older):
         (KalmanBaseline(lag=10), 0.3),
     ],
 )
-def test_the_steps_of_its_own_room_are_found(own_room, baseline, near):
+def test_occupancy_steps_are_recovered(own_room, baseline, near):
     people = baseline.fit(own_room.iloc[:2880]).estimate(own_room.iloc[2880:])
     truth = own_room["occupancy"].iloc[2880:]
-    settled = np.arange(1440) % 60 >= 15  # a quarter of an hour after each step, and before the next
+    settled = np.arange(1440) % 60 >= 15  # between 15 and 50 min after each step
     settled &= np.arange(1440) % 60 < 50
     np.testing.assert_allclose(people[settled], truth[settled].clip(upper=baseline.most_people_), atol=near)
 
 
 @pytest.mark.parametrize("older", [0, 2, 9])
-def test_the_kalman_filter_is_gaussian_conditioning(older):
+def test_kalman_filter_is_gaussian_conditioning(older):
     rng, n = np.random.default_rng(0), 6
     co2 = 400 + rng.normal(size=n).cumsum() * 20
     keep, push, rest = rng.uniform(0.8, 1, n), rng.uniform(0.5, 1, n), rng.uniform(0, 40, n)
@@ -150,7 +150,7 @@ def test_the_kalman_filter_is_gaussian_conditioning(older):
     series = Series(*columns, known=np.ones((n, 1), dtype=bool))
     people = fixed_lag(kalman_filter(series, [noise], 2.0), series, older)[:, 0]
 
-    # The joint Gaussian of (CO2, people) at all readings, written out.
+    # Reference implementation: the joint Gaussian of (CO2, people) at all readings.
     mean, cov = np.zeros(2 * n), np.zeros((2 * n, 2 * n))
     mean[:2], cov[:2, :2] = [co2[0], 0], np.diag([noise.sensor, noise.start])
     for k in range(n - 1):
@@ -167,8 +167,8 @@ def test_the_kalman_filter_is_gaussian_conditioning(older):
         assert people[k] == pytest.approx(right)
 
 
-def test_padding_of_shorter_days_says_nothing(own_room):
-    days, _ = parts(own_room)
+def test_padding_of_shorter_days_has_no_effect(own_room):
+    days, _ = split(own_room)
     short = Day(days[0].times[:300], days[0].co2[:300], days[0].ventilation[:300], 1.0)
     model, noise = CO2Model(GAIN, DECAY, 0.0, BackgroundCO2(400.0, 400.0)), Noise(0.3, 2.0, 5.0, 1.5)
     together, alone = Series.of([short, days[1]], model), Series.of([short], model)

@@ -1,4 +1,4 @@
-"""What holds for every baseline: causal, clamped, one day at a time, a scikit-learn estimator."""
+"""Properties of every baseline: causal, clamped, day by day, a scikit-learn estimator."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ every_sensor = pytest.mark.parametrize("name", [name for name in BASELINES if na
 
 
 def changed_after(readings, k):
-    """The same readings up to k, others later."""
+    """Replace the readings after k by random ones."""
     rng = np.random.default_rng(k)
     later = readings.copy()
     later.iloc[k + 1 :, later.columns.get_loc("co2")] = rng.uniform(300, 3000, len(readings) - k - 1)
@@ -23,7 +23,7 @@ def changed_after(readings, k):
     return later
 
 
-def test_names_come_in_order():
+def test_order_of_baselines():
     assert list(BASELINES) == [
         "mean",
         "profile",
@@ -41,7 +41,7 @@ def test_names_come_in_order():
 
 
 @every
-def test_gives_people_on_the_index_of_the_readings(trained, last_day, name):
+def test_estimates_have_the_index_of_the_readings(trained, last_day, name):
     people = trained(name).estimate(last_day)
     assert people.name == "people"
     assert people.index.equals(last_day.index)
@@ -51,7 +51,7 @@ def test_gives_people_on_the_index_of_the_readings(trained, last_day, name):
 @every
 @pytest.mark.parametrize("lag", [0, 20])
 @pytest.mark.parametrize("k", [3, 100, 150, 284])
-def test_the_future_does_not_reach_the_past(trained, last_day, name, lag, k):
+def test_estimates_do_not_depend_on_readings_beyond_the_lag(trained, last_day, name, lag, k):
     model = trained(name, lag)
     before, after = model.estimate(last_day), model.estimate(changed_after(last_day, k))
     assert (before.iloc[: k + 1 - lag // 5] == after.iloc[: k + 1 - lag // 5]).all()
@@ -59,11 +59,11 @@ def test_the_future_does_not_reach_the_past(trained, last_day, name, lag, k):
 
 @every_sensor
 @pytest.mark.parametrize("lag", [0, 20])
-def test_the_readings_up_to_the_lag_do_count(trained, last_day, name, lag):
+def test_estimates_depend_on_readings_up_to_the_lag(trained, last_day, name, lag):
     model = trained(name, lag)
     reach = (
         getattr(model, "delay_", lag) if name == "mass-balance" else lag
-    )  # it waits no longer than it pays
+    )  # its delay may be shorter than the lag
     people = model.estimate(last_day)
     moved = [
         k
@@ -75,29 +75,29 @@ def test_the_readings_up_to_the_lag_do_count(trained, last_day, name, lag):
 
 @every
 @pytest.mark.parametrize("lag", [0, 20])
-def test_each_day_is_an_episode_of_its_own(trained, slow_office, name, lag):
-    two = slow_office.iloc[2 * 288 : 4 * 288 - 50]  # the second day is shorter
+def test_days_are_estimated_independently(trained, slow_office, name, lag):
+    two = slow_office.iloc[2 * 288 : 4 * 288 - 50]  # a shorter second day
     alone = [trained(name, lag).estimate(day) for day in (two.iloc[:288], two.iloc[288:])]
     pd.testing.assert_series_equal(trained(name, lag).estimate(two), pd.concat(alone), rtol=1e-9, atol=1e-9)
 
 
 @every
 @pytest.mark.parametrize("lag", [0, 20])
-def test_stays_between_nobody_and_the_most_seen(trained, last_day, name, lag):
+def test_estimates_are_clamped_to_the_training_range(trained, last_day, name, lag):
     wild = last_day.assign(co2=np.random.default_rng(0).uniform(0, 9000, 288))
     model = trained(name, lag)
     assert model.estimate(wild).between(0, model.most_people_).all()
 
 
 @every
-def test_head_counts_of_test_days_are_not_looked_at(trained, last_day, name):
+def test_head_counts_are_ignored_when_estimating(trained, last_day, name):
     people = trained(name).estimate(last_day)
     pd.testing.assert_series_equal(people, trained(name).estimate(last_day.drop(columns="occupancy")))
     pd.testing.assert_series_equal(people, trained(name).estimate(last_day.assign(occupancy=-1.5)))
 
 
 @every
-def test_unknown_ventilation_is_a_constant_zero(make, slow_office, last_day, name):
+def test_unknown_ventilation_equals_constant_zero(make, slow_office, last_day, name):
     train = slow_office.iloc[: 2 * 288]
     without = make(name).fit(train.drop(columns="ventilation"))
     zero = make(name).fit(train.assign(ventilation=0.0))
@@ -108,7 +108,7 @@ def test_unknown_ventilation_is_a_constant_zero(make, slow_office, last_day, nam
 
 @every
 @pytest.mark.parametrize("interval", ["30s", "1min"])
-def test_works_at_other_intervals_and_on_short_days(make, office, name, interval):
+def test_other_intervals_and_short_days(make, office, name, interval):
     some = office.between_time("08:00", "11:30").resample(interval).ffill().dropna()
     some = some.between_time("08:00", "11:30")
     people = make(name, lag=10).fit(some.iloc[: len(some) // 2]).estimate(some)
@@ -117,13 +117,13 @@ def test_works_at_other_intervals_and_on_short_days(make, office, name, interval
 
 
 @every
-def test_one_day_and_one_head_count_are_enough(make, last_day, name):
+def test_training_on_one_empty_day(make, last_day, name):
     empty = last_day.assign(occupancy=0)
     assert make(name).fit(empty).estimate(last_day).tolist() == [0.0] * 288
 
 
 @every
-def test_is_a_scikit_learn_estimator(make, slow_office, name):
+def test_baseline_is_a_scikit_learn_estimator(make, slow_office, name):
     model = make(name, lag=10)
     assert clone(model).get_params() == model.get_params()
     assert model.set_params(lag=0).lag == 0
@@ -132,7 +132,7 @@ def test_is_a_scikit_learn_estimator(make, slow_office, name):
 
 
 @every
-def test_training_again_gives_the_same(trained, slow_office, last_day, name):
+def test_training_is_reproducible(trained, slow_office, last_day, name):
     again = clone(trained(name)).fit(slow_office.iloc[: 3 * 288])
     first = again.estimate(last_day)
     pd.testing.assert_series_equal(first, trained(name).estimate(last_day))
@@ -140,14 +140,14 @@ def test_training_again_gives_the_same(trained, slow_office, last_day, name):
 
 
 @every_sensor
-def test_beats_the_mean_in_the_simulated_office(trained, last_day, name):
+def test_baseline_beats_the_mean_in_the_simulated_office(trained, last_day, name):
     truth = last_day["occupancy"]
     floor = oc.metrics.rmse(truth, trained("mean").estimate(last_day))
     assert oc.metrics.rmse(truth, trained(name).estimate(last_day)) < 0.75 * floor
 
 
 @pytest.mark.parametrize("zone", [None, "Europe/Copenhagen"])
-def test_days_of_25_hours_begin_at_local_midnight(make, zone):
+def test_day_of_25_hours_starts_at_local_midnight(make, zone):
     times = pd.date_range("2024-10-26", "2024-10-29", freq="5min", tz=zone, inclusive="left")
     people = ((times.hour >= 8) & (times.hour < 16)).astype(int)
     readings = pd.DataFrame({"co2": 400.0 + 50 * people, "occupancy": people}, index=times)
@@ -157,12 +157,12 @@ def test_days_of_25_hours_begin_at_local_midnight(make, zone):
 
 
 @every
-def test_bad_requests(make, trained, office, last_day, name):
+def test_invalid_arguments_are_refused(make, trained, office, last_day, name):
     with pytest.raises(oc.InputError, match="has no column 'occupancy', only 'co2', 'ventilation'; head cou"):
         make(name).fit(last_day.drop(columns="occupancy"))
     for lag, got in ((7, "7"), (-5, "-5")):
         with pytest.raises(
-            oc.InputError, match=f"lag must be 0 or a whole number of readings, got {got} min at one"
+            oc.InputError, match=f"lag must be 0 or a multiple of the interval, got {got} min at one"
         ):
             make(name, lag=lag).fit(last_day)
     with pytest.raises(oc.InputError, match="readings come every 1 min, but the model was trained on one ev"):

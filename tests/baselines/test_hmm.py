@@ -1,4 +1,4 @@
-"""The hidden Markov model against enumeration of all paths."""
+"""The hidden Markov model, compared with enumeration of all paths."""
 
 from itertools import product
 
@@ -17,25 +17,25 @@ def tiny():
 
 
 def enumerated(start, matrices, likelihood, k, last):
-    """Chances of the states at reading k given the readings up to ``last``: the sum over all paths."""
-    chances = np.zeros(3)
+    """State probabilities at reading k given the readings up to ``last``, summed over all paths."""
+    total = np.zeros(3)
     for path in product(range(3), repeat=last + 1):
-        chance = start[path[0]] * likelihood[0, path[0]]
+        probability = start[path[0]] * likelihood[0, path[0]]
         for j in range(1, last + 1):
-            chance *= matrices[j, path[j - 1], path[j]] * likelihood[j, path[j]]
-        chances[path[k]] += chance
-    return chances / chances.sum()
+            probability *= matrices[j, path[j - 1], path[j]] * likelihood[j, path[j]]
+        total[path[k]] += probability
+    return total / total.sum()
 
 
 @pytest.mark.parametrize("older", [0, 1, 2, 7])
-def test_filter_and_smoother_are_the_sums_over_all_paths(tiny, older):
+def test_filter_and_smoother_agree_with_enumeration(tiny, older):
     start, matrices, likelihood = tiny
     smoothed = fixed_lag(forward(start, matrices, likelihood), matrices, likelihood, older)
     for k in range(5):
         np.testing.assert_allclose(smoothed[k], enumerated(*tiny, k, min(k + older, 4)), rtol=1e-12)
 
 
-def test_gaussians_are_those_of_their_states():
+def test_densities_are_estimated_from_known_states():
     rng = np.random.default_rng(0)
     states = np.repeat([0, 1, 2], 20_000)
     people = np.array([0.0, 1.0, 2.0])
@@ -58,7 +58,7 @@ def test_likelihoods_are_gaussian_densities():
     assert log[1] - log[0] == pytest.approx(np.log(density[1] / density[0]))
 
 
-def test_the_memory_is_chosen_on_days_left_out(slow_office):
+def test_memory_is_selected_by_cross_validation(slow_office):
     model = HMMBaseline(memories=(5, 40)).fit(slow_office)
     assert model.memory_ in (5, 40)
     assert HMMBaseline(memories=(10,)).fit(slow_office).memory_ == 10

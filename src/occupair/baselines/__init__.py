@@ -1,6 +1,18 @@
-"""What people would use instead: baselines under one interface.
+"""Alternative estimation methods from the literature and practice, with a common interface.
 
-Each is a scikit-learn estimator with ``fit(readings)`` and ``estimate(readings)``; see ``Baseline``.
+Each baseline is a scikit-learn estimator with ``fit(readings)`` and ``estimate(readings)``.
+
+- `baseline`: the base class and the days it works on
+- `mean`, `profile`, `markov_chain`: occupancy statistics, without a sensor
+- `mass_balance`, `deconvolution`, `kalman`, `hmm`: physical and state-space models of CO2
+- `ridge_and_svr`, `trees`, `mlp`: regression on window features (`window_regressor`, `window_features`)
+- `background_co2`, `co2_model`, `kalman_filter`, `hmm_filter`, `markov_transitions`, `rolling`,
+  `time_of_day`: their building blocks
+
+To add a baseline, derive a class from `Baseline` (or from `WindowRegressor` for a scikit-learn regressor),
+decorate it with ``@dataclass(kw_only=True, eq=False, repr=False)``, declare its settings as fields with
+defaults, implement ``_fit_days`` and ``_estimate_day``, and add it to ``BASELINES``. The tests in
+``tests/baselines/test_contract.py`` and the look-ahead check of the benchmark then apply to it.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The CO2 of the room with nobody in it, as far as can be known at the time."""
+"""Running estimate of the background CO2, the level of the empty room."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from occupair.baselines.baseline import Array, Day
-from occupair.baselines.rolling import running_low, shifted
+from occupair.baselines.rolling import running_minimum, shifted
 
-AVERAGING = 5.0  # [min]: a single low reading is noise
+AVERAGING = 5.0  # [min], against single low readings
 
 
 @dataclass(frozen=True)
 class BackgroundCO2:
-    """A running base level: the low of the day so far, kept near the lows of the training days.
+    """The minimum CO2 of the day so far, limited by the daily minima of the training days.
 
-    The lows of sensors without calibration move by tens of ppm from day to day, so that one level for all
-    days misleads; but a day that starts in stale air has not yet seen its low, and one failed read of
-    0 ppm must not spoil the rest of the day.
+    The baseline of an uncalibrated sensor drifts by tens of ppm from day to day, so a single level for all
+    days is inaccurate. The limits handle days that start with stale air and failed reads of 0 ppm.
 
     Parameters
     ----------
     lowest, highest : float
-        Limits of the base level [ppm].
+        Limits of the background level [ppm].
     """
 
     lowest: float
@@ -31,7 +30,7 @@ class BackgroundCO2:
 
     @classmethod
     def learn(cls, days: list[Day], *, margin: float = 50.0) -> BackgroundCO2:
-        """Take the limits from the lows of the training days: from ``margin`` [ppm] below the lowest.
+        """Derive the limits from the daily minima in training, the lower one with a ``margin`` [ppm].
 
         Examples
         --------
@@ -40,13 +39,13 @@ class BackgroundCO2:
         >>> BackgroundCO2.learn([Day(times, np.array([c, 900.0]), np.zeros(2), 5.0) for c in (410.0, 430.0)])
         BackgroundCO2(lowest=360.0, highest=430.0)
         """
-        lows = [float(_low_so_far(day)[-1]) for day in days]
+        lows = [float(_minimum_so_far(day)[-1]) for day in days]
         return cls(lowest=min(lows) - margin, highest=max(lows))
 
     def at(self, day: Day, *, ahead: int = 0) -> Array:
-        """Give the base level at each reading, from the readings up to ``ahead`` after it [ppm]."""
-        return np.clip(shifted(_low_so_far(day), -ahead), self.lowest, self.highest)
+        """Return the background level at each reading, from readings up to ``ahead`` later [ppm]."""
+        return np.clip(shifted(_minimum_so_far(day), -ahead), self.lowest, self.highest)
 
 
-def _low_so_far(day: Day) -> Array:
-    return running_low(day.co2, day.readings_in(AVERAGING))
+def _minimum_so_far(day: Day) -> Array:
+    return running_minimum(day.co2, day.readings_in(AVERAGING))

@@ -1,4 +1,4 @@
-"""What all baselines share: days in, clamped estimates out, and nothing of the future in between."""
+"""Base class of the baselines: causal estimates, day by day, clamped to the training range."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Day:
-    """The readings of one local day, without the head counts: no baseline can peek at them.
+    """The readings of one local day, without head counts.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Day:
     co2 : array
         CO2 [ppm].
     ventilation : array
-        Ventilation [0..1]; 0 throughout where it is unknown.
+        Ventilation [0..1]; all 0 if unknown.
     interval : float
         Time between readings [min].
     """
@@ -43,7 +43,7 @@ class Day:
         return self.co2.size
 
     def readings_in(self, minutes: float) -> int:
-        """Count the readings that come nearest to ``minutes``, at least one.
+        """Return the number of readings closest to ``minutes``, at least one.
 
         Examples
         --------
@@ -56,71 +56,77 @@ class Day:
         return max(1, round(minutes / self.interval))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A causal estimator of the people in a room, one day at a time.
+    """A causal occupancy estimator that treats each local day separately.
 
-    Subclasses say how they learn (``_learn``) and what they think of a day (``_people``). The estimate of
-    a reading may use the readings up to ``lag`` minutes after it on the same local day, and is clamped to
-    between nobody and the most people seen in training.
+    Subclasses implement training (``_fit_days``) and estimation of a day (``_estimate_day``). An estimate
+    may use readings up to ``lag`` minutes later on the same local day and is clamped to between 0 and the
+    maximum occupancy in training.
+
+    Parameters
+    ----------
+    lag : float
+        Lag of the estimates: how long each waits for later readings [min].
 
     Attributes
     ----------
     interval_ : float
         Time between readings [min].
     most_people_ : float
-        The most people seen in training [people].
+        Maximum occupancy in training [people].
     uses_ventilation_ : bool
-        Whether the training readings had a ventilation column.
+        Whether the training readings have a ventilation column.
     """
 
-    lag: float
+    lag: float = 0
 
     def fit(self, readings: pd.DataFrame) -> Self:
-        """Learn from readings that have head counts."""
+        """Train on labelled readings."""
         readings = check_readings(readings, needed=("co2", "occupancy"))
         interval = interval_of(readings)
         lag_in_readings(self.lag, interval)
         occupancy = readings["occupancy"].to_numpy()
-        self._learn(days_of(readings, interval), [occupancy[day] for day in episode_slices(readings)])
+        self._fit_days(days_of(readings, interval), [occupancy[day] for day in episode_slices(readings)])
         self.interval_ = interval
         self.most_people_ = float(occupancy.max())
         self.uses_ventilation_ = "ventilation" in readings.columns
         return self
 
     def estimate(self, readings: pd.DataFrame) -> pd.Series[float]:
-        """Estimate the people in the room at every reading.
+        """Estimate the occupancy at every reading.
 
         Parameters
         ----------
         readings : DataFrame
-            Readings at the interval of training; ``occupancy`` is not looked at.
+            Readings at the training interval; ``occupancy`` is ignored.
 
         Returns
         -------
         Series
-            ``people`` [people, unrounded]: each from the readings up to ``lag`` minutes after it. The last
-            ``lag`` minutes of a day make do with the readings there are.
+            ``people`` [people, unrounded], each from the readings up to ``lag`` minutes later. The last
+            ``lag`` minutes of a day use the readings available.
         """
         check_is_fitted(self, "interval_")
         readings = self._checked(readings)
-        people = np.concatenate([self._people(day) for day in days_of(readings, self.interval_)])
+        people = np.concatenate([self._estimate_day(day) for day in days_of(readings, self.interval_)])
         return pd.Series(np.clip(people, 0.0, self.most_people_), index=readings.index, name="people")
 
     @abstractmethod
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
-        """Learn from days and the people in them, setting attributes only when all went well."""
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
+        """Train on days and their head counts; set attributes only once nothing can fail."""
 
     @abstractmethod
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         """Estimate one day, unclamped [people]."""
 
     def _ahead(self, day: Day) -> int:
-        """How many later readings an estimate may use."""
+        """Return the number of later readings an estimate may use."""
         return lag_in_readings(self.lag, day.interval)
 
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         columns = ["co2", "ventilation"] if self.uses_ventilation_ else ["co2"]
-        if isinstance(readings, pd.DataFrame):  # head counts may be missing or wrong: nobody looks at them
+        if isinstance(readings, pd.DataFrame):  # head counts may be missing or invalid
             readings = readings[[name for name in readings.columns if name in columns]]
         readings = check_readings(readings, needed=columns)
         interval = interval_of(readings)
@@ -131,7 +137,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
 
 def days_of(readings: pd.DataFrame, interval: float) -> list[Day]:
-    """Cut checked readings into local days."""
+    """Split checked readings into local days."""
     assert isinstance(readings.index, pd.DatetimeIndex)
     times = readings.index.tz_localize(None)
     co2 = readings["co2"].to_numpy(dtype=float)
@@ -141,7 +147,7 @@ def days_of(readings: pd.DataFrame, interval: float) -> list[Day]:
 
 
 def lag_in_readings(lag: float, interval: float) -> int:
-    """Count the readings in ``lag`` minutes, or say that it is not a whole number of them.
+    """Return the number of readings in ``lag`` minutes, which must be an integer.
 
     Examples
     --------
@@ -151,5 +157,5 @@ def lag_in_readings(lag: float, interval: float) -> int:
     count = round(lag / interval)
     if lag < 0 or abs(count * interval - lag) > 1e-6:
         got = f"{lag:g} min at one reading every {interval:g} min"
-        raise InputError(f"lag must be 0 or a whole number of readings, got {got}")
+        raise InputError(f"lag must be 0 or a multiple of the interval, got {got}")
     return count

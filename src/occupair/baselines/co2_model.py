@@ -1,4 +1,4 @@
-"""A linear model of the room's CO2 with the people as its input, identified from training days."""
+"""A linear model of the room's CO2 with occupancy as input, identified from training days."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class CO2Model:
     Parameters
     ----------
     gain : float
-        g, what one person adds [ppm/min].
+        g, CO2 generation per person [ppm/min].
     decay : tuple of three floats
-        k0, k1 and k2, what ventilation takes away [1/min].
+        k0, k1 and k2, removal by ventilation [1/min].
     drift : float
-        h, what the base level misses [ppm/min].
+        h, error of the background level [ppm/min].
     base : BackgroundCO2
-        The base level.
+        Background level.
     """
 
     gain: float
@@ -33,15 +33,15 @@ class CO2Model:
     base: BackgroundCO2
 
     def decay_at(self, day: Day) -> Array:
-        """Share of the CO2 above base that leaves per minute [1/min], never less than nothing."""
+        """Return the removal rate of CO2 above background at each reading, at least 0 [1/min]."""
         k0, k1, k2 = self.decay
         v = day.ventilation
         return np.maximum(k0 + k1 * v + k2 * v**2, 0.0)
 
     def exhaled(self, day: Day) -> Array:
-        """CO2 that the people must have brought in since the day began [ppm], as far as readings tell.
+        """Return the CO2 exhaled since the start of the day, as implied by the readings [ppm].
 
-        The rise of CO2 plus all that ventilation took away: a running total of gain times people.
+        The rise of CO2 plus all CO2 removed by ventilation: the cumulative sum of gain times people.
         """
         loss = self.decay_at(day) * (day.co2 - self.base.at(day)) - self.drift
         lost = np.cumsum(shifted(loss, 1)) - loss[0]
@@ -53,21 +53,21 @@ def identify(
 ) -> CO2Model:
     """Identify the model by least squares on the balance averaged over ``span`` minutes.
 
-    Averaging keeps the noise of single readings out of the rise of CO2. The squares are those of the
-    people, n = a dC/dt + (b + c v + d v^2)(C - C_base) + e, and g = 1/a, k = (b, c, d)/a, h = -e/a: head
-    counts and CO2 both err, and it is the people that are asked for. Squares of the CO2 instead made one
-    day of CO2 that nobody was counted for halve the gain (SDU 2018, room 3).
+    Averaging reduces the noise of the CO2 rise. The residuals minimised are those of the people,
+    n = a dC/dt + (b + c v + d v^2)(C - C_base) + e, with g = 1/a, k = (b, c, d)/a, h = -e/a: head counts
+    and CO2 both have errors, and occupancy is the quantity to estimate. Minimising CO2 residuals instead,
+    a single day with unexplained CO2 halved the gain (SDU 2018, room 3).
 
     Parameters
     ----------
     days, people : list
-        Training days and the people in them.
+        Training days and their head counts.
     base : BackgroundCO2
-        The base level.
+        Background level.
     delay : float
-        How late CO2 answers [min].
+        Delay of the CO2 response [min].
     span : float
-        Length of the averages [min].
+        Averaging time [min].
     """
     rows = [_summed(day, inside, base, delay, span) for day, inside in zip(days, people, strict=True)]
     terms = np.vstack([row[:, 1:] for row in rows])
@@ -77,7 +77,7 @@ def identify(
 
 
 def _summed(day: Day, people: Array, base: BackgroundCO2, delay: float, span: float) -> Array:
-    """Mean people, mean rise [ppm/min] and the mean of the other terms over the span before each reading."""
+    """Return the means of people, rise [ppm/min] and the other terms over the span before each reading."""
     length = day.readings_in(span)
     above, v = day.co2 - base.at(day), day.ventilation
     inputs = [shifted(people, round(delay / day.interval)), above, v * above, v**2 * above]

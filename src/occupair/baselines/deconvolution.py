@@ -1,7 +1,8 @@
-"""Regularised deconvolution: the occupancy that a linear CO2 model needs to explain the readings."""
+"""Regularised deconvolution: occupancy as the input that explains the CO2 readings."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -15,53 +16,45 @@ from occupair.baselines.rolling import shifted
 SMOOTHNESS = (16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DeconvolutionBaseline(Baseline):
-    r"""People found as the unknown input of an identified CO2 model, over a sliding window.
+    r"""Occupancy as the unknown input of an identified CO2 model, over a sliding window.
 
     After Ebadat et al. ("Regularized deconvolution-based approaches for estimating room occupancies"): a
-    linear model from people to CO2 is identified on the training days; then the occupancy over the last
-    ``horizon`` minutes is the one that explains CO2 with the least total of squared misfit and squared
-    steps, :math:`\min_n \sum (C - C(n))^2 + \lambda \sum (\Delta n)^2`, and its last value is the
-    estimate, or with ``lag`` the value that much earlier.
+    linear model from occupancy to CO2 is identified on the training days. The occupancy over the last
+    ``horizon`` minutes then minimises the sum of squared misfit and squared steps,
+    :math:`\min_n \sum (C - C(n))^2 + \lambda \sum (\Delta n)^2`. Its last
+    value is the estimate, or with ``lag`` the value that much earlier.
 
-    We write the balance as a running total (``CO2Model.exhaled``), in which ventilation is already
-    accounted for: the misfit is then the same quadratic whatever the ventilation does, and the solution
-    is one fixed linear filter. People below zero are clipped rather than constrained. Lambda and the
-    delay of CO2 (at most ``lag``) are those with the least error on the training days.
+    The balance is written as a cumulative sum (``CO2Model.exhaled``) that accounts for ventilation: the
+    misfit is then the same quadratic form at any ventilation rate, and the solution is a fixed linear
+    filter. Negative estimates are clipped rather than constrained. Lambda and the delay of CO2 (at most
+    ``lag``) are those with the lowest error on the training days.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min].
+        Lag of the estimates: how long each waits for later readings [min].
     horizon : float
         Length of the sliding window [min].
     spans : sequence of float
-        Spans of the identification to choose from [min].
+        Candidate averaging times of the identification [min].
     smoothness : sequence of float
-        Lambdas to choose from [ppm squared min squared per person squared].
+        Candidate values of lambda [ppm squared min squared per person squared].
 
     Attributes
     ----------
     model_ : CO2Model
         The identified model.
     smoothness_, delay_ : float
-        The lambda and the delay [min] chosen.
+        Selected lambda and delay [min].
     """
 
-    def __init__(
-        self,
-        *,
-        lag: float = 0,
-        horizon: float = 90,
-        spans: tuple[float, ...] = (10, 30),
-        smoothness: tuple[float, ...] = SMOOTHNESS,
-    ) -> None:
-        self.lag = lag
-        self.horizon = horizon
-        self.spans = spans
-        self.smoothness = smoothness
+    horizon: float = 90
+    spans: tuple[float, ...] = (10, 30)
+    smoothness: tuple[float, ...] = SMOOTHNESS
 
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
         base, truth = BackgroundCO2.learn(days), np.concatenate(people)
         best: tuple[float, CO2Model, float, float] | None = None
         for span, delay in product(self.spans, delays_within(self.lag)):
@@ -74,7 +67,7 @@ class DeconvolutionBaseline(Baseline):
         assert best is not None
         _, self.model_, self.smoothness_, self.delay_ = best
 
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         return self._deconvolved(day, self.model_, self.smoothness_, self.delay_)
 
     def _deconvolved(self, day: Day, model: CO2Model, smoothness: float, delay: float) -> Array:
@@ -87,26 +80,26 @@ class DeconvolutionBaseline(Baseline):
 
 
 def filter_weights(length: int, older: int, *, gain: float, smoothness: float, interval: float) -> Array:
-    """Weights on a window of running totals that give the people ``older`` readings before its end.
+    """Return the filter weights that estimate the people ``older`` readings before the end of a window.
 
-    The total at reading k is an unknown start plus gain times interval times the people at readings up
-    to k; the normal equations of misfit plus steps are solved once.
+    The cumulative sum at reading k is an unknown start plus gain times interval times the people at
+    readings up to k; the normal equations of misfit plus steps are solved once.
 
     Parameters
     ----------
     length : int
         Readings in the window.
     older : int
-        Which reading is asked for, counted back from the last.
+        Reading to estimate, counted back from the last.
     gain : float
-        What one person adds [ppm/min].
+        CO2 generation per person [ppm/min].
     smoothness : float
         Weight of the squared steps [ppm squared min squared per person squared].
     interval : float
         Time between readings [min].
     """
     totals = np.tril(np.full((length, length), gain * interval))
-    totals[:, 0] = 1.0  # the people at the first reading are in the unknown start
+    totals[:, 0] = 1.0  # the first reading is part of the unknown start
     steps = np.diff(np.eye(length), axis=0)[1:]
     normal = totals.T @ totals + smoothness / interval**2 * (steps.T @ steps)
     weights: Array = np.linalg.solve(normal, totals.T)[length - 1 - older]

@@ -1,4 +1,4 @@
-"""What a hidden state looks like from outside: a Gaussian for each state."""
+"""Gaussian observation densities, forward filter and fixed-lag smoother of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from occupair.baselines.baseline import Array
 
 @dataclass(frozen=True)
 class Emissions:
-    """Gaussians of what is seen, one for each of S states, in D dimensions.
+    """Gaussian observation densities of S states in D dimensions.
 
     Parameters
     ----------
@@ -27,20 +27,20 @@ class Emissions:
 
     @classmethod
     def learn(cls, seen: Array, states: NDArray[np.intp], people: Array, *, weight: float = 100) -> Emissions:
-        """Estimate the Gaussians from what was seen in known states.
+        """Estimate the densities from observations with known states.
 
-        Each mean leans, with ``weight`` readings, on a straight line through the occupied states, and each
-        covariance on that of all occupied (or all) states around their means: a state seen for a few
-        minutes would otherwise be sure of itself.
+        Each mean is regularised, with the weight of ``weight`` readings, towards a straight line through
+        the occupied states, and each covariance towards the pooled covariance of the occupied (or all)
+        states, because states observed for a few minutes would otherwise be overconfident.
 
         Parameters
         ----------
         seen : array of shape (N, D)
-            What was seen.
+            Observations.
         states : array of shape (N,)
-            The state at the time.
+            State at each observation.
         people : array of shape (S,)
-            What each state stands for [people].
+            Head count of each state [people].
         """
         line = np.column_stack([np.ones_like(people), people, people > 0])
         typical = line @ np.linalg.lstsq(line[states], seen, rcond=None)[0]
@@ -51,7 +51,7 @@ class Emissions:
         return cls(mean, _covariances(seen - mean[states], states, people.size, weight))
 
     def log_likelihood(self, seen: Array) -> Array:
-        """Logarithm of each state's likelihood at each reading, less that of the likeliest state.
+        """Return the log-likelihood of each state at each reading, relative to the most likely state.
 
         Examples
         --------
@@ -66,18 +66,18 @@ class Emissions:
         return np.asarray(log - log.max(axis=1, keepdims=True))
 
 
-def _covariances(misses: Array, states: NDArray[np.intp], size: int, weight: float) -> Array:
-    occupied = misses[states > 0] if (states > 0).any() else misses
-    tiny = 1e-6 * np.eye(misses.shape[1])
-    lean = [second_moment(misses) + tiny, second_moment(occupied) + tiny]
-    each = [misses[states == state] for state in range(size)]
+def _covariances(residuals: Array, states: NDArray[np.intp], size: int, weight: float) -> Array:
+    occupied = residuals[states > 0] if (states > 0).any() else residuals
+    tiny = 1e-6 * np.eye(residuals.shape[1])
+    pooled = [second_moment(residuals) + tiny, second_moment(occupied) + tiny]
+    each = [residuals[states == state] for state in range(size)]
     return np.array(
-        [(m.T @ m + weight * lean[state > 0]) / (len(m) + weight) for state, m in enumerate(each)]
+        [(m.T @ m + weight * pooled[state > 0]) / (len(m) + weight) for state, m in enumerate(each)]
     )
 
 
-def second_moment(misses: Array) -> Array:
-    """Mean of the outer products of the rows.
+def second_moment(residuals: Array) -> Array:
+    """Return the mean outer product of the rows.
 
     Examples
     --------
@@ -85,20 +85,20 @@ def second_moment(misses: Array) -> Array:
     array([[1., 1.],
            [1., 2.]])
     """
-    return misses.T @ misses / len(misses)
+    return residuals.T @ residuals / len(residuals)
 
 
 def forward(start: Array, matrices: Array, likelihood: Array) -> Array:
-    """Chances of each state after each reading, given the readings up to it.
+    """Return the filtered state probabilities, given the readings up to each reading.
 
     Parameters
     ----------
     start : array of shape (S,)
-        Chances before the first reading.
+        Initial state probabilities.
     matrices : array of shape (N, S, S)
-        ``matrices[k]`` leads from reading k-1 to reading k; the first is not used.
+        Transition matrices; ``matrices[k]`` is from reading k-1 to k, the first is unused.
     likelihood : array of shape (N, S)
-        How likely each state makes each reading, up to a factor per reading.
+        Likelihood of each state at each reading, up to a factor per reading.
 
     Returns
     -------
@@ -111,36 +111,36 @@ def forward(start: Array, matrices: Array, likelihood: Array) -> Array:
     array([[0.25, 0.75],
            [0.25, 0.75]])
     """
-    chances = np.empty_like(likelihood)
+    probabilities = np.empty_like(likelihood)
     belief = start
     for k in range(len(likelihood)):
         belief = (belief @ matrices[k] if k else belief) * likelihood[k]
         belief = belief / belief.sum()
-        chances[k] = belief
-    return chances
+        probabilities[k] = belief
+    return probabilities
 
 
-def fixed_lag(chances: Array, matrices: Array, likelihood: Array, older: int) -> Array:
-    """Chances of each state given also the ``older`` readings after it, or those there are.
+def fixed_lag(probabilities: Array, matrices: Array, likelihood: Array, older: int) -> Array:
+    """Return the state probabilities given also the ``older`` later readings, as far as available.
 
     Parameters
     ----------
-    chances : array of shape (N, S)
-        What ``forward`` gives.
+    probabilities : array of shape (N, S)
+        Result of ``forward``.
     matrices, likelihood
         See ``forward``.
     older : int
-        Later readings to take into account.
+        Number of later readings to use.
 
     Returns
     -------
     array of shape (N, S)
     """
-    n = len(chances)
-    later = np.ones_like(chances)  # how likely the readings after k are, from each state at k
+    n = len(probabilities)
+    later = np.ones_like(probabilities)  # likelihood of the readings after k, given the state at k
     for j in range(min(older, n - 1), 0, -1):
         reached = slice(j, n)
         step = (matrices[reached] @ (likelihood[reached] * later[: n - j])[:, :, None])[:, :, 0]
         later[: n - j] = step / step.sum(axis=1, keepdims=True)
-    smoothed = chances * later
+    smoothed = probabilities * later
     return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))

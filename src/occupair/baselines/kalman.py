@@ -1,8 +1,8 @@
-"""A grey-box Kalman filter: the CO2 balance with the people as a hidden random walk."""
+"""A grey-box Kalman filter: the CO2 balance with occupancy as a hidden random walk."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -15,51 +15,43 @@ from occupair.baselines.mass_balance import delays_within
 from occupair.baselines.rolling import shifted
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KalmanBaseline(Baseline):
-    r"""CO2 and people as two hidden states, of which the sensor sees the first.
+    r"""CO2 and occupancy as two hidden states, the first of which is measured.
 
     .. math:: \dot C = g n - (k_0 + k_1 v + k_2 v^2)(C - C_{base}) + h + w_C, \quad \dot n = w_n
 
-    The balance is identified by least squares on the training days (``co2_model.identify``), the random
-    walk of the people by their mean squared steps there. How far to trust the sensor and the balance, the
-    span of the identification and the delay of CO2 (at most ``lag``) are those with the least error on
-    the training days. With ``lag`` the estimate is that of a fixed-lag smoother.
+    The balance is identified by least squares on the training days (``co2_model.identify``); the variance
+    of the random walk is the mean squared step of the head counts. The noise of sensor and balance, the
+    averaging time of the identification and the delay of CO2 (at most ``lag``) are those with the lowest
+    error on the training days. With ``lag``, a fixed-lag smoother gives the estimate.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min].
+        Lag of the estimates: how long each waits for later readings [min].
     spans : sequence of float
-        Spans of the identification to choose from [min].
+        Candidate averaging times of the identification [min].
     air_noise : sequence of float
-        Variances of what the balance misses to choose from [ppm squared/min].
+        Candidate process noise variances of the balance [ppm squared/min].
     sensor_noise : sequence of float
-        Variances of a CO2 reading to choose from [ppm squared].
+        Candidate measurement noise variances [ppm squared].
 
     Attributes
     ----------
     model_ : CO2Model
-        The identified balance.
+        Identified balance.
     noise_ : Noise
-        The variances.
+        Noise variances.
     delay_ : float
-        How late CO2 answers, as far as ``lag`` allows to wait for it [min].
+        Delay of the CO2 response, at most ``lag`` [min].
     """
 
-    def __init__(
-        self,
-        *,
-        lag: float = 0,
-        spans: tuple[float, ...] = (10, 30),
-        air_noise: tuple[float, ...] = (0.1, 10.0, 100.0),
-        sensor_noise: tuple[float, ...] = (1.0, 30.0, 1000.0, 30000.0),
-    ) -> None:
-        self.lag = lag
-        self.spans = spans
-        self.air_noise = air_noise
-        self.sensor_noise = sensor_noise
+    spans: tuple[float, ...] = (10, 30)
+    air_noise: tuple[float, ...] = (0.1, 10.0, 100.0)
+    sensor_noise: tuple[float, ...] = (1.0, 30.0, 1000.0, 30000.0)
 
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
         base, walk = BackgroundCO2.learn(days), _random_walk(days, people)
         levels = [replace(walk, air=q, sensor=r) for q, r in product(self.air_noise, self.sensor_noise)]
         best: tuple[float, CO2Model, Noise, float] | None = None
@@ -75,7 +67,7 @@ class KalmanBaseline(Baseline):
     def _errors(
         self, days: list[Day], people: list[Array], model: CO2Model, levels: list[Noise], delay: float
     ) -> Array:
-        """Squared error on the training days with each noise [people squared]."""
+        """Return the squared error on the training days for each noise level [people squared]."""
         found = self._smoothed(days * len(levels), model, [one for one in levels for _ in days], delay)
         most = max(float(inside.max()) for inside in people)
         misses = [
@@ -84,7 +76,7 @@ class KalmanBaseline(Baseline):
         ]
         return np.asarray(np.reshape(misses, (len(levels), len(days))).sum(axis=1))
 
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         return self._smoothed([day], self.model_, [self.noise_], self.delay_)[0]
 
     def _smoothed(self, days: list[Day], model: CO2Model, noise: list[Noise], delay: float) -> list[Array]:

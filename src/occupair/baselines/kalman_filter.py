@@ -1,4 +1,4 @@
-"""A Kalman filter of CO2 and people, over many series at once, with a fixed-lag smoother."""
+"""Kalman filter of CO2 and occupancy for many series in parallel, with a fixed-lag smoother."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from occupair.baselines.co2_model import CO2Model
 
 @dataclass(frozen=True)
 class Noise:
-    """What the filter does not know, as variances.
+    """Noise variances of the filter.
 
     Parameters
     ----------
     people : float
-        Of the random walk of the people [people squared/min].
+        Random walk of the occupancy [people squared/min].
     air : float
-        Of the CO2 that the model misses [ppm squared/min].
+        Process noise of CO2 [ppm squared/min].
     sensor : float
-        Of one CO2 reading [ppm squared].
+        Measurement noise of a CO2 reading [ppm squared].
     start : float
-        Of the people at the first reading of a day, around none [people squared].
+        Occupancy at the first reading of a day, with mean 0 [people squared].
     """
 
     people: float
@@ -35,10 +35,10 @@ class Noise:
 
 @dataclass(frozen=True)
 class Series:
-    """Readings and the model's coefficients at each, one column per series, one row per reading.
+    """Readings and model coefficients, one column per series, one row per reading.
 
-    CO2 at the next reading is ``keep * co2 + push * people + rest``. ``known`` marks the rows that a
-    series really has: shorter series are padded.
+    CO2 at the next reading is ``keep * co2 + push * people + rest``. ``known`` marks actual readings, as
+    opposed to the padding of shorter series.
     """
 
     co2: Array
@@ -49,7 +49,7 @@ class Series:
 
     @classmethod
     def of(cls, days: list[Day], model: CO2Model) -> Series:
-        """Discretise ``model`` exactly for readings held constant over an interval."""
+        """Discretise ``model`` exactly, for inputs constant between readings."""
         length = max(len(day) for day in days)
         columns = [_coefficients(day, model) for day in days]
         padded = [[np.pad(x, (0, length - x.size), mode="edge") for x in column] for column in columns]
@@ -60,10 +60,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Filtered:
-    """What the forward pass leaves behind for the smoother, one row per reading.
+    """Results of the forward pass needed by the smoother, one row per reading.
 
-    ``people`` [people] after each reading; the covariance of their error with the errors of CO2 and of
-    the people; each innovation over its variance; the gains.
+    ``people`` [people] after each reading; the covariance of its error with the errors of CO2 and of the
+    people; each innovation divided by its variance; the gains.
     """
 
     people: Array
@@ -76,14 +76,14 @@ class Filtered:
 
 
 def kalman_filter(series: Series, noise: list[Noise], interval: float) -> Filtered:
-    """Run the filter forward over all series; series j has ``noise[j]``.
+    """Run the forward filter over all series; series j has ``noise[j]``.
 
     Parameters
     ----------
     series : Series
-        M columns of N readings.
+        N readings of M series.
     noise : list of M Noise
-        The variances for each column.
+        Noise variances of each series.
     interval : float
         Time between readings [min].
 
@@ -95,7 +95,7 @@ def kalman_filter(series: Series, noise: list[Noise], interval: float) -> Filter
     walk, air, sensor, start = (
         np.array([getattr(one, name) for one in noise]) for name in ("people", "air", "sensor", "start")
     )
-    kept = np.empty((7, *series.co2.shape))
+    stored = np.empty((7, *series.co2.shape))
     co2, people = series.co2[0].copy(), np.zeros_like(walk)
     pcc, pcn, pnn = sensor.copy(), np.zeros_like(walk), start
     for k in range(series.co2.shape[0]):
@@ -105,25 +105,25 @@ def kalman_filter(series: Series, noise: list[Noise], interval: float) -> Filter
         co2, people = co2 + gain_co2 * surprise, people + gain_people * surprise
         pnn = pnn - gain_people * pcn
         pcn, pcc = (1 - gain_co2) * pcn, (1 - gain_co2) * pcc
-        kept[:, k] = people, pcn, pnn, surprise / spread, spread, gain_co2, gain_people
+        stored[:, k] = people, pcn, pnn, surprise / spread, spread, gain_co2, gain_people
         keep, push = series.keep[k], series.push[k]
         co2 = keep * co2 + push * people + series.rest[k]
         pcc = keep**2 * pcc + 2 * keep * push * pcn + push**2 * pnn + air * interval
         pcn = keep * pcn + push * pnn
         pnn = pnn + walk * interval
-    return Filtered(*kept)
+    return Filtered(*stored)
 
 
 def fixed_lag(filtered: Filtered, series: Series, older: int) -> Array:
-    """Correct the people at each reading by what the ``older`` readings after it had to say.
+    """Return the smoothed people at each reading, given the ``older`` readings after it.
 
-    The error of the people then is correlated with the errors of the predictions since: each innovation
-    corrects it by that covariance over the innovation's variance. All readings are done at once.
+    The error of the people is correlated with later prediction errors: each innovation corrects it by
+    that covariance divided by the variance of the innovation. All readings are processed in parallel.
 
     Returns
     -------
     array of shape (N, M)
-        People at each reading, seen ``older`` readings later or at the end of the series [people].
+        People at each reading, given ``older`` later readings or those up to the end [people].
     """
     people = filtered.people.copy()
     n = people.shape[0]

@@ -1,75 +1,74 @@
-"""An inhomogeneous Markov chain of the occupancy, the literature's model without a sensor."""
+"""An inhomogeneous Markov chain of occupancy, the standard occupant model without a sensor."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from occupair.baselines.baseline import Array, Baseline, Day
-from occupair.baselines.markov_transitions import Counts, transition_matrices
+from occupair.baselines.markov_transitions import CountStates, transition_matrices
 from occupair.baselines.time_of_day import MINUTES_PER_DAY, is_weekend, minute_of_day, slots_per_day
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MarkovChainBaseline(Baseline):
-    """The expected people of a Markov chain that starts empty at midnight.
+    """The expected occupancy of a Markov chain that starts empty at midnight.
 
     After Page et al. 2008 ("A generalised stochastic model for the simulation of occupant presence"):
-    the chance to go from one head count to another depends on the time of day, and on whether it is a
-    weekday. Page simulates one person's presence; we chain the head count of the whole room, and give the
-    expectation instead of one draw. It never looks at CO2.
+    the transition probabilities depend on the time of day and the day type. Page simulates the presence of
+    one person; here the chain is that of the room's head count, and the estimate is its expectation. CO2 is
+    not used.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min]; it gains nothing here.
+        Lag of the estimates [min]; has no effect here.
     slot : float
-        How long transition chances stay the same [min].
+        Length of a time slot with constant transition probabilities [min].
     most_states : int
-        Occupied states at most; larger head counts share states.
+        Maximum number of occupied states; larger head counts are binned.
     weight : float
-        Transitions that the chances of the whole day count for in each slot.
+        Weight of the transition probabilities of the whole day in each slot [transitions].
 
     Attributes
     ----------
-    counts_ : Counts
-        The states.
+    counts_ : CountStates
+        States.
     expected_ : dict
-        Expected people at each step from midnight [people], by whether it is a weekend.
+        Expected people at each step from midnight [people], keyed by whether the day is on a weekend.
     """
 
-    def __init__(
-        self, *, lag: float = 0, slot: float = 30, most_states: int = 40, weight: float = 0.1
-    ) -> None:
-        self.lag = lag
-        self.slot = slot
-        self.most_states = most_states
-        self.weight = weight
+    slot: float = 30
+    most_states: int = 40
+    weight: float = 0.1
 
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
-        counts = Counts.learn(people, most_states=self.most_states)
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
+        counts = CountStates.learn(people, most_states=self.most_states)
         states = [counts.of(inside) for inside in people]
-        chances = transition_matrices(
+        transitions = transition_matrices(
             days, states, size=counts.people.size, slot=self.slot, weight=self.weight
         )
         self.counts_ = counts
         self.expected_ = {
             weekend: propagate(matrices, slot=self.slot, interval=days[0].interval) @ counts.people
-            for weekend, matrices in chances.items()
+            for weekend, matrices in transitions.items()
         }
 
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         steps = (minute_of_day(day) / day.interval).astype(int)
         return np.asarray(self.expected_[is_weekend(day)][steps])
 
 
 def propagate(matrices: Array, *, slot: float, interval: float) -> Array:
-    """Chances of each state at every step of a day that starts empty.
+    """Return the state probabilities at every step of a day that starts empty.
 
     Parameters
     ----------
     matrices : array of shape (slots, size, size)
-        Transition chances in each slot.
+        Transition matrices of the time slots.
     slot, interval : float
-        Length of a slot and of a step [min].
+        Length of a time slot and of a step [min].
 
     Returns
     -------
@@ -77,15 +76,15 @@ def propagate(matrices: Array, *, slot: float, interval: float) -> Array:
 
     Examples
     --------
-    >>> one_in_four_comes = np.array([[[0.75, 0.25], [0.0, 1.0]]])
-    >>> propagate(one_in_four_comes, slot=1440, interval=480)
+    >>> fills_in_one_of_four = np.array([[[0.75, 0.25], [0.0, 1.0]]])
+    >>> propagate(fills_in_one_of_four, slot=1440, interval=480)
     array([[1.    , 0.    ],
            [0.75  , 0.25  ],
            [0.5625, 0.4375]])
     """
-    chances = np.zeros((int(np.ceil(MINUTES_PER_DAY / interval)), matrices.shape[1]))
-    chances[0, 0] = 1.0
+    probabilities = np.zeros((int(np.ceil(MINUTES_PER_DAY / interval)), matrices.shape[1]))
+    probabilities[0, 0] = 1.0
     last = slots_per_day(slot) - 1
-    for k in range(1, len(chances)):
-        chances[k] = chances[k - 1] @ matrices[min(int(k * interval / slot), last)]
-    return chances
+    for k in range(1, len(probabilities)):
+        probabilities[k] = probabilities[k - 1] @ matrices[min(int(k * interval / slot), last)]
+    return probabilities

@@ -1,4 +1,4 @@
-"""Head counts as the states of a Markov chain, and its transition matrices through the day."""
+"""Head counts as states of a Markov chain, and its time-dependent transition matrices."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.baselines.baseline import Array, Day
-from occupair.baselines.time_of_day import alike, slot_of_day, slots_per_day
+from occupair.baselines.time_of_day import days_of_kind, slot_of_day, slots_per_day
 
 States = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Counts:
-    """States that stand for head counts: 0 alone, then bins of ``width`` counts each.
+class CountStates:
+    """States of head counts: 0 on its own, then bins of ``width`` counts.
 
     Parameters
     ----------
     width : int
-        Counts per bin; 1 where there are few.
+        Counts per bin; 1 for small rooms.
     people : array
-        What each state stands for: the mean of the training counts in it [people].
+        Mean training count of each state [people].
     """
 
     width: int
     people: Array
 
     @classmethod
-    def learn(cls, people: list[Array], *, most_states: int) -> Counts:
-        """Make at most ``most_states`` occupied states and the empty one.
+    def learn(cls, people: list[Array], *, most_states: int) -> CountStates:
+        """Create the empty state and at most ``most_states`` occupied ones.
 
         Examples
         --------
-        >>> Counts.learn([np.array([0.0, 1.0, 2.0, 2.0, 4.0])], most_states=2)
-        Counts(width=2, people=array([0.        , 1.66666667, 4.        ]))
+        >>> CountStates.learn([np.array([0.0, 1.0, 2.0, 2.0, 4.0])], most_states=2)
+        CountStates(width=2, people=array([0.        , 1.66666667, 4.        ]))
         """
         seen = np.concatenate(people)
         width = max(1, int(np.ceil(seen.max() / most_states)))
@@ -46,7 +46,7 @@ class Counts:
         return cls(width, np.where(number > 0, mean, middle))
 
     def of(self, people: Array) -> States:
-        """State of each head count."""
+        """Return the state of each head count."""
         return _binned(people, self.width)
 
 
@@ -55,12 +55,12 @@ def _binned(people: Array, width: int) -> States:
 
 
 def count_transitions(day: Day, states: States, *, size: int, slot: float) -> Array:
-    """Count the transitions into the readings of each slot of ``slot`` minutes.
+    """Count the transitions in each time slot of ``slot`` minutes.
 
     Returns
     -------
     array of shape (slots, size, size)
-        Transitions from the state before (rows) to the state after (columns).
+        Transitions from the previous state (rows) to the next (columns).
     """
     counts = np.zeros((slots_per_day(slot), size, size))
     np.add.at(counts, (slot_of_day(day, slot)[1:], states[:-1], states[1:]), 1.0)
@@ -70,10 +70,10 @@ def count_transitions(day: Day, states: States, *, size: int, slot: float) -> Ar
 def transition_matrices(
     days: list[Day], states: list[States], *, size: int, slot: float, weight: float
 ) -> dict[bool, Array]:
-    """Transition matrices of each slot, for weekdays (False) and weekends (True).
+    """Return the transition matrices of each slot, for weekdays (False) and weekends (True).
 
-    Each row leans on the row of all slots together with ``weight`` transitions, and that on staying put
-    with one: a state that training never left stays.
+    Each row is regularised towards the row pooled over all slots, with the weight of ``weight`` transitions;
+    the pooled row includes one self-transition, so a state never left in training persists.
 
     Returns
     -------
@@ -83,12 +83,12 @@ def transition_matrices(
     counted = np.array(
         [count_transitions(day, s, size=size, slot=slot) for day, s in zip(days, states, strict=True)]
     )
-    kinds = {weekend: counted[alike(days, weekend=weekend)].sum(axis=0) for weekend in (False, True)}
+    kinds = {weekend: counted[days_of_kind(days, weekend=weekend)].sum(axis=0) for weekend in (False, True)}
     return {weekend: _rows(counts, weight) for weekend, counts in kinds.items()}
 
 
 def _rows(counts: Array, weight: float) -> Array:
     pooled = counts.sum(axis=0) + np.eye(counts.shape[1])
     pooled /= pooled.sum(axis=1, keepdims=True)
-    leaning = counts + max(weight, 1e-9) * pooled  # a state that a slot never saw needs some row
-    return np.asarray(leaning / leaning.sum(axis=2, keepdims=True))
+    regularised = counts + max(weight, 1e-9) * pooled  # also for states that do not occur in a slot
+    return np.asarray(regularised / regularised.sum(axis=2, keepdims=True))

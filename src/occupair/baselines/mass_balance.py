@@ -1,7 +1,8 @@
-"""The mass balance of CO2, turned around: people from the rise and the level of CO2 and the ventilation."""
+"""The CO2 mass balance solved for occupancy, from the rise and the level of CO2 and the ventilation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -14,24 +15,25 @@ from occupair.errors import InputError
 DELAYS = (0, 5, 10, 15, 20, 25, 30)  # [min]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MassBalanceBaseline(Baseline):
-    r"""People from the CO2 they must be breathing out, fitted by least squares.
+    r"""Occupancy from the CO2 mass balance, fitted by least squares.
 
     .. math:: n = a\,\dot C + (b + c v + d v^2)(C - C_{base}) + e
 
-    The rise and the level of CO2 are those of a straight line through the last minutes, the ventilation
-    is its mean over them, and the background level is a running one (``BackgroundCO2``). The constant
-    ``e`` absorbs the error of the background level.
+    Rise and level of CO2 are those of a straight line through the last minutes, ventilation is averaged
+    over them, and the background level is a running one (``BackgroundCO2``). The constant ``e`` absorbs
+    the error of the background level.
 
-    Mixing and the sensor make CO2 answer late. With ``lag`` at hand, the balance of some minutes later
-    tells more about now: how many, and how long the line, is what fits the training days best.
+    Mixing and sensor response delay CO2. With a ``lag``, a later balance is more informative; the delay
+    and the length of the line are those that fit the training days best.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min].
+        Lag of the estimates: how long each waits for later readings [min].
     windows : sequence of float
-        Lengths of the line to choose from [min].
+        Candidate lengths of the line [min].
     intercept : bool
         Whether to fit the constant ``e``.
 
@@ -40,9 +42,9 @@ class MassBalanceBaseline(Baseline):
     coef_ : array of shape (5,)
         a [people min/ppm]; b, c and d [people/ppm]; e [people].
     window_, delay_ : float
-        Length of the line, and how late CO2 answers as far as ``lag`` allows to wait for it [min].
+        Length of the line, and delay of the CO2 response, at most ``lag`` [min].
     base_ : BackgroundCO2
-        The base level.
+        Background level.
 
     Examples
     --------
@@ -53,14 +55,10 @@ class MassBalanceBaseline(Baseline):
     True
     """
 
-    def __init__(
-        self, *, lag: float = 0, windows: tuple[float, ...] = (6, 10, 20, 40), intercept: bool = True
-    ) -> None:
-        self.lag = lag
-        self.windows = windows
-        self.intercept = intercept
+    windows: tuple[float, ...] = (6, 10, 20, 40)
+    intercept: bool = True
 
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
         base, truth = BackgroundCO2.learn(days), np.concatenate(people)
         best: tuple[float, Array, float, float] | None = None
         for window, delay in product(self.windows, delays_within(self.lag)):
@@ -70,7 +68,7 @@ class MassBalanceBaseline(Baseline):
             if best is None or error < best[0]:
                 best = error, np.asarray(coef, dtype=float), window, delay
         if best is None:
-            raise InputError(f"windows must name at least one length in minutes, got {self.windows!r}")
+            raise InputError(f"windows must have at least one length in minutes, got {self.windows!r}")
         self.base_ = base
         _, self.coef_, self.window_, self.delay_ = best
 
@@ -79,21 +77,21 @@ class MassBalanceBaseline(Baseline):
         terms[:, -1] *= self.intercept
         return terms
 
-    def _people(self, day: Day) -> Array:
-        return np.asarray(self.parts(day).sum(axis=1))
+    def _estimate_day(self, day: Day) -> Array:
+        return np.asarray(self.contributions(day).sum(axis=1))
 
-    def parts(self, day: Day) -> Array:
-        """People that each term of the balance speaks for: a column for each of ``coef_`` [people]."""
+    def contributions(self, day: Day) -> Array:
+        """Return the contribution of each term to the estimate, one column per coefficient [people]."""
         return self._terms(day, self.base_, self.window_, self.delay_) * self.coef_
 
 
 def balance_terms(day: Day, base: BackgroundCO2, *, window: float, delay: float = 0) -> Array:
-    """Terms of the mass balance ``delay`` minutes after each reading, from the ``window`` before that.
+    """Return the terms of the mass balance ``delay`` minutes after each reading, over a ``window`` [min].
 
     Returns
     -------
     array of shape (N, 5)
-        Rise of CO2 [ppm/min]; CO2 above base, alone, times v and times v squared [ppm]; 1.
+        Rise of CO2 [ppm/min]; CO2 above background, the same times v and times v squared [ppm]; 1.
     """
     length, late = max(day.readings_in(window), 2), round(delay / day.interval)
     rise = running_slope(day.co2, length)
@@ -105,7 +103,7 @@ def balance_terms(day: Day, base: BackgroundCO2, *, window: float, delay: float 
 
 
 def delays_within(lag: float) -> tuple[float, ...]:
-    """Delays of CO2 to choose from when estimates may wait ``lag`` minutes [min].
+    """Return the candidate delays of CO2 for estimates with a ``lag`` [min].
 
     Examples
     --------

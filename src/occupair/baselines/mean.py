@@ -1,24 +1,27 @@
-"""The training mean: the floor that every other estimate has to beat."""
+"""The training mean, the reference for nRMSE."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from occupair.baselines.baseline import Array, Baseline, Day
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MeanBaseline(Baseline):
-    """The mean number of people in training, at every reading.
+    """The mean head count in training, at every reading.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min]; it gains nothing here.
+        Lag of the estimates [min]; has no effect here.
 
     Attributes
     ----------
     mean_ : float
-        Mean of the head counts in training [people].
+        Mean head count in training [people].
 
     Examples
     --------
@@ -29,11 +32,8 @@ class MeanBaseline(Baseline):
     [2.0, 2.0, 2.0, 2.0]
     """
 
-    def __init__(self, *, lag: float = 0) -> None:
-        self.lag = lag
-
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
         self.mean_ = float(np.mean(np.concatenate(people)))
 
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         return np.full(len(day), self.mean_)

@@ -1,30 +1,33 @@
-"""The habits of the room: the mean of each time of day, weekdays and weekends apart."""
+"""The time-of-day profile: mean head count by time of day and day type."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from occupair.baselines.baseline import Array, Baseline, Day
-from occupair.baselines.time_of_day import alike, is_weekend, slot_of_day, slots_per_day
+from occupair.baselines.time_of_day import days_of_kind, is_weekend, slot_of_day, slots_per_day
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ProfileBaseline(Baseline):
-    """The mean number of people at this time of day in training, weekdays and weekends apart.
+    """The mean head count at the same time of day in training, separately for weekdays and weekends.
 
-    It never looks at CO2. Where training has no weekend (or no weekday), the days it has stand in; a time
-    of day that training never saw is an empty room.
+    CO2 is not used. If training has no weekends (or no weekdays), all days are used. At times of day without
+    training data the room is taken as empty.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min]; it gains nothing here.
+        Lag of the estimates [min]; has no effect here.
     slot : float
-        Length of a time of day [min].
+        Length of a time slot [min].
 
     Attributes
     ----------
     profile_ : dict
-        Mean people of each slot [people], by whether it is a weekend.
+        Mean head count of each slot [people], keyed by whether the day is on a weekend.
 
     Examples
     --------
@@ -35,12 +38,10 @@ class ProfileBaseline(Baseline):
     [1.0, 1.0, 4.0, 4.0]
     """
 
-    def __init__(self, *, lag: float = 0, slot: float = 30) -> None:
-        self.lag = lag
-        self.slot = slot
+    slot: float = 30
 
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
-        chosen = {weekend: alike(days, weekend=weekend) for weekend in (False, True)}
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
+        chosen = {weekend: days_of_kind(days, weekend=weekend) for weekend in (False, True)}
         self.profile_ = {
             weekend: self._means([days[i] for i in kind], [people[i] for i in kind])
             for weekend, kind in chosen.items()
@@ -52,5 +53,5 @@ class ProfileBaseline(Baseline):
         total = np.bincount(slots, weights=np.concatenate(people), minlength=size)
         return total / np.maximum(np.bincount(slots, minlength=size), 1)
 
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         return self.profile_[is_weekend(day)][slot_of_day(day, self.slot)]

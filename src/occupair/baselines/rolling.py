@@ -1,7 +1,6 @@
-"""Looking back over a day without looking ahead: shifts, running means, running slopes, running lows.
+"""Causal rolling operations within a day: shift, mean, slope and minimum.
 
-A window that reaches before the first reading of the day repeats that reading; one that reaches past the
-last repeats the last.
+A window that extends beyond the day repeats its first or last reading.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from occupair.baselines.baseline import Array
 
 
 def shifted(series: Array, readings: int) -> Array:
-    """Value ``readings`` earlier, or later where negative.
+    """Return the value ``readings`` earlier, or later if negative.
 
     Examples
     --------
@@ -26,7 +25,7 @@ def shifted(series: Array, readings: int) -> Array:
 
 
 def running_mean(series: Array, readings: int) -> Array:
-    """Mean of the last ``readings`` values.
+    """Return the mean of the last ``readings`` values.
 
     Examples
     --------
@@ -37,7 +36,7 @@ def running_mean(series: Array, readings: int) -> Array:
 
 
 def running_slope(series: Array, readings: int) -> Array:
-    """Slope per reading of the straight line through the last ``readings`` values.
+    """Return the slope per reading of the least-squares line through the last ``readings`` values.
 
     Examples
     --------
@@ -49,12 +48,12 @@ def running_slope(series: Array, readings: int) -> Array:
     return _windows(series, readings) @ (centred / (centred @ centred))
 
 
-def running_low(series: Array, readings: int) -> Array:
-    """Lowest of the running means so far: noise alone does not make it.
+def running_minimum(series: Array, readings: int) -> Array:
+    """Return the minimum so far of the running mean, which is robust to noise.
 
     Examples
     --------
-    >>> running_low(np.array([4.0, 2.0, 6.0]), 2)
+    >>> running_minimum(np.array([4.0, 2.0, 6.0]), 2)
     array([4., 3., 3.])
     """
     return np.minimum.accumulate(running_mean(series, readings))

@@ -1,4 +1,4 @@
-"""Time of day and kind of day, which is all that some baselines look at."""
+"""Time of day and day type (weekday or weekend)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MINUTES_PER_DAY = 1440
 
 
 def minute_of_day(day: Day) -> Array:
-    """Minutes since local midnight, by the clock on the wall [min].
+    """Return the minutes since local midnight in wall-clock time [min].
 
     Examples
     --------
@@ -25,7 +25,7 @@ def minute_of_day(day: Day) -> Array:
 
 
 def is_weekend(day: Day) -> bool:
-    """Whether it is a Saturday or a Sunday.
+    """Whether the day is a Saturday or Sunday.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def is_weekend(day: Day) -> bool:
 
 
 def slot_of_day(day: Day, slot: float) -> NDArray[np.intp]:
-    """Tell which slot of ``slot`` minutes each reading falls into, counted from midnight.
+    """Return the number of the time slot of ``slot`` minutes, from midnight, of each reading.
 
     Examples
     --------
@@ -50,11 +50,11 @@ def slot_of_day(day: Day, slot: float) -> NDArray[np.intp]:
 
 
 def slots_per_day(slot: float) -> int:
-    """Count the slots of ``slot`` minutes that a day has; the last may be short."""
+    """Return the number of time slots of ``slot`` minutes in a day; the last may be shorter."""
     return int(np.ceil(MINUTES_PER_DAY / slot))
 
 
-def alike(days: list[Day], *, weekend: bool) -> list[int]:
-    """Which days to learn a weekday or a weekend from: all of them where there is none of the kind."""
+def days_of_kind(days: list[Day], *, weekend: bool) -> list[int]:
+    """Return the indices of the weekend days or weekdays; all days if there are none of that type."""
     chosen = [i for i, day in enumerate(days) if is_weekend(day) == weekend]
     return chosen or list(range(len(days)))

@@ -1,7 +1,8 @@
-"""Window regressors made of trees: random forest and gradient boosting, with settings good anywhere."""
+"""Tree-based window regressors with fixed settings: random forest and gradient boosting."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,90 +13,65 @@ from occupair.baselines.baseline import Array
 from occupair.baselines.window_regressor import WindowRegressor
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomForestBaseline(WindowRegressor):
     """A random forest on window features.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min].
+        Lag of the estimates: how long each waits for later readings [min].
     time_of_day : bool
-        Whether to look at the time of day and the kind of day.
+        Whether to use the time of day and the day type.
     thinning : float
-        Train on a row every so many minutes [min].
+        Time between training rows [min].
     n_trees : int
-        Trees in the forest.
+        Number of trees.
     leaf : int
-        Rows that a leaf holds at least.
+        Minimum number of rows in a leaf.
     random_state : int
-        Seed of the draws.
+        Random seed.
     """
 
-    def __init__(
-        self,
-        *,
-        lag: float = 0,
-        time_of_day: bool = True,
-        thinning: float = 3,
-        n_trees: int = 200,
-        leaf: int = 60,
-        random_state: Any = 0,
-    ) -> None:
-        self.lag = lag
-        self.time_of_day = time_of_day
-        self.thinning = thinning
-        self.n_trees = n_trees
-        self.leaf = leaf
-        self.random_state = random_state
+    n_trees: int = 200
+    leaf: int = 60
+    random_state: Any = 0
 
-    def _trained(self, rows: Array, people: Array, day: NDArray[np.intp]) -> Any:
+    def _fit_regressor(self, rows: Array, people: Array, day: NDArray[np.intp]) -> Any:
         forest = RandomForestRegressor(
             self.n_trees, min_samples_leaf=self.leaf, max_features=0.4, random_state=self.random_state
         )
         return forest.fit(rows, people)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GradientBoostingBaseline(WindowRegressor):
     """Gradient-boosted trees on window features.
 
     Parameters
     ----------
     lag : float
-        Minutes that an estimate may wait for later readings [min].
+        Lag of the estimates: how long each waits for later readings [min].
     time_of_day : bool
-        Whether to look at the time of day and the kind of day.
+        Whether to use the time of day and the day type.
     thinning : float
-        Train on a row every so many minutes [min].
+        Time between training rows [min].
     n_trees : int
-        Trees, each correcting those before it.
+        Number of boosting iterations.
     learning_rate : float
-        How far each tree corrects.
+        Shrinkage of each tree.
     leaves : int
-        Leaves of a tree at most.
+        Maximum number of leaves of a tree.
     random_state : int
-        Seed of the draws.
+        Random seed.
     """
 
-    def __init__(
-        self,
-        *,
-        lag: float = 0,
-        time_of_day: bool = True,
-        thinning: float = 3,
-        n_trees: int = 300,
-        learning_rate: float = 0.02,
-        leaves: int = 4,
-        random_state: Any = 0,
-    ) -> None:
-        self.lag = lag
-        self.time_of_day = time_of_day
-        self.thinning = thinning
-        self.n_trees = n_trees
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.random_state = random_state
+    n_trees: int = 300
+    learning_rate: float = 0.02
+    leaves: int = 4
+    random_state: Any = 0
 
-    def _trained(self, rows: Array, people: Array, day: NDArray[np.intp]) -> Any:
+    def _fit_regressor(self, rows: Array, people: Array, day: NDArray[np.intp]) -> Any:
         boosting = HistGradientBoostingRegressor(
             max_iter=self.n_trees,
             learning_rate=self.learning_rate,

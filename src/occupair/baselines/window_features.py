@@ -1,4 +1,4 @@
-"""What the window regressors look at: CO2 and ventilation of the last hour, and the time of day."""
+"""Features of the window regressors: CO2 and ventilation of the last hour, and the time of day."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from occupair.baselines.time_of_day import MINUTES_PER_DAY, is_weekend, minute_o
 
 LAGS = (0, 5, 10, 15, 20, 30, 40, 60)  # [min]
 RISES = (5, 10, 20, 40)  # [min]
-SMOOTHING = 5.0  # [min]: some sensors report in stairs of that length
+SMOOTHING = 5.0  # [min], the update interval of some sensors
 VENTILATION_MEANS = (10, 60)  # [min]
 
 
 def window_features(day: Day, base: BackgroundCO2, *, ahead: int = 0, time_of_day: bool = True) -> Array:
-    """Features of the window that ends ``ahead`` readings after each reading of a day.
+    """Return the features of the window that ends ``ahead`` readings after each reading of a day.
 
     Parameters
     ----------
     day : Day
-        The readings; those later than ``ahead`` after a reading are not looked at.
+        Readings; those more than ``ahead`` after a reading are not used.
     base : BackgroundCO2
-        The base level of CO2.
+        Background level of CO2.
     ahead : int
-        Readings after the one to estimate that are there already. The last of a day make do with less.
+        Number of later readings available; fewer at the end of a day.
     time_of_day : bool
-        Whether to add the time of the day and the kind of day.
+        Whether to add the time of day and the day type.
 
     Returns
     -------
     array of shape (N, 18) or (N, 23)
-        CO2 above base now, and smoothed at ``LAGS`` [ppm]; the slopes of CO2 over ``RISES`` [ppm/min];
-        ventilation now and its ``VENTILATION_MEANS`` [0..1]; CO2 above base times it and its square [ppm],
-        the loss terms of the mass balance; sine and cosine of one and two turns a day;
+        Current CO2 above background, and smoothed at ``LAGS`` [ppm]; slopes of CO2 over ``RISES`` [ppm/min];
+        current ventilation and its ``VENTILATION_MEANS`` [0..1]; CO2 above background times ventilation and
+        its square [ppm], the loss terms of the mass balance; sine and cosine of one and two cycles per day;
         1 on weekends.
     """
     at_end = np.column_stack([*_air(day, base), *_ventilation(day, base)])

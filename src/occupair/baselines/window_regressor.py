@@ -1,8 +1,9 @@
-"""Regression of the people on window features, whatever the regressor."""
+"""Base class of the regressors on window features."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,58 +16,68 @@ from occupair.baselines.window_features import window_features
 from occupair.folds import day_folds
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WindowRegressor(Baseline):
-    """A baseline that regresses the people on ``window_features``.
+    """A baseline that regresses occupancy on ``window_features``.
 
-    It is trained on the very windows it will see: with ``lag`` they end that much later. Rows every
-    ``thinning`` minutes are enough, since neighbours say the same.
+    The windows end ``lag`` minutes after the reading to estimate, in training as in use. Neighbouring rows
+    are nearly identical, so only one row every ``thinning`` minutes is used in training.
+
+    Parameters
+    ----------
+    lag : float
+        Lag of the estimates: how long each waits for later readings [min].
+    time_of_day : bool
+        Whether to use the time of day and the day type.
+    thinning : float
+        Time between training rows [min].
 
     Attributes
     ----------
     base_ : BackgroundCO2
-        The base level of CO2.
+        Background level of CO2.
     regressor_ : object
-        The trained regressor of scikit-learn.
+        Trained scikit-learn regressor.
     """
 
-    time_of_day: bool
-    thinning: float
+    time_of_day: bool = True
+    thinning: float = 3
 
-    def _learn(self, days: list[Day], people: list[Array]) -> None:
+    def _fit_days(self, days: list[Day], people: list[Array]) -> None:
         base = BackgroundCO2.learn(days)
         step = days[0].readings_in(self.thinning)
         rows = np.vstack([self._features(day, base)[::step] for day in days])
         truth = np.concatenate([inside[::step] for inside in people])
         number = np.repeat(np.arange(len(days)), [len(inside[::step]) for inside in people])
-        self.regressor_ = self._trained(rows, truth, number)
+        self.regressor_ = self._fit_regressor(rows, truth, number)
         self.base_ = base
 
-    def _people(self, day: Day) -> Array:
+    def _estimate_day(self, day: Day) -> Array:
         return np.asarray(self.regressor_.predict(self._features(day, self.base_)), dtype=float)
 
     def _features(self, day: Day, base: BackgroundCO2) -> Array:
         return window_features(day, base, ahead=self._ahead(day), time_of_day=self.time_of_day)
 
     @abstractmethod
-    def _trained(self, rows: Array, people: Array, day: NDArray[np.intp]) -> Any:
-        """Train the regressor on rows; ``day`` is the number of each row's day."""
+    def _fit_regressor(self, rows: Array, people: Array, day: NDArray[np.intp]) -> Any:
+        """Train the regressor on feature rows; ``day`` is the day number of each row."""
 
 
 def tuned(
     regressor: Any, grid: dict[str, Any], rows: Array, people: Array, day: NDArray[np.intp], *, every: int = 1
 ) -> Any:
-    """Choose settings with whole training days left out in turn, then train on all rows.
+    """Select settings by cross-validation over training days, then train on all rows.
 
     Parameters
     ----------
     regressor : object
-        A regressor of scikit-learn.
+        A scikit-learn regressor.
     grid : dict
-        Values to choose from, by parameter.
+        Candidate values by parameter.
     rows, people, day : array
-        See ``WindowRegressor``.
+        See ``WindowRegressor._fit_regressor``.
     every : int
-        Choose on every so many rows only, where training is slow.
+        Use every n-th row for the selection, if training is slow.
     """
     chosen = slice(None, None, every)
     number = day[chosen]
