@@ -1,4 +1,4 @@
-"""Fitting on head counts here and there, from files and from the store of the live service."""
+"""Fitting on sparse head counts, from files and from the database of the live service."""
 
 import datetime as dt
 import json
@@ -18,7 +18,7 @@ ZONE = "Europe/Copenhagen"
 
 @pytest.fixture(scope="module")
 def counted(slow_office):
-    """Half an hour of counts, every two hours; doubtful ones in the afternoon."""
+    """Head counts for half an hour every two hours, with weight 0.5 in the afternoon."""
     known = (slow_office.index.hour % 2 == 0) & (slow_office.index.minute < 30)
     weight = np.where(slow_office.index.hour >= 14, 0.5, 1.0)
     return slow_office.assign(occupancy=slow_office["occupancy"].where(known), occupancy_weight=weight)
@@ -34,7 +34,7 @@ def desk(tmp_path_factory, counted):
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory, counted):
-    """A store as the service keeps it: readings in UTC of a room in Copenhagen, and labels."""
+    """A database of the live service: readings in UTC of a room in Copenhagen, and labels."""
     url = f"sqlite:///{tmp_path_factory.mktemp('store')}/rooms.db"
     store = Store(url)
     store.migrate()
@@ -54,10 +54,10 @@ def url_of(store):
     return store.url.render_as_string(hide_password=False)
 
 
-def test_fit_takes_counts_here_and_there_as_they_are(desk, counted):
+def test_fit_uses_sparse_head_counts(desk, counted):
     done = occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk)
     assert (done.returncode, done.stderr) == (0, "")
-    words = "trained on 3 days (864 readings, one every 5 min, 216 of them with a head count), up to"
+    words = "trained on 3 days (864 readings, one every 5 min, 216 of them labelled), up to"
     assert words in done.stdout
     model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(counted.iloc[: 3 * 288])
     last = counted.iloc[3 * 288 :]
@@ -65,19 +65,19 @@ def test_fit_takes_counts_here_and_there_as_they_are(desk, counted):
     np.testing.assert_array_equal(ours.estimate(last), model.estimate(last))
 
 
-def test_evaluate_scores_the_readings_that_have_a_count(desk, counted):
+def test_evaluate_scores_labelled_readings(desk, counted):
     assert occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk).returncode == 0
     done = occupair("evaluate", "ours.occupair", "test.csv", "--json", cwd=desk)
     assert (done.returncode, done.stderr) == (0, "")
     last = counted.iloc[3 * 288 :]
-    said = oc.OccupancyEstimator.load(desk / "ours.occupair").estimate(last)[last["occupancy"].notna()]
+    people = oc.OccupancyEstimator.load(desk / "ours.occupair").estimate(last)[last["occupancy"].notna()]
     scores = json.loads(done.stdout)
     assert scores["readings"] == 72
-    assert scores["rmse"] == pytest.approx(rmse(last["occupancy"].dropna(), said))
+    assert scores["rmse"] == pytest.approx(rmse(last["occupancy"].dropna(), people))
     assert occupair("estimate", "ours.occupair", "test.csv", cwd=desk).stdout.count("\n") == 289
 
 
-def test_a_count_with_the_weight_0_is_not_scored(desk, counted):
+def test_head_count_with_weight_0_is_not_scored(desk, counted):
     last = counted.iloc[3 * 288 :]
     oc.write_readings(last.assign(occupancy_weight=(last.index.hour < 12) * 1.0), desk / "half.csv")
     assert occupair("fit", "train.csv", "--out", "ours.occupair", "--hidden", 8, cwd=desk).returncode == 0
@@ -85,7 +85,7 @@ def test_a_count_with_the_weight_0_is_not_scored(desk, counted):
     assert json.loads(done.stdout)["readings"] == 36
 
 
-def test_the_paper_is_trained_on_the_rows_that_have_a_count(desk):
+def test_paper_estimator_is_trained_on_labelled_readings(desk):
     done = occupair(
         "fit", "train.csv", "--out", "paper.occupair", "--paper", "--hidden", 8, "--draws", 1, cwd=desk
     )
@@ -97,14 +97,14 @@ def test_the_paper_is_trained_on_the_rows_that_have_a_count(desk):
     assert "trained on 3 days (216 readings, one every 5 min), up to" in done.stdout
 
 
-def test_check_takes_counts_here_and_there(desk):
+def test_check_accepts_sparse_head_counts(desk):
     done = occupair("check", "train.csv", "--out", "check.html", cwd=desk)
     assert done.returncode in (0, 1)
     assert done.stderr == ""
     assert (desk / "check.html").stat().st_size > 1000
 
 
-def test_so_few_counts_that_nothing_can_be_said(tmp_path, slow_office):
+def test_too_few_head_counts_to_assess_accuracy(tmp_path, slow_office):
     known = np.isin(np.arange(len(slow_office)), [120, 288 + 150, 2 * 288 + 180])
     oc.write_readings(slow_office.assign(occupancy=slow_office["occupancy"].where(known)), tmp_path / "a.csv")
     done = occupair("fit", "a.csv", "--hidden", 5, cwd=tmp_path)
@@ -113,11 +113,11 @@ def test_so_few_counts_that_nothing_can_be_said(tmp_path, slow_office):
     assert "Accuracy not assessed: too few head counts. Count at the same time" in done.stdout
 
 
-def test_fit_from_a_store_is_the_fit_of_what_it_holds(tmp_path, store, counted):
+def test_fit_from_a_store_agrees_with_the_library(tmp_path, store, counted):
     options = ["--room", "lab", "--store", url_of(store), "--timezone", ZONE, "--hidden", 8]
     done = occupair("fit", *options, "--out", "lab.occupair", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    # Labels at a quarter past every other hour, each for the readings five minutes before and after.
+    # Labels at a quarter past every other hour, each applied to the readings within 5 min.
     words = "lab.occupair: trained on 4 days (1152 readings, one every 5 min, 144 of them labelled)"
     assert words in done.stdout
     assert "on days left out" in done.stdout
@@ -133,7 +133,7 @@ def test_fit_from_a_store_is_the_fit_of_what_it_holds(tmp_path, store, counted):
     np.testing.assert_allclose(ours.estimate(last), model.estimate(last), atol=1e-9)
 
 
-def test_the_store_may_be_in_the_environment_and_the_zone_is_asked_for(tmp_path, store, monkeypatch):
+def test_store_from_environment_and_note_on_time_zone(tmp_path, store, monkeypatch):
     monkeypatch.setenv("OCCUPAIR_STORE", url_of(store))
     done = occupair("fit", "--room", "lab", "--hidden", 5, cwd=tmp_path)
     assert done.returncode == 0
@@ -171,7 +171,7 @@ def test_the_store_may_be_in_the_environment_and_the_zone_is_asked_for(tmp_path,
         ),
     ],
 )
-def test_mistakes_are_one_line(tmp_path, store, arguments, message, monkeypatch):
+def test_user_error_is_one_line(tmp_path, store, arguments, message, monkeypatch):
     monkeypatch.delenv("OCCUPAIR_STORE", raising=False)
     path = str(store.url.database)
     arguments = [url_of(store) if word == "URL" else word for word in arguments]
@@ -183,7 +183,7 @@ def test_mistakes_are_one_line(tmp_path, store, arguments, message, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_of_something_else(tmp_path):
+def test_foreign_database_is_refused(tmp_path):
     import sqlite3
 
     sqlite3.connect(tmp_path / "other.db").close()
@@ -194,7 +194,7 @@ def test_a_store_of_something_else(tmp_path):
     assert done.stderr.startswith("occupair: store sqlite:///")
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
+def test_missing_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "occupair.cli.service.find_spec", lambda name: None if name == "sqlalchemy" else find_spec(name)
     )

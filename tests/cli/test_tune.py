@@ -1,4 +1,4 @@
-"""`occupair tune`, run as a user runs it."""
+"""The tune command."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def test_help_has_an_example():
     assert "Example: occupair tune office.csv --out office.occupair" in occupair("tune", "--help").stdout
 
 
-def test_prints_what_the_library_finds(desk, found):
+def test_tune_agrees_with_the_library(desk, found):
     done = tuned(desk)
     assert (done.returncode, done.stderr) == (0, "")
     assert found.changes
@@ -51,20 +51,20 @@ def test_prints_what_the_library_finds(desk, found):
         name: [f"{before[name]:g}", f"{after[name]:g}"] for name in before
     }
     scores = (
-        f"from {found.rmse_before:.2f} to {found.rmse:.2f} people, the best of the {found.n_tried} settings"
+        f"{found.rmse_before:.2f} people before, {found.rmse:.2f} after, the best of {found.n_tried} settings"
     )
     assert scores in " ".join(done.stdout.split())
-    assert "expect somewhat more on new ones" in " ".join(done.stdout.split())
-    assert "As a trained model: occupair tune office.csv --out room.occupair" in done.stdout
+    assert "expect a slightly larger error on new ones" in " ".join(done.stdout.split())
+    assert "To save a trained model: occupair tune office.csv --out room.occupair" in done.stdout
 
 
-def test_the_python_it_prints_is_the_estimator(desk, found):
+def test_printed_python_code_is_the_estimator(desk, found):
     (line,) = [line for line in tuned(desk).stdout.splitlines() if line.startswith("In Python: ")]
     estimator = eval(line.removeprefix("In Python: "), {"OccupancyEstimator": oc.OccupancyEstimator})
     assert estimator.get_params() == found.estimator.get_params()
 
 
-def test_out_is_the_tuned_model_trained_on_all_days(desk, found, slow_office):
+def test_out_writes_the_tuned_model(desk, found, slow_office):
     done = tuned(desk, "--out", "room.occupair")
     assert done.returncode == 0, done.stderr
     assert "room.occupair: trained on all days." in done.stdout
@@ -73,7 +73,7 @@ def test_out_is_the_tuned_model_trained_on_all_days(desk, found, slow_office):
     assert (model.regressor_.coef_ == expected.regressor_.coef_).all()
 
 
-def test_json_for_programs(desk, found):
+def test_json_output(desk, found):
     printed = json.loads(tuned(desk, "--json").stdout)
     assert printed["settings"] == settings_of(found.estimator)
     assert printed["before"] == settings_of(found.before)
@@ -82,7 +82,7 @@ def test_json_for_programs(desk, found):
     assert printed["model"] is None
 
 
-def test_says_so_when_nothing_is_better(desk, monkeypatch):
+def test_no_improvement_is_reported(desk, monkeypatch):
     monkeypatch.setattr("occupair.tuning.GRID", {"ridge": (1e-3,)})
     done = tuned(desk)
     assert "None of the 1 settings tried is better." in " ".join(done.stdout.split())
@@ -103,7 +103,7 @@ def test_says_so_when_nothing_is_better(desk, monkeypatch):
         (["office.csv", "--out", "no/such/file"], "occupair: no/such/file: No such file or directory"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_status_2(desk, arguments, message):
+def test_user_error_is_one_line_with_exit_status_2(desk, arguments, message):
     before = sorted(os.listdir(desk))
     done = occupair("tune", *arguments, cwd=desk)
     assert done.returncode == 2
