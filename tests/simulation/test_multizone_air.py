@@ -26,7 +26,7 @@ def run(room, generation, *, outdoor=400.0, on=1.0, start=400.0):
     )
 
 
-def test_one_zone_follows_the_exponential():
+def test_one_zone_decays_exponentially():
     # Q = 180 + 0.2 * 100 = 200 m3/h; G = 0.01 L/s = 0.036 m3/h; rise G / Q = 180 ppm; rate Q / V = 2 1/h
     co2 = run(one_zone(), np.full((90, 1), 0.01)).co2[:, 0]
     hours = np.arange(91) / 60
@@ -38,19 +38,19 @@ def test_one_zone_steady_state_is_outdoor_plus_generation_over_flow():
     assert co2 == pytest.approx(580.0, rel=1e-12)
 
 
-def test_without_ventilation_only_leakage_is_left():
+def test_without_ventilation_only_leakage_remains():
     # leakage 0.2 1/h * 100 m3 = 20 m3/h: from 1000 ppm the excess of 600 falls as exp(-0.2 h)
     co2 = run(one_zone(), np.zeros((120, 1)), on=0.0, start=1000.0).co2[-1, 0]
     assert co2 == pytest.approx(400 + 600 * np.exp(-0.4), rel=1e-12)
 
 
-def test_a_sealed_room_fills_at_a_constant_rate():
+def test_sealed_room_accumulates_at_a_constant_rate():
     # 0.005 L/s for an hour is 18 L in 100 m3: 180 ppm
     room = one_zone(leakage=0.0)
     assert run(room, np.full((60, 1), 0.005), on=0.0).co2[-1, 0] == pytest.approx(580.0, rel=1e-12)
 
 
-def test_two_zone_steady_state_worked_by_hand():
+def test_two_zone_steady_state_by_hand():
     # one person (0.01 L/s = 36 L/h) in zone a; fresh 100 m3/h to each; exchange 100 m3/h
     # a: 36000 = 100 a + 100 (a - b); b: 0 = 100 b + 100 (b - a)  =>  a = 240, b = 120 ppm above outdoor
     flows = AirFlows(fresh=200, recirculated=0, exchange=100)
@@ -59,7 +59,7 @@ def test_two_zone_steady_state_worked_by_hand():
     np.testing.assert_allclose(run(room, generation).co2[-1], [640.0, 520.0], rtol=1e-12)
 
 
-def test_recirculation_mixes_like_exchange_of_shares():
+def test_recirculation_equals_exchange_of_shares():
     # s = (1/4, 3/4): recirculated 400 m3/h carries 400 * 1/4 * 3/4 = 75 m3/h each way between the zones
     mixed = Room((50.0, 80.0), (0.25, 0.75), 0.1, on=AirFlows(200, 400, 0), off=STILL)
     swapped = Room((50.0, 80.0), (0.25, 0.75), 0.1, on=AirFlows(200, 0, 75), off=STILL)
@@ -68,7 +68,7 @@ def test_recirculation_mixes_like_exchange_of_shares():
     )
 
 
-def test_the_papers_room_in_steady_state():
+def test_steady_state_of_the_paper_room():
     # Supply follows volume here, so the mean over the room is the well-mixed value whoever sits where:
     # 20 people at 0.005 L/s = 360 L/h over 515.88 + 0.2 * 502.2 = 616.32 m3/h: 584.11 ppm
     room = paper_room()
@@ -79,7 +79,7 @@ def test_the_papers_room_in_steady_state():
     assert co2[4] > co2[3] > co2[2] > co2[1] > co2[0]
 
 
-def test_strong_mixing_is_one_well_mixed_zone():
+def test_strong_mixing_equals_one_zone():
     flows = AirFlows(fresh=180, recirculated=0, exchange=1e7)
     room = Room((40.0, 35.0, 25.0), (0.2, 0.5, 0.3), 0.2, on=flows, off=STILL)
     generation = np.zeros((90, 3))
@@ -88,7 +88,7 @@ def test_strong_mixing_is_one_well_mixed_zone():
     np.testing.assert_allclose(run(room, generation).co2, expected[:, None] * np.ones(3), atol=0.01)
 
 
-def test_the_far_zone_and_the_sensor_hear_later():
+def test_distant_zones_respond_later():
     room = paper_room()
     generation = np.zeros((240, 5))
     generation[:, 4] = 0.02
@@ -111,7 +111,7 @@ def random_inputs(room, n, seed):
 
 
 def imbalance(room, inputs):
-    """Largest unexplained change over any minute, as a part of all CO2 in the room."""
+    """Largest error of the CO2 balance over a minute, relative to the CO2 in the room."""
     air = simulate_air(room, **inputs)
     stored = co2_volume(room, air.co2)
     breathed = 60 * inputs["generation"].sum(axis=1)  # [L] in a minute
@@ -119,7 +119,7 @@ def imbalance(room, inputs):
     return np.abs(unexplained).max() / stored.max()
 
 
-def test_the_papers_room_conserves_co2_every_minute_and_overall():
+def test_paper_room_conserves_co2():
     room = paper_room()
     inputs = random_inputs(room, 2000, seed=0)
     assert imbalance(room, inputs) < 1e-12
@@ -154,7 +154,7 @@ def test_any_room_conserves_co2_and_stays_within_its_bounds(volumes, on, off, le
     assert low - 1e-6 <= co2.min() <= co2.max() <= high + 1e-6
 
 
-def test_ten_steps_are_one_step_of_ten_minutes():
+def test_ten_steps_equal_one_step_of_ten_minutes():
     # exact steps: 10 minutes of constant input end where the exponential of 10 minutes ends
     room = paper_room()
     excess = np.array([100.0, 0.0, 50.0, 0.0, 300.0])
@@ -169,7 +169,7 @@ def test_ten_steps_are_one_step_of_ten_minutes():
 
 
 @pytest.mark.parametrize("name", ["fresh", "recirculated", "exchange"])
-def test_flows_must_not_be_negative(name):
+def test_negative_flow_is_refused(name):
     flows = {"fresh": 1.0, "recirculated": 1.0, "exchange": 1.0} | {name: -1.0}
     with pytest.raises(InputError, match=f"^{name} must be 0 m3/h or more, got -1.0$"):
         AirFlows(**flows)
@@ -186,7 +186,7 @@ def test_flows_must_not_be_negative(name):
         ({"leakage": float("nan")}, "leakage must be 0 1/h or more, got nan"),
     ],
 )
-def test_rooms_that_cannot_be(changes, message):
+def test_invalid_room_is_refused(changes, message):
     room = {"volumes": (50.0, 50.0), "supply_share": (0.5, 0.5), "leakage": 0.2, "on": STILL, "off": STILL}
     with pytest.raises(InputError, match=f"^{message}$"):
         Room(**(room | changes))

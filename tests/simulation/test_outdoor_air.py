@@ -12,22 +12,22 @@ def test_mean_and_drift_over_many_days():
     assert abs(midnights.std() / DRIFT - 1) < 0.1
 
 
-def test_neighbouring_days_are_alike():
+def test_consecutive_days_are_correlated():
     midnights = outdoor_co2(4000, seed=1)[::1440]
     assert abs(np.corrcoef(midnights[:-1], midnights[1:])[0, 1] - 0.7) < 0.05
 
 
-def test_the_daily_cycle_peaks_before_sunrise():
+def test_daily_cycle_peaks_before_sunrise():
     mean_day = outdoor_co2(1000, seed=2).reshape(1000, 1440).mean(axis=0)
     assert abs(int(mean_day.argmax()) - 6 * 60) < 20
     assert abs(np.ptp(mean_day) - 2 * DAILY_SWING) < 1.0
 
 
-def test_it_drifts_without_jumps():
+def test_outdoor_co2_has_no_jumps():
     steps = np.diff(outdoor_co2(60, seed=3))
     # steepest: the cycle's 2 pi * 8 / 1440 = 0.035 ppm a minute, and a change of some 4 sd over a day
     assert np.abs(steps).max() < 0.06
 
 
-def test_more_days_keep_the_earlier_ones():
+def test_more_days_do_not_change_earlier_ones():
     assert np.array_equal(outdoor_co2(9, seed=4)[: 3 * 1440], outdoor_co2(3, seed=4))

@@ -9,7 +9,7 @@ EVERY_TIME = Passing(per_person=60.0, per_crossing=0.0, strength=100.0, strength
 
 
 @pytest.mark.parametrize("lag", [0.5, 1.8, 10.0])
-def test_step_response_is_the_exponential(lag):
+def test_step_response_is_exponential(lag):
     air = np.r_[400.0, np.full(40, 500.0)]
     minutes = np.arange(41)
     np.testing.assert_allclose(follow(air, lag=lag), 400 + 100 * (1 - np.exp(-minutes / lag)), rtol=1e-12)
@@ -21,11 +21,11 @@ def test_63_percent_of_a_step_after_one_lag():
 
 
 @given(level=st.floats(300, 5000), lag=st.floats(0.1, 60))
-def test_steady_air_is_shown_as_it_is(level, lag):
+def test_constant_air_is_unchanged(level, lag):
     np.testing.assert_allclose(follow(np.full(20, level), lag=lag), level, rtol=1e-12)
 
 
-def test_noise_has_the_given_spread_and_readings_are_whole():
+def test_noise_and_rounding():
     noise = np.random.default_rng(0).standard_normal(20_000)
     shown = read_out(Sensor(lag=1.8, noise=3.0, resolution=1.0), np.full(20_000, 600.4), noise)
     assert (shown == np.round(shown)).all()
@@ -34,19 +34,19 @@ def test_noise_has_the_given_spread_and_readings_are_whole():
     assert shown.mean() == pytest.approx(600.4, abs=0.1)
 
 
-def test_resolution_is_the_smallest_step():
+def test_readings_are_multiples_of_the_resolution():
     shown = read_out(Sensor(lag=1.0, noise=0.0, resolution=5.0), np.full(2, 402.6), np.zeros(2))
     assert shown.tolist() == [405.0, 405.0]
 
 
-def test_nobody_in_no_spikes():
+def test_empty_room_has_no_spikes():
     rises = passing_rises(
         EVERY_TIME, occupancy=np.zeros(1000), crossings=np.zeros(1000), rng=np.random.default_rng(0)
     )
     assert (rises == 0).all()
 
 
-def test_one_visit_rises_and_clears():
+def test_spike_rises_and_decays():
     once = np.zeros(10)
     once[0] = 1.0
     for seed in range(20):
@@ -58,7 +58,7 @@ def test_one_visit_rises_and_clears():
         np.testing.assert_allclose(rises, 100 * visits * np.exp(-np.arange(10) / 2), rtol=1e-12)
 
 
-def test_visits_are_as_many_as_people_and_crossings_make():
+def test_number_of_spikes_follows_people_and_crossings():
     passing = Passing(per_person=0.3, per_crossing=0.1, strength=1.0, strength_spread=0.0, clearing=1e-3)
     n = 100_000
     rises = passing_rises(
@@ -68,7 +68,7 @@ def test_visits_are_as_many_as_people_and_crossings_make():
     assert rises.mean() == pytest.approx(0.15, abs=0.005)
 
 
-def test_strengths_vary_around_their_median():
+def test_spike_strengths_vary_around_the_median():
     passing = Passing(per_person=6.0, per_crossing=0.0, strength=100.0, strength_spread=0.6, clearing=1e-3)
     rises = passing_rises(
         passing, occupancy=np.full(50_000, 1.0), crossings=np.zeros(50_000), rng=np.random.default_rng(0)

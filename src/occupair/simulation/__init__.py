@@ -1,19 +1,20 @@
-"""The paper's office, made up from physics: people, breath, room air, a sensor in the middle.
+"""Simulation of the paper's office: occupants, CO2 generation, room air and a CO2 sensor.
 
-The readings behind Jiang et al. 2016 are not public. These modules make such readings, seeded:
+The data of Jiang et al. 2016 are not public. These modules simulate such readings, reproducibly:
 
-- `habits`: who works in the office and how they live their day
-- `presence`: who is in, minute by minute, and what they are doing
-- `breathing`: how much CO2 a body breathes out
-- `outdoors`: the CO2 of the fresh air
-- `room_air`: the CO2 balance of a room that is not well mixed
-- `sensor`: lag, noise, resolution, and the spikes of people passing
-- `paper_room`: the room, the seats and the sensor of the paper, each value with its source
-- `office`: all of it together
+- `occupants`: the people of the office and their daily routines
+- `presence`: who is in the room in each minute, and their activity
+- `co2_generation`: CO2 generation of a person
+- `outdoor_air`: outdoor CO2
+- `multizone_air`: CO2 balance of a room that is not well mixed
+- `sensor`: response time, noise, resolution, and spikes from people close to the sensor
+- `paper_room`: room, seats and sensor of the paper, each value with its source
+- `office`: the complete simulation
+- `random_streams`: independent random generators
 
-Every value comes from a standard, a published measurement, the paper's own description or a stated
-reason. The size of the spikes is held to the scales of the paper's Table I, so that those scales come out
-alike proves nothing; it was set so after a first run of the estimators, see docs/experiment.md.
+Each value comes from a standard, a published measurement, the paper's own description or a stated
+judgement. The size of the spikes is calibrated to the scales in the paper's Table I, after a first run of
+the estimators, so agreement with those scales is not evidence; see docs/experiment.md.
 """
 
 from occupair.simulation.office import OfficeHistory, simulate_history, simulate_office

@@ -1,14 +1,14 @@
-"""How much CO2 a person breathes out: body, then activity.
+"""CO2 generation of a person, from body mass and activity.
 
 Persily and de Jonge 2017, "Carbon dioxide generation rates for building occupants", Indoor Air 27,
-868-879. Their tables are for the bodies of the United States; the equation behind them takes any body.
+868-879. Their tables are for the United States population; their equation applies to any body mass.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 RESPIRATORY_QUOTIENT = 0.85  # [-] CO2 out per O2 in; Persily and de Jonge 2017, for a mixed diet
-ROOM_TEMPERATURE = 297.0  # [K] 24 degC, the usual set point of an air-conditioned office in Singapore
+ROOM_TEMPERATURE = 297.0  # [K] 24 degC, a typical setpoint of air-conditioned offices in Singapore
 AIR_PRESSURE = 101.3  # [kPa] sea level
 LITRES_PER_ENERGY = 0.000211  # [(L/s) (day/MJ) (kPa/K)] Persily and de Jonge 2017, their rate equation
 
@@ -22,9 +22,9 @@ FEMALE_BMR = (0.062, 2.036)  # [MJ/(day kg), MJ/day]
 
 
 def basal_metabolic_rate(mass: float, *, male: bool) -> float:
-    """Energy a body aged 18 to 30 uses at rest [MJ/day], from its mass [kg].
+    """Return the basal metabolic rate [MJ/day] of a person aged 18 to 30, from body mass [kg].
 
-    Schofield 1985, the same lines Persily and de Jonge 2017 use.
+    Schofield 1985, as used by Persily and de Jonge 2017.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def basal_metabolic_rate(mass: float, *, male: bool) -> float:
 
 
 def co2_generation(bmr: ArrayLike, met: ArrayLike) -> NDArray[np.float64]:
-    """CO2 breathed out [L/s] at the room's temperature and pressure.
+    """Return the CO2 generation rate [L/s] at room temperature and pressure.
 
     Persily and de Jonge 2017: ``RQ * BMR * M * (T / P) * 0.000211``.
 
@@ -49,7 +49,7 @@ def co2_generation(bmr: ArrayLike, met: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    A man of 70 kg, typing:
+    A man of 70 kg doing desk work:
 
     >>> float(co2_generation(7.306, 1.3).round(5))
     0.00499

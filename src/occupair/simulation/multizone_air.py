@@ -1,14 +1,14 @@
-"""CO2 in a room that is not well mixed: zones in a row, each of them well mixed.
+"""CO2 in a room that is not well mixed, as a row of well-mixed zones.
 
-The balance of zone i, with volumes V [m3], flows [m3/h], concentrations c [ppm] and breath G [L/s]:
+The balance of zone i, with volumes V [m3], flows [m3/h], concentrations c [ppm] and generation G [L/s]:
 
-    V_i dc_i/dt = 3.6e6 G_i                                  what people breathe out
-                + (s_i F + n V_i) (c_out - c_i)              fresh air F, share s_i, and leakage n [1/h]
-                + s_i R (sum_j s_j c_j - c_i)                recirculated air R, taken out as it is put in
+    V_i dc_i/dt = 3.6e6 G_i                                  CO2 generation
+                + (s_i F + n V_i) (c_out - c_i)              outdoor air F with share s_i, leakage n [1/h]
+                + s_i R (sum_j s_j c_j - c_i)                recirculated air R
                 + X (c_{i-1} - c_i) + X (c_{i+1} - c_i)      exchange X with the neighbours
 
-Every flow into a zone has its equal out of it, so no air is made or lost. Inputs are constant over a
-minute and the equation is linear, so a step by its matrix exponential is exact, not an approximation.
+Inflow and outflow of every zone are equal, so air is conserved. Inputs are constant over a minute and
+the equation is linear, so the step by matrix exponential is exact.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from scipy.linalg import expm
 from occupair.errors import InputError
 
 STEP = 1 / 60  # [h] one minute, the paper's sampling interval
-PPM_M3_PER_LITRE = 1000.0  # [ppm m3/L] one litre in one cubic metre is a thousandth of it
+PPM_M3_PER_LITRE = 1000.0  # [ppm m3/L] one litre in one cubic metre is 1000 ppm
 SECONDS_PER_HOUR = 3600.0  # [s/h]
 
 Array = NDArray[np.float64]
@@ -28,13 +28,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AirFlows:
-    """Flows while the ventilation is on, or off.
+    """Air flows with ventilation on or off.
 
     Attributes
     ----------
-    fresh : outdoor air brought in by the air handling unit [m3/h]
-    recirculated : room air taken out and given back to all zones [m3/h]
-    exchange : air swapped between two neighbouring zones, each way [m3/h]
+    fresh : outdoor air supplied by the air handling unit [m3/h]
+    recirculated : return air supplied to all zones [m3/h]
+    exchange : air flow between two neighbouring zones, in each direction [m3/h]
     """
 
     fresh: float
@@ -53,10 +53,10 @@ class Room:
 
     Attributes
     ----------
-    volumes : air in each zone [m3]
-    supply_share : share of the supply air each zone gets, together 1 [-]
-    leakage : outdoor air through doors and walls, always [1/h]
-    on, off : flows while the ventilation is on and off
+    volumes : volume of each zone [m3]
+    supply_share : share of the supply air of each zone, with sum 1 [-]
+    leakage : infiltration, always [1/h]
+    on, off : air flows with ventilation on and off
 
     Examples
     --------
@@ -73,24 +73,24 @@ class Room:
 
     def __post_init__(self) -> None:
         if not self.volumes or not min(self.volumes) > 0:
-            raise InputError(f"volumes must be one or more, each above 0 m3, got {self.volumes}")
+            raise InputError(f"volumes must be one or more values above 0 m3, got {self.volumes}")
         if len(self.supply_share) != len(self.volumes) or not min(self.supply_share) >= 0:
-            raise InputError(f"supply_share must be 0 or more, one per zone, got {self.supply_share}")
+            raise InputError(f"supply_share must be one value of 0 or more per zone, got {self.supply_share}")
         if not np.isclose(sum(self.supply_share), 1.0, rtol=0, atol=1e-12):
-            raise InputError(f"supply_share must add up to 1, got {self.supply_share}")
+            raise InputError(f"supply_share must sum to 1, got {self.supply_share}")
         if not self.leakage >= 0:
             raise InputError(f"leakage must be 0 1/h or more, got {self.leakage}")
 
 
 @dataclass(frozen=True)
 class AirHistory:
-    """What the air did.
+    """Simulated CO2 and its exchange with outdoors.
 
     Attributes
     ----------
-    co2 : concentration in each zone at the start of each minute and at the very end [ppm], (n + 1, zones)
-    brought_in : CO2 that came with outdoor air in each minute [L], shape (n,)
-    carried_out : CO2 that left with room air in each minute [L], shape (n,)
+    co2 : concentration in each zone at the start of each minute and at the end [ppm], (n + 1, zones)
+    brought_in : CO2 entering with outdoor air in each minute [L], shape (n,)
+    carried_out : CO2 leaving with room air in each minute [L], shape (n,)
     """
 
     co2: Array
@@ -99,7 +99,7 @@ class AirHistory:
 
 
 def outdoor_flows(room: Room, flows: AirFlows) -> Array:
-    """Outdoor air into each zone, and as much out of it [m3/h]: fresh air and leakage.
+    """Return the outdoor air flow of each zone, supply and infiltration [m3/h].
 
     Examples
     --------
@@ -111,11 +111,11 @@ def outdoor_flows(room: Room, flows: AirFlows) -> Array:
 
 
 def balance_matrix(room: Room, flows: AirFlows) -> Array:
-    """Matrix A [1/h] of dc/dt = A c + ..., the right hand side above.
+    """Return the matrix A [1/h] of dc/dt = A c + ..., the balance above.
 
     Examples
     --------
-    Alone, a zone is washed out at its air change rate:
+    A single zone decays at its air change rate:
 
     >>> flows = AirFlows(fresh=90, recirculated=500, exchange=500)
     >>> balance_matrix(Room((50.0,), (1.0,), leakage=0.2, on=flows, off=flows), flows).tolist()
@@ -125,7 +125,7 @@ def balance_matrix(room: Room, flows: AirFlows) -> Array:
     n = len(share)
     neighbours = np.eye(n, k=1) + np.eye(n, k=-1)
     into = flows.recirculated * np.outer(share, share) + flows.exchange * neighbours  # [m3/h], from j to i
-    np.fill_diagonal(into, 0.0)  # a zone's own air, back again, changes nothing
+    np.fill_diagonal(into, 0.0)  # recirculation within a zone has no effect
     out = into.sum(axis=1) + outdoor_flows(room, flows)
     return np.asarray((into - np.diag(out)) / np.asarray(room.volumes)[:, None])
 
@@ -133,24 +133,24 @@ def balance_matrix(room: Room, flows: AirFlows) -> Array:
 def simulate_air(
     room: Room, *, generation: Array, outdoor: Array, ventilation: Array, start: Array
 ) -> AirHistory:
-    """Follow CO2 through the zones, one exact step per minute.
+    """Simulate CO2 in all zones, with one exact step per minute.
 
     Parameters
     ----------
     room
         The room.
     generation
-        CO2 breathed out in each zone [L/s], shape (n, zones), constant over each minute.
+        CO2 generation in each zone [L/s], shape (n, zones), constant over each minute.
     outdoor
-        CO2 of the outdoor air [ppm], shape (n,).
+        Outdoor CO2 [ppm], shape (n,).
     ventilation
-        1 while the ventilation is on, else 0, shape (n,).
+        1 with ventilation on, else 0, shape (n,).
     start
-        CO2 in each zone at the start [ppm].
+        Initial CO2 in each zone [ppm].
 
     Examples
     --------
-    Nobody in, and the air outside as inside: nothing happens.
+    An empty room at the outdoor concentration stays there:
 
     >>> flows = AirFlows(fresh=90, recirculated=500, exchange=500)
     >>> room = Room((50.0,), (1.0,), leakage=0.2, on=flows, off=flows)
@@ -169,7 +169,7 @@ def simulate_air(
 
 
 def co2_volume(room: Room, co2: Array) -> Array:
-    """CO2 in the whole room [L] at each row of zone concentrations [ppm].
+    """Return the CO2 volume in the room [L] for each row of zone concentrations [ppm].
 
     Examples
     --------
@@ -182,9 +182,9 @@ def co2_volume(room: Room, co2: Array) -> Array:
 
 
 def _steps(room: Room, flows: AirFlows) -> tuple[Array, Array]:
-    """Matrices that take (c, inputs) over one minute: to c at its end, and to c's integral [ppm h].
+    """Return the matrices from (c, inputs) to c after one minute and to the integral of c [ppm h].
 
-    Both from one exponential of the system with its integral and its constant inputs appended
+    Both come from one exponential of the system augmented with its integral and constant inputs
     (Van Loan 1978, IEEE Trans. Automatic Control 23, 395-404).
     """
     n = len(room.volumes)
@@ -206,7 +206,7 @@ def _march(
     on: NDArray[np.bool_],
     start: Array,
 ) -> tuple[Array, Array]:
-    """Concentrations at every minute, and their integral over each minute [ppm h]."""
+    """Return the concentrations at every minute [ppm] and their integral over each minute [ppm h]."""
     n = len(start)
     (c_on, i_on), (c_off, i_off) = on_steps, off_steps
     push = np.where(on[:, None], inputs @ c_on[:, n:].T, inputs @ c_off[:, n:].T)

@@ -1,9 +1,8 @@
-"""Who uses the office: their seats, their bodies and the habits they keep from day to day.
+"""The people of the office: seats, metabolic rates and daily routines.
 
-Times of day are minutes after midnight [min]. How people live is no physical constant: the ranges
-below are our picture of a university office, held against what Jiang et al. 2016 tell about theirs
-(24 desks, 11 open seats of which five are rarely used, at most 28 people in 25 days, nobody after
-23:30).
+Times of day are minutes after midnight [min]. The ranges below are our assumptions for a university
+office, consistent with the description in Jiang et al. 2016 (24 desks, 11 open seats of which five are
+rarely used, at most 28 people in 25 days, nobody after 23:30).
 """
 
 from dataclasses import dataclass
@@ -15,29 +14,29 @@ from occupair.simulation.paper_room import CORNER_SEATS, DESKS, OPEN_SEATS, zone
 from occupair.simulation.random_streams import generator
 
 HOUR = 60  # [min]
-GROUP_SIZE = 6  # [people] a professor's group, the people who meet together
+GROUP_SIZE = 6  # [people] a research group with common meetings
 SHARE_OF_MEN = 0.7  # [-] an engineering school
 BODY_MASS = {True: (69.0, 10.0), False: (56.0, 8.0)}
-# [kg] mean and standard deviation, men and women: 1.71 m at 23.5 kg/m2 and 1.59 m at 22 kg/m2, young
-# adults in Singapore; Persily and de Jonge 2017 has 85 and 72 kg for the United States
-BMR_SPREAD = 0.6  # [MJ/day] between bodies of one mass; near the standard error of Schofield's lines
+# [kg] mean and standard deviation of men and women: 1.71 m at 23.5 kg/m2 and 1.59 m at 22 kg/m2, young
+# adults in Singapore; Persily and de Jonge 2017 use 85 and 72 kg for the United States
+BMR_SPREAD = 0.6  # [MJ/day] at equal body mass; close to the standard error of Schofield's regression
 
 
 @dataclass(frozen=True)
-class DeskHabit:
-    """How somebody with a desk of their own spends a day.
+class DeskRoutine:
+    """Daily routine of a person with an assigned desk.
 
     Attributes
     ----------
-    attendance : chance to come on a weekday [0..1]
+    attendance : probability of presence on a weekday [0..1]
     arrival, departure : usual times [min after midnight]
-    spread : standard deviation of both from day to day [min]
+    spread : standard deviation of both between days [min]
     lunch, lunch_length : usual start [min after midnight] and length [min] of lunch
-    lunch_out_share : chance to have it outside rather than at the desk [0..1]
-    late_share : chance to come back after dinner [0..1]
-    late_departure : usual time to leave then [min after midnight]
+    lunch_out_share : probability of lunch outside the room [0..1]
+    late_share : probability of returning after dinner [0..1]
+    late_departure : usual departure in that case [min after midnight]
     breaks_per_hour : short breaks outside the room [1/h]
-    errands_per_day : absences of one to three hours, such as teaching or the workshop [1/day]
+    errands_per_day : absences of one to three hours, e.g. for teaching [1/day]
     """
 
     attendance: float
@@ -54,16 +53,16 @@ class DeskHabit:
 
 
 @dataclass(frozen=True)
-class VisitHabit:
-    """How a student without a desk comes and goes, in blocks of hours.
+class VisitRoutine:
+    """Daily routine of a student without an assigned desk: visits of a few hours.
 
     Attributes
     ----------
-    attendance : chance to come on a weekday [0..1]
-    start : usual start of a block [min after midnight]
+    attendance : probability of presence on a weekday [0..1]
+    start : usual start of a visit [min after midnight]
     spread : its standard deviation [min]
-    block_length : mean length of a block [min]
-    blocks_per_day : mean number of blocks on a day with any [1/day], at least 1
+    block_length : mean length of a visit [min]
+    blocks_per_day : mean number of visits on a day of presence [1/day], at least 1
     breaks_per_hour : short breaks outside the room [1/h]
     """
 
@@ -77,13 +76,13 @@ class VisitHabit:
 
 @dataclass(frozen=True)
 class Person:
-    """One person: seat, zone of the room, group, resting metabolism ``bmr`` [MJ/day], and habit."""
+    """A person: seat, zone of the room, group, basal metabolic rate ``bmr`` [MJ/day] and routine."""
 
     seat: int
     zone: int
     group: int
     bmr: float
-    habit: DeskHabit | VisitHabit
+    routine: DeskRoutine | VisitRoutine
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Meeting:
 
 
 def draw_people(seed: int) -> tuple[Person, ...]:
-    """Everybody with a seat: desks first, then open seats, the rarely used corner last.
+    """Draw the person of every seat: desks first, then open seats, the rarely used corner last.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def draw_people(seed: int) -> tuple[Person, ...]:
 
 
 def draw_meetings(seed: int) -> tuple[Meeting, ...]:
-    """One weekly meeting for each group of desk people.
+    """Draw one weekly meeting for each group.
 
     Examples
     --------
@@ -126,13 +125,13 @@ def _person(seat: int, rng: np.random.Generator) -> Person:
     mean, spread = BODY_MASS[male]
     mass = _normal(rng, mean, spread, mean - 2 * spread, mean + 3 * spread)
     bmr = basal_metabolic_rate(mass, male=male) + _normal(rng, 0.0, BMR_SPREAD, -1.5, 1.5)
-    habit = _desk_habit(rng) if seat < DESKS else _visit_habit(rng, corner=seat in CORNER_SEATS)
-    return Person(seat, zone_of_seat(seat), seat // GROUP_SIZE, bmr, habit)
+    routine = _desk_routine(rng) if seat < DESKS else _visit_routine(rng, corner=seat in CORNER_SEATS)
+    return Person(seat, zone_of_seat(seat), seat // GROUP_SIZE, bmr, routine)
 
 
-def _desk_habit(rng: np.random.Generator) -> DeskHabit:
-    works_late = rng.random() < 0.25  # one desk in four belongs to somebody who likes the night
-    return DeskHabit(
+def _desk_routine(rng: np.random.Generator) -> DeskRoutine:
+    works_late = rng.random() < 0.25  # one in four often works late
+    return DeskRoutine(
         attendance=rng.uniform(0.7, 0.98),
         arrival=_normal(rng, 9.5 * HOUR, 50, 7.6 * HOUR, 12 * HOUR),
         departure=_normal(rng, 18.5 * HOUR, 60, 16.5 * HOUR, 21 * HOUR),
@@ -147,8 +146,8 @@ def _desk_habit(rng: np.random.Generator) -> DeskHabit:
     )
 
 
-def _visit_habit(rng: np.random.Generator, *, corner: bool) -> VisitHabit:
-    return VisitHabit(
+def _visit_routine(rng: np.random.Generator, *, corner: bool) -> VisitRoutine:
+    return VisitRoutine(
         attendance=rng.uniform(0.02, 0.08) if corner else rng.uniform(0.45, 0.85),
         start=_normal(rng, 13.5 * HOUR, 90, 10 * HOUR, 18 * HOUR),
         spread=rng.uniform(60, 150),
@@ -164,5 +163,5 @@ def _meeting(rng: np.random.Generator) -> Meeting:
 
 
 def _normal(rng: np.random.Generator, mean: float, spread: float, low: float, high: float) -> float:
-    """Draw from a normal distribution, held within ``low`` and ``high``."""
+    """Draw from a normal distribution, clipped to ``low`` and ``high``."""
     return float(np.clip(rng.normal(mean, spread), low, high))

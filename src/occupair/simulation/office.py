@@ -1,4 +1,4 @@
-"""The paper's office put together: people breathe, air carries, the sensor reads."""
+"""Simulation of the paper's office: occupants, room air and sensor."""
 
 from dataclasses import dataclass
 
@@ -24,26 +24,26 @@ from occupair.simulation.presence import DAY, day_activity, day_presence
 from occupair.simulation.random_streams import generator
 from occupair.simulation.sensor import passing_rises, read_out
 
-FIRST_DAY = "2015-08-03"  # a Monday in the year before the paper came out
+FIRST_DAY = "2015-08-03"  # a Monday in the year before the paper
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class OfficeHistory:
-    """Everything that happened, weekends too, one row per minute.
+    """Complete state of the simulation including weekends, one row per minute.
 
     Attributes
     ----------
     time : start of each minute, local time
-    people : who they are
-    presence : who is in during each minute, shape (n, people)
-    generation : CO2 breathed out in each zone [L/s], shape (n, zones)
-    outdoor : CO2 of the outdoor air [ppm]
-    ventilation : 1 while the ventilation is on, else 0
-    air : CO2 in each zone [ppm] and what came in and went out [L]
-    co2 : readings of the sensor [ppm]: the room's air at the start of the minute, before its people breathe,
-        and the breath of those who pass the sensor within it
+    people : the occupants
+    presence : presence in each minute, shape (n, people)
+    generation : CO2 generation in each zone [L/s], shape (n, zones)
+    outdoor : outdoor CO2 [ppm]
+    ventilation : 1 with ventilation on, else 0
+    air : CO2 in each zone [ppm], and CO2 entering and leaving [L]
+    co2 : sensor readings [ppm]: room air at the start of the minute, plus spikes from people passing the
+        sensor during the minute
     """
 
     time: pd.DatetimeIndex
@@ -56,23 +56,23 @@ class OfficeHistory:
     co2: Array
 
     def occupancy(self) -> NDArray[np.int64]:
-        """Count the people in during each minute."""
+        """Return the number of people in each minute."""
         return np.asarray(self.presence.sum(axis=1), dtype=np.int64)
 
 
 def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
-    """Simulate readings of the paper's office from physics.
+    """Simulate readings of the paper's office with a physical model.
 
-    Jiang et al. 2016, Section V: 30 weekdays of a 9.3 m by 20 m office with 24 desks and 11 open
-    seats. The same seed gives the same readings, and more days never change the earlier ones.
-    Nights and weekends are simulated too, so that every kept day starts from the air it would have.
+    Jiang et al. 2016, Section V: 30 weekdays of a 9.3 m by 20 m office with 24 desks and 11 open seats.
+    The same seed gives the same readings, and simulating more days does not change the earlier ones. Nights
+    and weekends are simulated too, so the initial CO2 of every day is realistic.
 
     Parameters
     ----------
     days
         Number of weekdays, 1 or more.
     seed
-        Whole number, 0 or more; another seed is another set of people and another weather.
+        Random seed, 0 or more, for occupants and outdoor air.
 
     Returns
     -------
@@ -97,14 +97,14 @@ def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
 
 
 def simulate_history(days: int = 30, *, seed: int = 0) -> OfficeHistory:
-    """Simulate everything behind the readings of `simulate_office`: people, air, weekends.
+    """Simulate the complete state behind the readings of `simulate_office`, including weekends.
 
     Parameters
     ----------
     days
         Number of weekdays, 1 or more.
     seed
-        Whole number, 0 or more.
+        Random seed, 0 or more.
 
     Examples
     --------
@@ -112,24 +112,26 @@ def simulate_history(days: int = 30, *, seed: int = 0) -> OfficeHistory:
     >>> history.presence.shape, history.generation.shape  # Monday to Monday, a weekend between
     ((11520, 35), (11520, 5))
     """
-    n_days = _calendar_days(_whole_number("days", days, least=1))
-    seed = _whole_number("seed", seed, least=0)
+    n_days = _calendar_days(_checked_integer("days", days, least=1))
+    seed = _checked_integer("seed", seed, least=0)
     people = draw_people(seed)
-    presence, generation = _people_and_breath(people, n_days, seed)
+    presence, generation = _presence_and_generation(people, n_days, seed)
     outdoor = outdoor_co2(n_days, seed=seed)
     ventilation = np.tile(_ventilation_day(), n_days)
-    start = np.full(ZONES, outdoor[0])  # the weekend before has washed the room out
+    start = np.full(ZONES, outdoor[0])  # in equilibrium after the weekend
     air = simulate_air(
         paper_room(), generation=generation, outdoor=outdoor, ventilation=ventilation, start=start
     )
     co2 = _readings(air.co2[:-1, SENSOR_ZONE], presence, seed)
     minutes = pd.date_range(FIRST_DAY, periods=len(co2), freq="min")
-    time = pd.DatetimeIndex(minutes.to_numpy(), name="time")  # without a freq, which weekends would break
+    time = pd.DatetimeIndex(minutes.to_numpy(), name="time")  # without freq, which is lost with the weekends
     return OfficeHistory(time, people, presence, generation, outdoor, ventilation, air, co2)
 
 
-def _people_and_breath(people: tuple[Person, ...], n_days: int, seed: int) -> tuple[NDArray[np.bool_], Array]:
-    """Presence (n, people), and the CO2 they breathe out by zone [L/s] (n, zones)."""
+def _presence_and_generation(
+    people: tuple[Person, ...], n_days: int, seed: int
+) -> tuple[NDArray[np.bool_], Array]:
+    """Return presence, shape (n, people), and CO2 generation by zone [L/s], shape (n, zones)."""
     meetings = draw_meetings(seed)
     presence = [day_presence(people, meetings, day, seed=seed) for day in range(n_days)]
     met = np.concatenate([day_activity(inside, day, seed=seed) for day, inside in enumerate(presence)])
@@ -139,13 +141,13 @@ def _people_and_breath(people: tuple[Person, ...], n_days: int, seed: int) -> tu
 
 
 def _ventilation_day() -> Array:
-    """Ventilation through one day: 1 from 7:30 until just before 22:00, else 0."""
+    """Return the ventilation of one day: 1 from 7:30 to 22:00, else 0."""
     minute = np.arange(DAY)
     return ((minute >= VENTILATION_ON) & (minute < VENTILATION_OFF)).astype(float)
 
 
 def _readings(air: Array, presence: NDArray[np.bool_], seed: int) -> Array:
-    """Read the air of the sensor's zone [ppm], with people passing by [ppm]."""
+    """Return the sensor readings in the air of its zone, with people passing by [ppm]."""
     occupancy = presence.sum(axis=1).astype(float)
     crossings = np.abs(np.diff(presence.astype(float), axis=0, prepend=0.0)).sum(axis=1)
     rises, noise = np.empty_like(air), np.empty_like(air)
@@ -158,11 +160,11 @@ def _readings(air: Array, presence: NDArray[np.bool_], seed: int) -> Array:
 
 
 def _calendar_days(weekdays: int) -> int:
-    """Days from the first Monday until the last of ``weekdays`` weekdays, weekends between counted."""
+    """Return the number of calendar days of ``weekdays`` weekdays from a Monday, including weekends."""
     return weekdays + 2 * ((weekdays - 1) // 5)
 
 
-def _whole_number(name: str, value: object, *, least: int) -> int:
+def _checked_integer(name: str, value: object, *, least: int) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise InputError(f"{name} must be a whole number, {least} or more, got {value!r}")
+    raise InputError(f"{name} must be an integer of {least} or more, got {value!r}")

@@ -1,7 +1,7 @@
-"""The paper's test-bed: its room, its seats, its hours and its sensor, each value with its source.
+"""The paper's test bed: room, seats, ventilation schedule and sensor, each value with its source.
 
-What Jiang et al. 2016, Section V-A, says is taken from there. What it leaves open comes from a
-standard or a measurement, or has its reason beside it.
+Values given in Jiang et al. 2016, Section V-A, are used as given. Others come from a standard or a
+measurement, or have a stated reason.
 """
 
 from occupair.simulation.multizone_air import AirFlows, Room
@@ -9,58 +9,58 @@ from occupair.simulation.sensor import Passing, Sensor
 
 WIDTH = 9.3  # [m] Jiang et al. 2016
 LENGTH = 20.0  # [m] Jiang et al. 2016
-HEIGHT = 2.7  # [m] under a hung ceiling; not in the paper, offices have 2.6 to 2.8
+HEIGHT = 2.7  # [m] not in the paper; 2.6 to 2.8 is typical under a suspended ceiling
 DESKS = 24  # [seats] Jiang et al. 2016
 OPEN_SEATS = 11  # [seats] Jiang et al. 2016
 CORNER_SEATS = range(30, 35)  # the five open seats "in the corner", rarely used: Jiang et al. 2016
 
-ZONES = 5  # [-] slices of 4 m: short enough that the ends lag the middle, and the middle is a slice
-SENSOR_ZONE = 2  # the middle one: Jiang et al. 2016 has the sensor near the centre
-DESKS_PER_ZONE = 6  # [seats] 24 desks over four slices; the fifth holds the open seats. Our reading:
-# the paper draws the layout but gives no distances
+ZONES = 5  # [-] slices of 4 m: short enough for delays between the ends and the middle, which is one slice
+SENSOR_ZONE = 2  # the middle one; in Jiang et al. 2016 the sensor is near the centre
+DESKS_PER_ZONE = 6  # [seats] 24 desks in four slices, open seats in the fifth; our interpretation of the
+# layout in the paper, which has no dimensions
 
 VENTILATION_ON = 7 * 60 + 30  # [min after midnight] 7:30, every day; Jiang et al. 2016
 VENTILATION_OFF = 22 * 60  # [min after midnight] 22:00, every day; Jiang et al. 2016
 
 FRESH_PER_PERSON = 2.5  # [L/s] ASHRAE 62.1, offices
 FRESH_PER_AREA = 0.3  # [L/(s m2)] ASHRAE 62.1, offices
-SUPPLY_PER_AREA = 3.0  # [L/(s m2)] fresh and recirculated: the low end of what office cooling takes,
-# 3 to 5, because chilled beams carry part of the load here
-NIGHT_SUPPLY = 0.3  # [-] of the supply, recirculated, once the fresh air is off: the paper's VAV system
-# is always on, and 30 % is the usual least opening of a VAV box
-SUPPLY_SHARE = (0.2, 0.2, 0.2, 0.2, 0.2)  # [-] by zone: evenly, nothing in the paper says otherwise
+SUPPLY_PER_AREA = 3.0  # [L/(s m2)] outdoor and recirculated air: low end of the usual 3 to 5 for office
+# cooling, because chilled beams carry part of the load
+NIGHT_SUPPLY = 0.3  # [-] fraction of the supply, recirculated, with outdoor air off: the paper's VAV system
+# is always on, and 30 % is a common minimum opening of a VAV box
+SUPPLY_SHARE = (0.2, 0.2, 0.2, 0.2, 0.2)  # [-] by zone: uniform, as the paper does not state otherwise
 LEAKAGE = 0.2  # [1/h] low end of 0.2 to 0.7 in eight office buildings, Grot and Persily 1986 (ASTM STP
-# 904): two doors, and little difference in temperature to drive it in Singapore
+# 904): two doors, and a small indoor-outdoor temperature difference in Singapore
 
-# Turbulent diffusion grows with the air change rate. Cheng et al. 2011, Environ. Sci. Technol. 45,
-# 4016-4022, measured 0.001 to 0.013 m2/s in two houses with less than 0.2 to more than 5 1/h; pairing
-# the ends of both ranges and joining them by a line is ours.
+# Turbulent diffusion increases with the air change rate. Cheng et al. 2011, Environ. Sci. Technol. 45,
+# 4016-4022, measured 0.001 to 0.013 m2/s in two houses at less than 0.2 to more than 5 1/h; the linear
+# relation between the ends of both ranges is ours.
 SLOW_DIFFUSION = (0.2, 0.001)  # [1/h, m2/s]
 FAST_DIFFUSION = (5.0, 0.013)  # [1/h, m2/s]
 
 SENSOR = Sensor(
-    lag=1.8,  # [min] between T63 of 87 s rising and 130 s falling, Rotronic's CCD-S data sheet: the same
-    # maker and principle; we found no such figure for the CL11 itself
-    noise=3.0,  # [ppm] one-minute means of NDIR sensors, once calibrated, err by 1.7 to 4.3 ppm: Martin et
+    lag=1.8,  # [min] between T63 of 87 s (rising) and 130 s (falling), data sheet of the Rotronic CCD-S: same
+    # manufacturer and principle; we found no value for the CL11 itself
+    noise=3.0,  # [ppm] one-minute means of calibrated NDIR sensors have errors of 1.7 to 4.3 ppm: Martin et
     # al. 2017, Atmos. Meas. Tech. 10, 2383-2395
     resolution=1.0,  # [ppm] Jiang et al. 2016
 )
 
 PASSING = Passing(
-    per_person=0.15,  # [1/h] our judgement: people get up about once an hour, and one walk in seven leads
-    # within an arm's length of one given spot, some 1.5 m of the room's 9.3 m width
-    per_crossing=0.05,  # [-] our judgement: two doors, and few ways from them to a seat lead past the spot
-    strength=50.0,  # [ppm] in the air there: breath of 0.005 L/s for half a minute, spread over three cubic
-    # metres. Size and length of the spikes are held to the only published trace of the paper's: its Table I
-    # has alpha = z_max / max|R y|, so raw CO2 reached max|R I| = 1 / 0.0012 = 833 ppm and max|R D| =
-    # 1 / 0.005 = 200 ppm in 25 days. With these three values it reaches some 850 and 230 (a test holds them)
-    strength_spread=0.4,  # [-] from walking by (some 30 ppm) to standing there to talk (some 90 ppm)
-    clearing=2.0,  # [min] two metres of air, moved on at 0.05 to 0.1 m/s and coming back in part
+    per_person=0.15,  # [1/h] our judgement: people get up about once an hour, and one walk in seven passes
+    # within arm's length of a given spot, about 1.5 m of the room's 9.3 m width
+    per_crossing=0.05,  # [-] our judgement: two doors, and few paths from them to a seat pass the sensor
+    strength=50.0,  # [ppm] 0.005 L/s exhaled for half a minute into 3 m3 of air. Size and duration of the
+    # spikes are calibrated to the only published trace of those in the paper: in its Table I,
+    # alpha = z_max / max|R y|, so raw CO2 reached max|R I| = 1 / 0.0012 = 833 ppm and max|R D| =
+    # 1 / 0.005 = 200 ppm in 25 days. These three values give about 850 and 230 ppm (checked by a test)
+    strength_spread=0.4,  # [-] from walking past (about 30 ppm) to standing and talking (about 90 ppm)
+    clearing=2.0,  # [min] 2 m of air at 0.05 to 0.1 m/s, with partial return
 )
 
 
 def zone_of_seat(seat: int) -> int:
-    """Zone in which a seat stands: desks fill zones 1 to 4, open seats are in zone 0.
+    """Return the zone of a seat: desks are in zones 1 to 4, open seats in zone 0.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def zone_of_seat(seat: int) -> int:
 
 
 def paper_room() -> Room:
-    """Build the office as a row of zones, from the values above.
+    """Return the office as a row of zones, with the values above.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def paper_room() -> Room:
 
 
 def _exchange(supply: float) -> float:
-    """Air swapped between neighbouring slices [m3/h]: turbulent diffusion over their distance."""
+    """Return the air exchange between neighbouring slices by turbulent diffusion [m3/h]."""
     (slow, least), (fast, most) = SLOW_DIFFUSION, FAST_DIFFUSION
     changes = supply / (WIDTH * LENGTH * HEIGHT) + LEAKAGE  # [1/h]
     diffusion = least + (most - least) * (changes - slow) / (fast - slow)  # [m2/s]

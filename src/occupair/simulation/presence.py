@@ -1,28 +1,28 @@
-"""Who is in the room, minute by minute, and what they are doing there."""
+"""Presence and activity of every person, minute by minute."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.simulation.co2_generation import SITTING_BUSY, SITTING_QUIETLY, WALKING_SLOWLY
-from occupair.simulation.occupants import HOUR, DeskHabit, Meeting, Person, VisitHabit
+from occupair.simulation.occupants import HOUR, DeskRoutine, Meeting, Person, VisitRoutine
 from occupair.simulation.random_streams import generator
 
 DAY = 24 * HOUR  # [min]
-CLOSING = 23 * HOUR + 30  # [min after midnight] nobody is in from here on; Jiang et al. 2016, Section V-B
-OPENING = 7 * HOUR  # [min after midnight] nobody comes before; our judgement
-LAST_LEAVE = (5.0, 30.0)  # [min] before CLOSING: who would stay longer leaves then
-LUNCH_SPREAD = 10.0  # [min] of the start from day to day: colleagues fetch each other
-LUNCH_LENGTH_SPREAD = 7.0  # [min] of the length from day to day: queues
-DINNER = 18.4 * HOUR  # [min after midnight] who works late eats between 18:00 and 19:00
+CLOSING = 23 * HOUR + 30  # [min after midnight] the room is empty afterwards; Jiang et al. 2016, Section V-B
+OPENING = 7 * HOUR  # [min after midnight] earliest arrival; our judgement
+LAST_LEAVE = (5.0, 30.0)  # [min] before CLOSING: latest departure
+LUNCH_SPREAD = 10.0  # [min] of the start: colleagues go together
+LUNCH_LENGTH_SPREAD = 7.0  # [min] of the length: queues
+DINNER = 18.4 * HOUR  # [min after midnight] between 18:00 and 19:00 for people working late
 DINNER_SPREAD = 25.0  # [min] of the start
 DINNER_LENGTH = (35.0, 65.0)  # [min] to the canteen and back
-ERRAND_LENGTH = (1 * HOUR, 3 * HOUR)  # [min] a class, a seminar, a run in the workshop
-BLOCK_SHAPE = 4.0  # [-] of the gamma distribution of a student's block: it varies by half its mean
+ERRAND_LENGTH = (1 * HOUR, 3 * HOUR)  # [min] a class, a seminar, the workshop
+BLOCK_SHAPE = 4.0  # [-] of the gamma distribution of visit lengths: standard deviation of half the mean
 SHORTEST_BREAK = 2.0  # [min] to the water dispenser and back
-MEAN_EXTRA_BREAK = 5.0  # [min] on top: toilet, coffee, a call
-BUSY_SHARE = 0.4  # [-] of half hours with talking or handling things rather than quiet typing
-SPELL = 30  # [min] an activity lasts
-WALK_IN = 3  # [min] the body stays at walking effort after coming in
+MEAN_EXTRA_BREAK = 5.0  # [min] in addition: toilet, coffee, a call
+BUSY_SHARE = 0.4  # [-] fraction of half hours with talking or light work instead of typing
+SPELL = 30  # [min] duration of an activity
+WALK_IN = 3  # [min] at walking activity after arrival
 
 Minutes = NDArray[np.bool_]
 
@@ -30,9 +30,9 @@ Minutes = NDArray[np.bool_]
 def day_presence(
     people: tuple[Person, ...], meetings: tuple[Meeting, ...], day: int, *, seed: int
 ) -> NDArray[np.bool_]:
-    """Who is in during each minute of calendar ``day`` (0 is a Monday): shape (1440, people).
+    """Return who is present in each minute of calendar ``day`` (0 is a Monday), shape (1440, people).
 
-    Saturdays and Sundays are empty. More days never change the earlier ones.
+    Weekends are empty. Simulating more days does not change the earlier ones.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def day_presence(
 
 
 def person_day(person: Person, meeting: Meeting | None, rng: np.random.Generator) -> Minutes:
-    """One person's day: True for each of 1440 minutes in which they are in.
+    """Return the presence of one person in each of 1440 minutes.
 
     Examples
     --------
@@ -60,21 +60,21 @@ def person_day(person: Person, meeting: Meeting | None, rng: np.random.Generator
     (1440,)
     """
     inside = np.zeros(DAY, dtype=bool)
-    if rng.random() >= person.habit.attendance:
+    if rng.random() >= person.routine.attendance:
         return inside
-    if isinstance(person.habit, DeskHabit):
-        _desk_day(inside, person.habit, rng)
+    if isinstance(person.routine, DeskRoutine):
+        _desk_day(inside, person.routine, rng)
     else:
-        _visits(inside, person.habit, rng)
+        _visits(inside, person.routine, rng)
     if meeting is not None:
         _leave(inside, meeting.start, meeting.length)
-    _short_breaks(inside, person.habit.breaks_per_hour, rng)
+    _short_breaks(inside, person.routine.breaks_per_hour, rng)
     inside[CLOSING:] = False
     return inside
 
 
 def day_activity(inside: NDArray[np.bool_], day: int, *, seed: int) -> NDArray[np.float64]:
-    """Effort of each person in each minute [met]: 0 outside, walking just after coming in, else seated.
+    """Return the activity of each person [met]: 0 if absent, walking on arrival, otherwise seated.
 
     Examples
     --------
@@ -90,27 +90,29 @@ def day_activity(inside: NDArray[np.bool_], day: int, *, seed: int) -> NDArray[n
     return np.where(inside, met, 0.0)
 
 
-def _desk_day(inside: Minutes, habit: DeskHabit, rng: np.random.Generator) -> None:
-    """Fill in arrival to departure, less lunch, dinner and errands."""
-    arrival = rng.normal(habit.arrival, habit.spread)
-    late = rng.random() < habit.late_share
-    leave = rng.normal(habit.late_departure if late else habit.departure, habit.spread)
+def _desk_day(inside: Minutes, routine: DeskRoutine, rng: np.random.Generator) -> None:
+    """Set presence from arrival to departure, except for lunch, dinner and errands."""
+    arrival = rng.normal(routine.arrival, routine.spread)
+    late = rng.random() < routine.late_share
+    leave = rng.normal(routine.late_departure if late else routine.departure, routine.spread)
     _stay(inside, arrival, leave, rng)
-    if rng.random() < habit.lunch_out_share:
+    if rng.random() < routine.lunch_out_share:
         _leave(
-            inside, rng.normal(habit.lunch, LUNCH_SPREAD), rng.normal(habit.lunch_length, LUNCH_LENGTH_SPREAD)
+            inside,
+            rng.normal(routine.lunch, LUNCH_SPREAD),
+            rng.normal(routine.lunch_length, LUNCH_LENGTH_SPREAD),
         )
     if late:
         _leave(inside, rng.normal(DINNER, DINNER_SPREAD), rng.uniform(*DINNER_LENGTH))
-    for _ in range(rng.poisson(habit.errands_per_day)):
-        _leave(inside, rng.uniform(arrival, habit.departure), rng.uniform(*ERRAND_LENGTH))
+    for _ in range(rng.poisson(routine.errands_per_day)):
+        _leave(inside, rng.uniform(arrival, routine.departure), rng.uniform(*ERRAND_LENGTH))
 
 
-def _visits(inside: Minutes, habit: VisitHabit, rng: np.random.Generator) -> None:
-    """Fill in a student's blocks of hours; blocks that meet become one."""
-    for _ in range(1 + rng.poisson(habit.blocks_per_day - 1)):
-        start = rng.normal(habit.start, habit.spread)
-        _stay(inside, start, start + rng.gamma(BLOCK_SHAPE, habit.block_length / BLOCK_SHAPE), rng)
+def _visits(inside: Minutes, routine: VisitRoutine, rng: np.random.Generator) -> None:
+    """Set presence during the visits of a student; overlapping visits merge."""
+    for _ in range(1 + rng.poisson(routine.blocks_per_day - 1)):
+        start = rng.normal(routine.start, routine.spread)
+        _stay(inside, start, start + rng.gamma(BLOCK_SHAPE, routine.block_length / BLOCK_SHAPE), rng)
 
 
 def _short_breaks(inside: Minutes, per_hour: float, rng: np.random.Generator) -> None:
@@ -120,7 +122,7 @@ def _short_breaks(inside: Minutes, per_hour: float, rng: np.random.Generator) ->
 
 
 def _stay(inside: Minutes, start: float, end: float, rng: np.random.Generator) -> None:
-    """Be in from ``start`` to ``end``, but not before opening and out some minutes before closing."""
+    """Set presence from ``start`` to ``end``, limited by opening and some minutes before closing."""
     closing = CLOSING - rng.uniform(*LAST_LEAVE)
     inside[max(round(start), OPENING) : max(round(min(end, closing)), OPENING)] = True
 
@@ -131,13 +133,13 @@ def _leave(inside: Minutes, start: float, length: float) -> None:
 
 
 def _meeting_today(person: Person, meetings: tuple[Meeting, ...], weekday: int) -> Meeting | None:
-    if isinstance(person.habit, VisitHabit) or meetings[person.group].weekday != weekday:
+    if isinstance(person.routine, VisitRoutine) or meetings[person.group].weekday != weekday:
         return None
     return meetings[person.group]
 
 
 def _shifted(inside: NDArray[np.bool_], minutes: int) -> NDArray[np.bool_]:
-    """Move the same flags ``minutes`` later, with False coming in at the start."""
+    """Shift the flags by ``minutes``, filling with False."""
     later = np.zeros_like(inside)
     later[minutes:] = inside[: len(inside) - minutes]
     return later

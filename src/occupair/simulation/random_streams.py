@@ -1,4 +1,4 @@
-"""One random generator per thing and day, so that a longer simulation starts like a shorter one."""
+"""Random generators per quantity and day, so that a longer simulation extends a shorter one."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ _STREAMS = {"people": 0, "presence": 1, "activity": 2, "outdoors": 3, "passing":
 
 
 def generator(seed: int, stream: str, *parts: int) -> np.random.Generator:
-    """Random generator of one stream, told apart by whole numbers such as the day and the seat.
+    """Return the random generator of a stream, for integers such as the day and the seat.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a CO2 sensor makes of the air around it: people passing, lag, noise, whole ppm."""
+"""Model of a CO2 sensor: people passing by, response time, noise and resolution."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Sensor:
-    """A sensor that follows the air slowly and rounds.
+    """A sensor with first-order response, noise and finite resolution.
 
-    Its calibration error is left out: it is constant for one sensor, and whoever learns from a room
-    learns from the sensor that hangs in it.
+    A constant calibration error is not modelled: an estimator is trained and used with the same sensor.
 
     Attributes
     ----------
-    lag : time to follow 63 % of a step [min]
+    lag : time constant, 63 % of a step [min]
     noise : standard deviation of one reading [ppm]
-    resolution : smallest step it shows [ppm]
+    resolution : resolution of the output [ppm]
     """
 
     lag: float
@@ -30,15 +29,15 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Passing:
-    """People near the sensor: how often, and what their breath does to the air around it.
+    """CO2 spikes from people close to the sensor.
 
     Attributes
     ----------
-    per_person : visits near the sensor by each person in the room [1/h]
-    per_crossing : chance that somebody coming in or going out passes close by [-]
-    strength : median rise of CO2 around the sensor at one visit [ppm]
+    per_person : rate at which each person in the room comes close to the sensor [1/h]
+    per_crossing : probability that a person entering or leaving passes close by [-]
+    strength : median rise of CO2 at the sensor [ppm]
     strength_spread : standard deviation of its logarithm [-]
-    clearing : time in which 63 % of the rise has blown away [min]
+    clearing : time constant of the decay [min]
     """
 
     per_person: float
@@ -49,18 +48,18 @@ class Passing:
 
 
 def passing_rises(passing: Passing, *, occupancy: Array, crossings: Array, rng: np.random.Generator) -> Array:
-    """Rise of CO2 around the sensor from people passing it [ppm], one value per minute.
+    """Return the rise of CO2 at the sensor from people passing by [ppm], one value per minute.
 
     Parameters
     ----------
     passing
-        How often and how strong.
+        Rates and strength of the spikes.
     occupancy
-        People in the room in each minute [people].
+        Occupancy in each minute [people].
     crossings
-        People coming in or going out in each minute [people].
+        Number of people entering or leaving in each minute [people].
     rng
-        Source of chance.
+        Random generator.
 
     Examples
     --------
@@ -77,10 +76,9 @@ def passing_rises(passing: Passing, *, occupancy: Array, crossings: Array, rng: 
 
 
 def follow(air: Array, *, lag: float) -> Array:
-    """Follow ``air`` [ppm], one value per minute, with a first-order ``lag`` [min].
+    """Return the first-order response to ``air`` [ppm] per minute, with time constant ``lag`` [min].
 
-    Each value is taken to have surrounded the sensor for the minute before it; before the first one
-    the air had always been like it.
+    Each value applies to the minute before it; the initial state is in equilibrium with the first value.
 
     Examples
     --------
@@ -93,7 +91,7 @@ def follow(air: Array, *, lag: float) -> Array:
 
 
 def read_out(sensor: Sensor, air: Array, noise: Array) -> Array:
-    """Read the ``air`` [ppm] around the sensor, with standard normal ``noise`` [-].
+    """Return the readings of the sensor in ``air`` [ppm], with standard normal ``noise`` [-].
 
     Examples
     --------
