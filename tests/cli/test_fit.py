@@ -199,5 +199,5 @@ def test_missing_extra_is_named(tmp_path, monkeypatch):
         "occupair.cli.service.find_spec", lambda name: None if name == "sqlalchemy" else find_spec(name)
     )
     done = occupair("fit", "--room", "lab", "--store", "sqlite:///a.db", cwd=tmp_path)
-    words = "occupair: fit --store needs more than is installed: pip install 'occupair[live]'\n"
+    words = "occupair: fit --store requires packages that are not installed: pip install 'occupair[live]'\n"
     assert (done.returncode, done.stderr) == (2, words)

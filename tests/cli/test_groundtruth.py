@@ -132,7 +132,9 @@ def test_missing_extras_are_named(tmp_path, events, monkeypatch):
     monkeypatch.setattr(
         "occupair.cli.service.find_spec", lambda name: None if name == "uvicorn" else find_spec(name)
     )
-    words = "occupair: groundtruth count needs more than is installed: pip install 'occupair[live]'\n"
+    words = (
+        "occupair: groundtruth count requires packages that are not installed: pip install 'occupair[live]'\n"
+    )
     assert occupair("groundtruth", "count", events) == (2, "", words)
     monkeypatch.setitem(sys.modules, "cv2", None)
     done = occupair("groundtruth", "scan", "a.mp4", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""The commands of the live service, run as a user runs them."""
+"""Commands of the live service: serve, token, backup, restore; and the deployment files."""
 
 import datetime as dt
 import re
@@ -21,14 +21,14 @@ ROOM = '[rooms.lab]\nname = "Laboratory"\nco2 = "lab/co2"\n'
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch):
+def clean_environment(monkeypatch):
     for name in ("OCCUPAIR_STORE", "OCCUPAIR_HOST", "OCCUPAIR_PORT"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def served(monkeypatch):
-    """What was served, instead of serving."""
+    """Record the arguments of serve instead of serving."""
     calls = []
     for name, function in (("service", "serve"), ("demo", "serve_demo")):
         module = types.ModuleType(f"occupair.live.{name}")
@@ -43,20 +43,21 @@ def write(folder, text):
 
 
 @pytest.mark.parametrize("command", ["serve", "token", "backup", "restore"])
-def test_every_command_has_an_example_in_its_help(command):
+def test_help_has_an_example(command):
     done = occupair(command, "--help")
     assert done.returncode == 0
     assert f"Example: occupair {command}" in done.stdout
 
 
-def test_serve_runs_the_service_with_the_settings(tmp_path, served):
+def test_serve_reads_the_settings(tmp_path, served):
     done = occupair("serve", write(tmp_path, ROOM))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     ((config,),) = served
-    assert config == read_config(tmp_path / "rooms.toml", {})
+    expected = read_config(tmp_path / "rooms.toml", {})
+    assert config == expected.model_copy(update={"origin": config.origin})
 
 
-def test_options_are_before_the_environment_and_the_file(tmp_path, served, monkeypatch):
+def test_options_override_the_environment_and_the_file(tmp_path, served, monkeypatch):
     monkeypatch.setenv("OCCUPAIR_PORT", "81")
     path = write(tmp_path, "[service]\nport = 80\n" + ROOM)
     assert occupair("serve", path).returncode == 0
@@ -64,42 +65,44 @@ def test_options_are_before_the_environment_and_the_file(tmp_path, served, monke
     assert [(config.host, config.port) for (config,) in served] == [("127.0.0.1", 81), ("::1", 82)]
 
 
-def test_the_demo_needs_nothing(served):
+def test_demo_needs_no_settings(served):
     assert occupair("serve", "--demo").returncode == 0
     assert occupair("serve", "--demo", "--host", "localhost", "--port", "5").returncode == 0
     assert served == [("127.0.0.1", 8099), ("localhost", 5)]
 
 
-def test_the_demo_is_for_this_machine_alone(served):
+def test_demo_listens_on_loopback_only(served):
     done = occupair("serve", "--demo", "--host", "0.0.0.0")
     assert done.returncode == 2
     assert done.stderr == (
-        "occupair: --host: the demo has no tokens: must be a loopback address, got '0.0.0.0'\n"
+        "occupair: --host must be a loopback address, because the demo has no tokens, got '0.0.0.0'\n"
     )
     assert served == []
 
 
 @pytest.mark.parametrize("arguments", [[], ["rooms.toml", "--demo"], ["--check"], ["--demo", "--check"]])
-def test_serve_takes_settings_or_the_demo(arguments, served):
+def test_serve_takes_a_file_or_the_demo(arguments, served):
     done = occupair("serve", *arguments)
     assert done.returncode == 2
-    assert done.stderr == "occupair: serve takes the settings of rooms, ROOMS.toml, or --demo alone\n"
+    assert done.stderr == (
+        "occupair: serve takes either a settings file ROOMS.toml or --demo, and --check only with a file\n"
+    )
 
 
-def test_mistakes_stop_it_before_it_starts(tmp_path, served):
+def test_serve_refuses_mistakes_in_the_settings(tmp_path, served):
     done = occupair("serve", write(tmp_path, "[rooms.a]\nco2 = 5\nprot = 1\n"))
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 2
     done = occupair("serve", write(tmp_path, '[rooms.a]\nmodel = "none"\n'))
     assert done.returncode == 2
-    assert "rooms.toml, line 2, rooms.a.model: must be a file that is there, got" in done.stderr
+    assert "rooms.toml, line 2, rooms.a.model: must be an existing file, got" in done.stderr
     done = occupair("serve", write(tmp_path, ROOM), "--host", "0.0.0.0")
     assert done.returncode == 2
     assert done.stderr.startswith("occupair: --host: must be a loopback address")
     assert served == []
 
 
-def test_check_says_what_the_settings_lead_to(tmp_path, served, trained_room):
+def test_check_summarises_rooms_and_warns(tmp_path, served, trained_room):
     trained_room.save(tmp_path / "lab.occupair")
     path = write(
         tmp_path, f'[mqtt]\nhost = "localhost"\n{ROOM}model = "lab.occupair"\n[rooms.new]\nco2 = "n"\n'
@@ -107,34 +110,31 @@ def test_check_says_what_the_settings_lead_to(tmp_path, served, trained_room):
     done = occupair("serve", path, "--check")
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
-        "lab: Laboratory; lab.occupair, one reading every 5 min, with ventilation; co2 from lab/co2; UTC",
+        "lab: Laboratory; lab.occupair, a reading every 5 min, with ventilation; co2 from lab/co2; UTC",
         "new: new; no model; co2 from n; UTC",
     ]
     assert done.stderr.splitlines() == [
-        "occupair: warning: lab: its model wants ventilation, and it has no such topic: unless HTTP "
-        "brings it, no count",
-        "occupair: warning: new: has no model: its count is unknown until it is trained",
+        "occupair: warning: lab: model needs ventilation but there is no topic for it: without it over HTTP, "
+        "no estimates",
+        "occupair: warning: new: has no model: occupancy is unknown until it is trained",
     ]
     assert served == []
 
 
-def test_check_tells_what_cannot_work(tmp_path):
+def test_check_reports_unreadable_files(tmp_path):
     done = occupair("serve", "--check", write(tmp_path, f'{ROOM}[rooms.a]\nmodel = "none"\n'))
     assert done.returncode == 2
     assert done.stdout == "lab: Laboratory; no model; co2 from lab/co2; UTC\n"
-    assert (
-        "rooms.toml, line 5, rooms.a.model: must be a model of 'occupair fit' that can be read:"
-        in done.stderr
-    )
+    assert "rooms.toml, line 5, rooms.a.model: must be a model file written by 'occupair fit':" in done.stderr
     assert occupair("serve", "--check", tmp_path / "none.toml").returncode == 2
 
 
 @pytest.mark.parametrize("role", ["read", "write", "admin"])
-def test_a_token_and_the_lines_to_paste(tmp_path, role):
+def test_token_prints_token_and_settings_lines(tmp_path, role):
     done = occupair("token", "--role", role, "--name", "grafana")
     token, lines = done.stdout.split("\n", 1)
     assert done.stderr == (
-        "occupair: this is the token; it is shown only now. The lines below it go into the settings.\n"
+        "occupair: copy the token now, it is not shown again; add the lines below it to the settings file\n"
     )
     assert token not in lines
     assert tomllib.loads(lines)["tokens"].keys() == {"grafana"}
@@ -144,20 +144,23 @@ def test_a_token_and_the_lines_to_paste(tmp_path, role):
     assert find_token(occupair("token", "--role", role).stdout.split()[0], config.tokens) is None
 
 
-def test_a_token_is_named_by_its_role_if_by_nothing_else():
+def test_token_name_defaults_to_the_role():
     assert "[tokens.read]" in occupair("token", "--role", "read").stdout
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--role", "root"], "--role must be read, write or admin, got 'root'"),
-        (["--role", "read", "--name", "My App"], "--name must be 1 to 64 of a-z, 0-9, _ and -, got 'My App'"),
+        (
+            ["--role", "read", "--name", "My App"],
+            "--name must be 1 to 64 characters of a-z, 0-9, _ and -, got 'My App'",
+        ),
     ],
 )
-def test_mistakes_of_token(options, words):
+def test_token_refuses_invalid_options(options, message):
     done = occupair("token", *options)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"occupair: {words}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"occupair: {message}\n")
 
 
 def run(code, **options):
@@ -171,18 +174,18 @@ def run(code, **options):
     ["serve rooms.toml", "serve --demo", "serve --check rooms.toml", "backup --store sqlite:///a b"],
 )
 @pytest.mark.parametrize("missing", ["fastapi", "sqlalchemy"])
-def test_without_the_extra_it_says_what_to_install(command, missing):
+def test_missing_extra_is_reported_with_its_install_command(command, missing):
     arguments = ["occupair", *command.split()]
     done = run(
         f"import sys; sys.modules[{missing!r}] = None; sys.argv = {arguments}; "
         "from occupair.cli import main; main()"
     )
     name = command.split()[0]
-    words = f"occupair: {name} needs more than is installed: pip install 'occupair[live]'\n"
-    assert (done.returncode, done.stderr) == (2, words)
+    message = f"occupair: {name} requires packages that are not installed: pip install 'occupair[live]'\n"
+    assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_a_token_needs_no_extra():
+def test_token_needs_no_extra():
     done = run(
         "import sys; sys.modules['fastapi'] = sys.modules['sqlalchemy'] = None; "
         "sys.argv = ['occupair', 'token', '--role', 'read']; "
@@ -191,7 +194,7 @@ def test_a_token_needs_no_extra():
     assert done.returncode == 0, done.stderr
 
 
-def test_help_waits_for_nothing():
+def test_help_imports_no_heavy_packages():
     heavy = ("numpy", "pandas", "fastapi", "sqlalchemy", "alembic", "aiomqtt")
     done = run(
         "import sys; sys.argv = ['occupair', 'serve', '--help']\nfrom occupair.cli import main\n"
@@ -200,17 +203,19 @@ def test_help_waits_for_nothing():
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-def test_postgres_without_its_extra(tmp_path, monkeypatch, served):
+def test_missing_postgres_driver_is_reported(tmp_path, monkeypatch, served):
     monkeypatch.setattr(
         "occupair.cli.service.find_spec", lambda name: None if name == "psycopg" else find_spec(name)
     )
-    words = "occupair: PostgreSQL needs more than is installed: pip install 'occupair[postgres]'\n"
+    message = (
+        "occupair: PostgreSQL requires packages that are not installed: pip install 'occupair[postgres]'\n"
+    )
     path = write(tmp_path, f'service.store = "postgresql://me@db/x"\n{ROOM}')
     for done in (
         occupair("serve", path),
         occupair("backup", "--store", "postgresql://me@db/x", tmp_path / "b"),
     ):
-        assert (done.returncode, done.stderr) == (2, words)
+        assert (done.returncode, done.stderr) == (2, message)
 
 
 # Backup
@@ -218,7 +223,7 @@ def test_postgres_without_its_extra(tmp_path, monkeypatch, served):
 
 @pytest.fixture
 def store(tmp_path):
-    """The URL of a store with one label in it."""
+    """Return the URL of a store with one label."""
     from occupair.live.messages import Label
     from occupair.live.store import Store
 
@@ -239,7 +244,7 @@ def people(url):
     return counts
 
 
-def test_what_was_backed_up_comes_back(tmp_path, store, monkeypatch):
+def test_backup_and_restore_round_trip(tmp_path, store, monkeypatch):
     done = occupair("backup", "--store", store, tmp_path / "b.zip")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(r"\S+b.zip: 0.0 MB\n", done.stdout)
@@ -253,17 +258,17 @@ def test_what_was_backed_up_comes_back(tmp_path, store, monkeypatch):
     assert occupair("backup", tmp_path / "c.zip").returncode == 0
 
 
-def test_a_backup_does_not_write_over_its_store(tmp_path, store):
+def test_backup_does_not_overwrite_its_store(tmp_path, store):
     done = occupair("backup", "--store", "sqlite:///rooms.db", "rooms.db", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         2,
-        "occupair: rooms.db: is the store itself: give another name\n",
+        "occupair: rooms.db: is the database itself, choose another file name\n",
     )
     assert people(store) == [4]
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
-def test_mistakes_of_backup_and_restore(tmp_path, command):
+def test_backup_and_restore_refuse_invalid_stores(tmp_path, command):
     done = occupair(command, "--store", "mysql://me:hush@db/x", tmp_path / "none")
     assert (done.returncode, done.stderr) == (
         2,
@@ -280,9 +285,9 @@ def test_mistakes_of_backup_and_restore(tmp_path, command):
 # Deployment
 
 
-def test_the_unit_is_one_that_systemd_takes(tmp_path):
+def test_systemd_unit_is_valid_and_hardened(tmp_path):
     if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not on this machine")
+        pytest.skip("systemd-analyze is not installed")
     unit = (DEPLOY / "occupair.service").read_text()
     program = tmp_path / "occupair"
     program.write_text("#!/bin/sh\n")
@@ -296,10 +301,10 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout  # exposure of at most 2.0 of 10
+    assert done.returncode == 0, done.stdout  # exposure level at most 2.0 of 10
 
 
-def test_what_is_deployed_runs_commands_that_are_there():
+def test_deployment_files_run_the_service():
     unit, image = (DEPLOY / "occupair.service").read_text(), (DEPLOY / "Dockerfile").read_text()
     for line in (
         "Restart=always",
@@ -313,12 +318,12 @@ def test_what_is_deployed_runs_commands_that_are_there():
     assert 'ENTRYPOINT ["occupair"]\nCMD ["serve", "/etc/occupair/rooms.toml"]\n' in image
 
 
-def test_the_variables_of_deployment_are_settings(tmp_path):
+def test_deployment_variables_are_settings(tmp_path):
     unit, image = (DEPLOY / "occupair.service").read_text(), (DEPLOY / "Dockerfile").read_text()
     for text in (unit, image):
         environ = dict(re.findall(r"^(?:Environment=|\s*(?:ENV )?)(OCCUPAIR_\w+)=(\S+)", text, re.MULTILINE))
         tokens = f'[tokens.a]\nrole = "read"\nhash = "sha256:{"0" * 64}"\n'
         config = read_config(write(tmp_path, ROOM + tokens), environ)
         assert config.store == environ["OCCUPAIR_STORE"] == "sqlite:////var/lib/occupair/occupair.db"
-        assert config.tokens == (TokenConfig("a", "read", "sha256:" + "0" * 64),)
+        assert config.tokens == (TokenConfig(name="a", role="read", hash="sha256:" + "0" * 64),)
     assert (config.host, config.log) == ("0.0.0.0", "json")

@@ -31,7 +31,9 @@ def make_config(*rooms: str, tokens: bool = False, limits: Limits | None = None,
             name: RoomConfig(id=name, name=name.title(), floor="1", timezone="Europe/Copenhagen", capacity=8)
             for name in names
         },
-        tokens=tuple(TokenConfig(role, role, hash_token(token)) for role, token in TOKENS.items())
+        tokens=tuple(
+            TokenConfig(name=role, role=role, hash=hash_token(token)) for role, token in TOKENS.items()
+        )
         if tokens
         else (),
         limits=limits or Limits(requests_per_minute=1_000_000),

@@ -28,7 +28,10 @@ class FilePipeline(FakePipeline):
 async def main():
     port, version, path = sys.argv[1:]
     link = MqttLink(
-        MqttConfig("127.0.0.1", int(port), version=version), {"lab": LAB}, first_wait=0.05, longest_wait=0.2
+        MqttConfig(host="127.0.0.1", port=int(port), version=version),
+        {"lab": LAB},
+        first_wait=0.05,
+        longest_wait=0.2,
     )
     await link.run(FilePipeline(path))
 

@@ -14,7 +14,7 @@ import aiomqtt
 import pytest
 from live.waiting import until
 
-from occupair.live.config import MqttConfig, RoomConfig, Topic
+from occupair.live.config import MqttConfig, RoomConfig, Topic, VentilationTopic
 from occupair.live.messages import Quality, ReadingOutcome, RoomState
 from occupair.live.mqtt.link import MqttLink
 
@@ -23,8 +23,8 @@ LAB = RoomConfig(
     "lab",
     name="Lab",
     timezone="Europe/Copenhagen",
-    co2=Topic("lab/co2", shape="json", path="co2", time_path="at"),
-    ventilation=Topic("lab/fan", full=100.0),
+    co2=Topic(topic="lab/co2", shape="json", path="co2", time_path="at"),
+    ventilation=VentilationTopic(topic="lab/fan", full=100.0),
 )
 
 
@@ -177,7 +177,7 @@ async def line_to(server):
 
 
 def link_to(server, rooms=(LAB,), *, port=None, **settings):
-    mqtt = MqttConfig("127.0.0.1", port or server.port, **settings)
+    mqtt = MqttConfig(host="127.0.0.1", port=port or server.port, **settings)
     return MqttLink(mqtt, {room.id: room for room in rooms}, first_wait=0.05, longest_wait=0.2)
 
 

@@ -203,7 +203,7 @@ class Building(FakePipeline):
         self.rooms = {room.config.id: room for room in rooms}
         self.minute = NOW
         config = make_config("none", tokens=tokens, clock="readings")
-        super().__init__(replace(config, rooms={room.config.id: room.config for room in rooms}))
+        super().__init__(config.model_copy(update={"rooms": {room.config.id: room.config for room in rooms}}))
         self._states = {name: room.state(NOW) for name, room in self.rooms.items()}
         self.store = SimulatedStore(self)
         self.trainer = SlowTrainer(self.store)

@@ -13,7 +13,7 @@ from test_documents import COMMANDS, options_of
 
 from occupair.checks import sensor_limits
 from occupair.live import pipeline, retraining
-from occupair.live.config import BY_VARIABLE, Limits, RoomConfig, ServiceConfig, read_config
+from occupair.live.config import VARIABLES, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
 from occupair.live.messages import Quality, ReadingOutcome, to_time
@@ -117,7 +117,7 @@ def test_every_outcome_and_every_quality_has_its_row(word):
 
 
 def test_numbers_are_those_of_the_code():
-    room, service = RoomConfig("lab"), ServiceConfig("")
+    room, service = RoomConfig(id="lab"), ServiceConfig()
     for said in (
         f"CO2 is below {sensor_limits.LOWEST_CO2:g} or above {sensor_limits.HIGHEST_CO2:,.0f} ppm",
         f"constant for {sensor_limits.STUCK:g} minutes, or for {sensor_limits.STUCK_COARSE:g} minutes if",
@@ -143,7 +143,7 @@ def test_numbers_are_those_of_the_code():
 def test_variables_are_settings():
     named = set(re.findall(r"OCCUPAIR_\w+", GUIDE))
     assert named
-    assert named <= set(BY_VARIABLE)
+    assert named <= set(VARIABLES)
 
 
 def exported():

@@ -167,10 +167,10 @@ def test_a_secret_within_another_leaves_nothing_of_it():
 
 
 def test_secrets_of_settings():
-    mqtt = MqttConfig("b", password=SecretStr("one"))
-    config = ServiceConfig("postgresql://me:tw%6F@db/x", mqtt=mqtt)
+    mqtt = MqttConfig(host="b", password=SecretStr("one"))
+    config = ServiceConfig(store="postgresql://me:tw%6F@db/x", mqtt=mqtt)
     assert secrets_of(config) == ["one", "tw%6F", "two"]
-    assert secrets_of(ServiceConfig("sqlite:////a.db")) == []
+    assert secrets_of(ServiceConfig(store="sqlite:////a.db")) == []
 
 
 @given(st.text(), st.text(min_size=4))

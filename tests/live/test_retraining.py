@@ -63,7 +63,11 @@ def add_labels(store, people, room="lab"):
 def setup_in(folder, another):
     path = folder / "lab.occupair"
     path.write_bytes(dump_model(another))
-    rooms = {"lab": RoomConfig("lab", model=path), "hall": RoomConfig("hall"), "attic": RoomConfig("attic")}
+    rooms = {
+        "lab": RoomConfig(id="lab", model=path),
+        "hall": RoomConfig(id="hall"),
+        "attic": RoomConfig(id="attic"),
+    }
     return ServiceConfig(store=f"sqlite:///{folder}/rooms.db", clock="readings", rooms=rooms)
 
 

@@ -34,18 +34,18 @@ def test_hash_is_sha256():
 
 def test_token_grants_its_role():
     ours = {role: make_token() for role in ("read", "write", "admin")}
-    known = [TokenConfig(role, role, hash_token(token)) for role, token in ours.items()]
+    known = [TokenConfig(name=role, role=role, hash=hash_token(token)) for role, token in ours.items()]
     assert [find_token(ours[role], known).role for role in ours] == ["read", "write", "admin"]
 
 
 @pytest.mark.parametrize("change", [str.upper, str.strip, lambda t: t[:-1], lambda t: t + " ", lambda t: ""])
 def test_altered_token_is_rejected(change):
-    known = [TokenConfig("a", "admin", hash_token(token := make_token() + " "))]
+    known = [TokenConfig(name="a", role="admin", hash=hash_token(token := make_token() + " "))]
     assert find_token(change(token), known) is None
 
 
 def test_hash_is_not_a_valid_token():
-    known = [TokenConfig("a", "admin", ABC)]
+    known = [TokenConfig(name="a", role="admin", hash=ABC)]
     assert find_token(ABC, known) is None
     assert find_token(ABC.removeprefix("sha256:"), known) is None
     assert find_token("abc", ()) is None
@@ -54,7 +54,7 @@ def test_hash_is_not_a_valid_token():
 @given(st.text(st.characters()))
 @example("\ud800")
 def test_any_string_can_be_checked(text):
-    stored = TokenConfig("a", "admin", ABC)
+    stored = TokenConfig(name="a", role="admin", hash=ABC)
     assert find_token(text, [stored]) == (stored if text == "abc" else None)
 
 
@@ -66,11 +66,11 @@ def test_every_hash_is_compared_in_constant_time(monkeypatch):
         return one == other
 
     monkeypatch.setattr(tokens.hmac, "compare_digest", compare)
-    known = [TokenConfig("a", "admin", ABC), TokenConfig("b", "read", EMPTY)]
+    known = [TokenConfig(name="a", role="admin", hash=ABC), TokenConfig(name="b", role="read", hash=EMPTY)]
     assert find_token("abc", known).role == "admin"
     assert compared == [ABC.encode(), EMPTY.encode()]
     assert hmac is tokens.hmac
 
 
 def test_repr_hides_the_hash():
-    assert "sha256" not in repr(TokenConfig("a", "admin", ABC))
+    assert "sha256" not in repr(TokenConfig(name="a", role="admin", hash=ABC))

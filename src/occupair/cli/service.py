@@ -19,31 +19,43 @@ Store = Annotated[
     typer.Option(
         envvar="OCCUPAIR_STORE",
         show_envvar=False,
-        help="Database: sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME; or set OCCUPAIR_STORE.",
+        help="Database URL: sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME [env: OCCUPAIR_STORE].",
     ),
 ]
 
 
 def serve(
-    rooms: Annotated[Path | None, typer.Argument(metavar="ROOMS.toml", help="Settings and rooms.")] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Five simulated rooms, sixty times as fast.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Say what the settings lead to, and stop.")] = False,
-    host: Annotated[str | None, typer.Option(help="Address to listen on, instead of the settings'.")] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on.")] = None,
+    rooms: Annotated[
+        Path | None, typer.Argument(metavar="ROOMS.toml", help="Settings file with the rooms.")
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve five simulated rooms at 60 times real time.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the settings, summarise each room and exit.")
+    ] = False,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; overrides the settings.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port to listen on; overrides the settings.")
+    ] = None,
 ) -> None:
-    """Count people in rooms, all day: readings in by MQTT and HTTP, counts out, and a page.
+    """Run the live service: readings over MQTT and HTTP in, occupancy estimates and a web page out.
 
     Example: occupair serve rooms.toml
     """
     if demo == (rooms is not None) or (demo and check):
-        raise InputError("serve takes the settings of rooms, ROOMS.toml, or --demo alone")
+        raise InputError(
+            "serve takes either a settings file ROOMS.toml or --demo, and --check only with a file"
+        )
     need_live("serve", *(["amqtt"] if demo else []))
     if demo:
         from occupair.live.demo import serve_demo
         from occupair.web.hosts import is_loopback
 
         if host is not None and not is_loopback(host):
-            raise InputError(f"--host: the demo has no tokens: must be a loopback address, got {host!r}")
+            raise InputError(
+                f"--host must be a loopback address, because the demo has no tokens, got {host!r}"
+            )
         serve_demo(host or "127.0.0.1", port or 8099)
         return
     from occupair.live.config import read_config
@@ -53,15 +65,15 @@ def serve(
     config = read_config(rooms, options={name: value for name, value in given.items() if value is not None})
     _need_postgres(config.store)
     if check:
-        from occupair.live.config import look_at
+        from occupair.live.config import check_config
 
-        outlook = look_at(config)
-        for line in outlook.rooms:
+        report = check_config(config)
+        for line in report.rooms:
             out.print(line, soft_wrap=True)
-        for line in outlook.warnings:
+        for line in report.warnings:
             note(f"warning: {line}")
-        if outlook.faults:
-            raise InputError(outlook.faults)
+        if report.mistakes:
+            raise InputError(report.mistakes)
         return
     from occupair.live.config import check_files
     from occupair.live.service import serve as run
@@ -71,10 +83,14 @@ def serve(
 
 
 def token(
-    role: Annotated[str, typer.Option(help="read, write (readings and labels) or admin (models).")],
-    name: Annotated[str, typer.Option(help="Whose it is, for you to know: a-z, 0-9, _ and -.")] = "",
+    role: Annotated[
+        str, typer.Option(help="read, write (post readings and labels) or admin (train and change models).")
+    ],
+    name: Annotated[
+        str, typer.Option(help="Name of the token in the settings: a-z, 0-9, _ and - [default: the role].")
+    ] = "",
 ) -> None:
-    """Make a token that lets a program or a person into the service.
+    """Create an access token for the service.
 
     Example: occupair token --role read --name grafana
     """
@@ -84,18 +100,18 @@ def token(
         raise InputError(f"--role must be read, write or admin, got {role!r}")
     name = name or role
     if not re.fullmatch(r"[a-z0-9_-]{1,64}", name):
-        raise InputError(f"--name must be 1 to 64 of a-z, 0-9, _ and -, got {name!r}")
-    made = make_token()
-    note("this is the token; it is shown only now. The lines below it go into the settings.")
-    out.print(made, soft_wrap=True)
-    out.print(f'\n[tokens.{name}]\nrole = "{role}"\nhash = "{hash_token(made)}"', soft_wrap=True)
+        raise InputError(f"--name must be 1 to 64 characters of a-z, 0-9, _ and -, got {name!r}")
+    new = make_token()
+    note("copy the token now, it is not shown again; add the lines below it to the settings file")
+    out.print(new, soft_wrap=True)
+    out.print(f'\n[tokens.{name}]\nrole = "{role}"\nhash = "{hash_token(new)}"', soft_wrap=True)
 
 
 def backup(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file to write.")],
     store: Store,
 ) -> None:
-    """Keep all of a store in one file, also while the service runs.
+    """Back up a store to one file; the service may be running.
 
     Example: occupair backup --store sqlite:///occupair.db occupair-backup.zip
     """
@@ -105,17 +121,19 @@ def backup(
 
     database = Path(store.removeprefix("sqlite:///").partition("?")[0])
     if path.exists() and database.exists() and path.samefile(database):
-        raise InputError(f"{path}: is the store itself: give another name")
+        raise InputError(f"{path}: is the database itself, choose another file name")
     run(store, path)
     out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
 
 
 def restore(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="File that 'occupair backup' wrote.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file written by 'occupair backup'.")],
     store: Store,
-    replace: Annotated[bool, typer.Option("--replace", help="Drop what the store has now.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete the current contents of the store.")
+    ] = False,
 ) -> None:
-    """Fill a store from a backup; the service must not run meanwhile.
+    """Restore a store from a backup; stop the service first.
 
     Example: occupair restore occupair-backup.zip --store postgresql://me@localhost/occupair
     """
@@ -128,23 +146,24 @@ def restore(
 
 
 def check_store(store: str) -> None:
-    """Refuse an address of a database that breaks a rule, or that needs more than is installed."""
-    from occupair.live.config.rules import Broken
-    from occupair.live.config.rules import store as rule
+    """Raise `InputError` for an invalid database URL, or if its driver is not installed."""
+    from occupair.live.config import check_store_url
 
     try:
-        rule(store)
-    except Broken as broken:
-        raise InputError(f"--store {broken}, got a value that is not shown") from None
+        check_store_url(store)
+    except ValueError as error:
+        raise InputError(f"--store {error}, got a value that is not shown") from None
     _need_postgres(store)
 
 
 def need_live(command: str, *more: str) -> None:
-    """Refuse a command whose packages, those of the live service and ``more``, are not installed."""
+    """Raise `InputError` if packages of the live service, or those in ``more``, are not installed."""
     if any(find_spec(module) is None for module in (*_LIVE, *more)):
-        raise InputError(f"{command} needs more than is installed: pip install 'occupair[live]'")
+        raise InputError(f"{command} requires packages that are not installed: pip install 'occupair[live]'")
 
 
 def _need_postgres(store: str) -> None:
     if store.startswith("postgres") and find_spec("psycopg") is None:
-        raise InputError("PostgreSQL needs more than is installed: pip install 'occupair[postgres]'")
+        raise InputError(
+            "PostgreSQL requires packages that are not installed: pip install 'occupair[postgres]'"
+        )

@@ -17,7 +17,7 @@ import pandas as pd
 from amqtt.broker import Broker
 
 from occupair.estimator import OccupancyEstimator
-from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic
+from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationTopic
 from occupair.live.messages import Reading
 from occupair.live.pipeline import Pipeline
 from occupair.live.service import serve
@@ -71,12 +71,17 @@ def demo_config(
         training = days[room].iloc[: TRAINING_DAYS * 1440]
         model = folder / f"{room}.occupair"
         save_model(OccupancyEstimator(random_state=0, verbose=False).fit(training), model)
-        co2, flow = (
-            Topic(f"demo/{room}", "json", path=name, time_path="time") for name in ("co2", "ventilation")
-        )
         name, floor = ROOMS[room]
-        rooms[room] = RoomConfig(room, name, model, "UTC", co2, flow, floor, stale_after=15.0)
-    mqtt = MqttConfig("127.0.0.1", broker_port, version="3.1.1")
+        source = {"topic": f"demo/{room}", "shape": "json", "time_path": "time"}
+        rooms[room] = RoomConfig(
+            id=room,
+            name=name,
+            model=model,
+            co2=Topic.model_validate(source | {"path": "co2"}),
+            ventilation=VentilationTopic.model_validate(source | {"path": "ventilation"}),
+            floor=floor,
+        )
+    mqtt = MqttConfig(host="127.0.0.1", port=broker_port, version="3.1.1")
     return ServiceConfig(
         store=f"sqlite:///{folder}/demo.db",
         host=host,

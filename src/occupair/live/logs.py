@@ -156,12 +156,12 @@ def secrets_of(config: ServiceConfig) -> list[str]:
     found = []
     if config.mqtt is not None and config.mqtt.password is not None:
         found.append(config.mqtt.password.get_secret_value())
-    if password := password_of(config.store):
+    if password := password_in_url(config.store):
         found += [password, unquote(password)]
     return found
 
 
-def password_of(url: str) -> str | None:
+def password_in_url(url: str) -> str | None:
     """Give the password in a URL, None where there is none."""
     try:
         return urlsplit(url).password or None

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import uvicorn
 
 from occupair.errors import InputError
-from occupair.live.config import ServiceConfig, reread
+from occupair.live.config import ServiceConfig, reread_config
 from occupair.live.http.app import make_app
 from occupair.live.logs import secrets_of, start_logging
 from occupair.live.mqtt.link import MqttLink
@@ -210,7 +210,7 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     first, and the link to the broker stays until that is done.
     """
     before = pipeline.config
-    config = reread(before)
+    config = reread_config(before)
     await pipeline.reload(config)
     if (config.host, config.port, config.store) != (before.host, before.port, before.store):
         log.warning("host, port and store change only with a restart")

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-from dataclasses import replace
 
 import pytest
 from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, make_config, said
@@ -107,7 +106,7 @@ def test_the_hash_in_the_settings_is_no_token(pipeline, app):
 def test_a_token_that_was_taken_out_of_the_settings_opens_nothing(pipeline, app):
     ask = Client(app, "write")
     assert ask("GET", "/api/rooms").status_code == 200
-    pipeline.config = replace(pipeline.config, tokens=pipeline.config.tokens[:1])
+    pipeline.config = pipeline.config.model_copy(update={"tokens": pipeline.config.tokens[:1]})
     assert ask("GET", "/api/rooms").status_code == 401
     assert Client(app, "read")("GET", "/api/rooms").status_code == 200
 
@@ -348,7 +347,8 @@ def test_the_page_may_load_nothing_from_elsewhere(app):
 
 
 def test_every_answer_has_the_headers(pipeline, app):
-    small = FakePipeline(make_config(tokens=True, limits=Limits(requests_per_minute=1, body_bytes=5)))
+    limits = Limits.model_construct(requests_per_minute=1, body_bytes=5)
+    small = FakePipeline(make_config(tokens=True, limits=limits))
     busy = make_app(small, small.config)
     json_kind = {"Content-Type": "application/json"}
     answers = {

@@ -3,7 +3,6 @@
 import datetime as dt
 import json
 import math
-from dataclasses import replace
 
 import pytest
 from live.fake_pipeline import START, Client, FakePipeline, make_config, make_estimates, make_state, said
@@ -81,8 +80,8 @@ def test_a_room_of_which_nothing_is_known_yet(pipeline, ask):
 
 
 def test_a_room_without_a_name_is_called_by_its_id(pipeline, ask):
-    lab = replace(pipeline.config.rooms["lab"], name="")
-    pipeline.config = replace(pipeline.config, rooms={"lab": lab})
+    lab = pipeline.config.rooms["lab"].model_copy(update={"name": ""})
+    pipeline.config = pipeline.config.model_copy(update={"rooms": {"lab": lab}})
     assert [room["name"] for room in ask("GET", "/api/rooms").json()["rooms"]] == ["lab"]
 
 
@@ -333,7 +332,7 @@ def test_many_readings_at_once_and_one_more():
 
 
 def test_a_body_that_is_too_long():
-    pipeline = FakePipeline(make_config(limits=Limits(body_bytes=100)))
+    pipeline = FakePipeline(make_config(limits=Limits.model_construct(body_bytes=100)))
     ask = Client(make_app(pipeline, pipeline.config))
     fits = json.dumps({"co2": 5}).encode().ljust(100)
     headers = {"Content-Type": "application/json"}

@@ -1,7 +1,6 @@
 """Labels, models and training over HTTP."""
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
 from live.fake_pipeline import MODEL, START, Client, FakePipeline, make_config, make_state, said
@@ -63,7 +62,7 @@ def test_a_label_without_a_time_is_of_now(pipeline, ask):
 
 
 def test_now_is_the_newest_reading_where_the_clock_follows_those(pipeline, ask):
-    pipeline.config = replace(pipeline.config, clock="readings")
+    pipeline.config = pipeline.config.model_copy(update={"clock": "readings"})
     pipeline.tell(make_state("kitchen", time=START + dt.timedelta(hours=1)))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 2})
     assert answer.json()["time"] == "2026-03-02T09:00:00Z"

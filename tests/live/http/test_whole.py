@@ -33,7 +33,7 @@ def model(office):
 def with_service(tmp_path):
     """Run some work with a client of a service that is started and stopped."""
     config = ServiceConfig(
-        store=f"sqlite:///{tmp_path}/rooms.db", clock="readings", rooms={"lab": RoomConfig("lab")}
+        store=f"sqlite:///{tmp_path}/rooms.db", clock="readings", rooms={"lab": RoomConfig(id="lab")}
     )
 
     async def run(work):

@@ -27,8 +27,8 @@ from occupair.live.mqtt.discovery import (
     status_topic,
 )
 
-MQTT = MqttConfig("broker")
-LAB = RoomConfig("lab-2", name="Lab 2")
+MQTT = MqttConfig(host="broker")
+LAB = RoomConfig(id="lab-2", name="Lab 2")
 SEVEN = dt.datetime(2024, 1, 8, 7, 0, tzinfo=dt.UTC)
 KNOWN = RoomState("lab-2", SEVEN, 3, 2.8, 1.9, 3.7, True, 812.0, 806.25, 0.5, 2.6, Quality.OK, "")
 EMPTY = RoomState("lab-2", SEVEN, 0, 0.2, 0.0, 0.9, False, 415.0, 416.5, 0.5, 0.1, Quality.OK, "")
@@ -68,7 +68,7 @@ def test_topics():
 
 @pytest.mark.parametrize("prefix", ["occupair", "site/north", "büro 7"])
 def test_home_assistant_takes_the_topic(prefix):
-    topic = discovery_topic(MqttConfig("broker", prefix=prefix, discovery_prefix="ha"), "lab-2")
+    topic = discovery_topic(MqttConfig(host="broker", prefix=prefix, discovery_prefix="ha"), "lab-2")
     assert TOPIC.fullmatch(topic.removeprefix("ha/"))
 
 
@@ -85,7 +85,7 @@ def test_the_device(told):
 
 
 def test_a_room_without_a_name_is_called_by_its_id():
-    assert json.loads(discovery_payload(MQTT, RoomConfig("lab")))["device"]["name"] == "lab"
+    assert json.loads(discovery_payload(MQTT, RoomConfig(id="lab")))["device"]["name"] == "lab"
 
 
 def test_it_is_available_while_the_service_is_up_and_looks_after_the_room(told):
@@ -124,7 +124,7 @@ def test_entities_are_told_apart_and_named(told):
 
 
 def test_services_with_another_prefix_have_other_devices():
-    other = MqttConfig("broker", prefix="annex")
+    other = MqttConfig(host="broker", prefix="annex")
     assert device_id(other, "lab") != device_id(MQTT, "lab")
     assert state_topic(other, "lab") == "annex/lab/state"
 

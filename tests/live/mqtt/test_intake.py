@@ -33,7 +33,7 @@ from live.mqtt_parts import (
 from live.waiting import until
 from paho.mqtt.client import MQTTMessage
 
-from occupair.live.config import MqttConfig, RoomConfig, Topic
+from occupair.live.config import MqttConfig, RoomConfig, Topic, VentilationTopic
 from occupair.live.messages import ReadingOutcome
 from occupair.live.mqtt import client as mqtt_client
 from occupair.live.mqtt import intake as mqtt_in
@@ -67,10 +67,14 @@ def test_readings_come_in_with_their_room_value_and_time(server, version):
 
 
 def test_one_message_with_both_is_one_reading_and_one_topic_may_serve_two_rooms(server):
-    one = Topic("all", shape="json", path="a.co2", time_path="t")
+    one = Topic(topic="all", shape="json", path="a.co2", time_path="t")
     rooms = [
-        RoomConfig("a", co2=one, ventilation=Topic("all", shape="json", path="a.fan", time_path="t")),
-        RoomConfig("b", co2=Topic("all", shape="json", path="b.co2", time_path="t")),
+        RoomConfig(
+            id="a",
+            co2=one,
+            ventilation=VentilationTopic(topic="all", shape="json", path="a.fan", time_path="t"),
+        ),
+        RoomConfig(id="b", co2=Topic(topic="all", shape="json", path="b.co2", time_path="t")),
     ]
     message = {"t": at(0).timestamp(), "a": {"co2": 500, "fan": 0.5}, "b": {"co2": 600}}
 
@@ -100,7 +104,7 @@ def test_what_is_retained_is_old_news_unless_it_says_when(server, version):
 
 
 def test_readings_without_a_time_never_share_one(server):
-    bare = RoomConfig("lab", co2=Topic("lab/co2"))
+    bare = RoomConfig(id="lab", co2=Topic(topic="lab/co2"))
 
     async def main():
         pipeline = FakePipeline()
@@ -130,7 +134,7 @@ def test_no_reading_is_counted_and_logged_once(server, caplog):
 
 
 def test_messages_about_something_else_are_passed_over_once_the_topic_has_brought_co2(caplog):
-    rooms = {"lab": RoomConfig("lab", co2=Topic("z/lab", shape="zigbee2mqtt"))}
+    rooms = {"lab": RoomConfig(id="lab", co2=Topic(topic="z/lab", shape="zigbee2mqtt"))}
     translator = mqtt_in.Translator(rooms)
 
     def came(payload):
@@ -378,7 +382,7 @@ def test_of_a_flood_only_messages_are_dropped_whose_sender_allows_it(monkeypatch
     monkeypatch.setattr(mqtt_client, "MOST_UNSURE", 5)
 
     async def main():
-        client = mqtt_client.BrokerClient(MqttConfig("127.0.0.1"), None)
+        client = mqtt_client.BrokerClient(MqttConfig(host="127.0.0.1"), None)
         for qos in [0] * 9 + [1] * 4 + [0] * 3:
             message = MQTTMessage(topic=b"lab/co2")
             message.qos, message.payload = qos, b"500"
@@ -406,7 +410,7 @@ def test_messages_keep_their_order_and_follow_a_clock_that_is_put_back(monkeypat
     nine, microsecond = Clock.set_to, dt.timedelta(microseconds=1)
 
     async def main():
-        client = mqtt_client.BrokerClient(MqttConfig("127.0.0.1"), None)
+        client = mqtt_client.BrokerClient(MqttConfig(host="127.0.0.1"), None)
         for seconds in (0, 0, -5, -5.1, -3600, -3600, -3599):
             monkeypatch.setattr(Clock, "set_to", nine + dt.timedelta(seconds=seconds))
             message = MQTTMessage(topic=b"lab/co2")
@@ -450,9 +454,9 @@ def test_a_full_queue_before_the_store_waits_and_loses_nothing(server, monkeypat
 def test_after_thousands_of_random_payloads_a_good_reading_still_comes_through(server, version):
     rooms = [
         LAB,
-        RoomConfig("bare", co2=Topic("bare/co2"), ventilation=Topic("bare/fan")),
-        RoomConfig("z2m", co2=Topic("z2m/lab", shape="zigbee2mqtt")),
-        RoomConfig("tasmota", co2=Topic("tele/lab/SENSOR", shape="tasmota")),
+        RoomConfig(id="bare", co2=Topic(topic="bare/co2"), ventilation=VentilationTopic(topic="bare/fan")),
+        RoomConfig(id="z2m", co2=Topic(topic="z2m/lab", shape="zigbee2mqtt")),
+        RoomConfig(id="tasmota", co2=Topic(topic="tele/lab/SENSOR", shape="tasmota")),
     ]
     topics = [
         "lab/co2",

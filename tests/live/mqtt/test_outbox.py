@@ -64,7 +64,7 @@ def test_a_lost_link_is_told_by_the_broker(server):
 
 
 def test_on_a_slow_link_only_the_newest_state_of_each_room_is_sent(server):
-    rooms = [RoomConfig(f"r{k}") for k in range(100)]
+    rooms = [RoomConfig(id=f"r{k}") for k in range(100)]
 
     async def main():
         async with line_to(server) as line, watching(server, "occupair/+/state") as watcher:
@@ -90,7 +90,7 @@ def test_on_a_slow_link_only_the_newest_state_of_each_room_is_sent(server):
 
 
 def test_no_more_is_sent_than_the_broker_takes_at_once():
-    rooms = [RoomConfig(f"r{k}") for k in range(200)]
+    rooms = [RoomConfig(id=f"r{k}") for k in range(200)]
 
     async def main():
         with mosquitto_server(more="max_inflight_messages 2") as server:
@@ -142,7 +142,7 @@ def test_home_assistant_is_not_told_if_it_is_not_wanted(server):
 
 
 def test_a_room_is_taken_back_with_empty_payloads(server):
-    other = RoomConfig("office", co2=Topic("office/co2"))
+    other = RoomConfig(id="office", co2=Topic(topic="office/co2"))
     topics = ["homeassistant/device/occupair_lab/config", "occupair/lab/state", "occupair/lab/availability"]
 
     async def main():
@@ -163,7 +163,7 @@ def test_a_room_is_taken_back_with_empty_payloads(server):
 
 @both_versions
 def test_rooms_that_are_gone_after_a_restart_are_taken_back_and_their_topics_left(server, version):
-    other = RoomConfig("office", co2=Topic("office/co2", shape="json", path="co2", time_path="at"))
+    other = RoomConfig(id="office", co2=Topic(topic="office/co2", shape="json", path="co2", time_path="at"))
     topics = ["homeassistant/device/occupair_lab/config", "occupair/lab/state", "occupair/lab/availability"]
 
     async def main():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occupair.errors import InputError
-from occupair.live.config import Topic
+from occupair.live.config import Topic, VentilationTopic
 from occupair.live.mqtt.payload_paths import parse_path
 from occupair.live.mqtt.payloads import MOST_BYTES, parse_co2, parse_payload, parse_ventilation
 
@@ -20,7 +20,7 @@ SHAPES = ("auto", "number", "zigbee2mqtt", "tasmota", "json")
 
 
 def co2(payload, received=NOW, timezone=ZONE, **topic):
-    return parse_payload(Topic("t", **topic), payload, received, timezone)
+    return parse_payload(Topic(topic="t", **topic), payload, received, timezone)
 
 
 @pytest.mark.parametrize("shape", ["auto", "number"])
@@ -150,7 +150,7 @@ def test_a_failed_read_of_tasmota_is_0_ppm_and_the_engine_sees_it():
 def test_a_clock_that_was_never_set_tells_no_time():
     payload = b'{"Time":"1970-01-01T00:00:11","MHZ19B":{"CarbonDioxide":589}}'
     assert co2(payload, shape="tasmota") == (589.0, NOW)
-    assert parse_co2(Topic("t"), payload, NOW, ZONE).time is None
+    assert parse_co2(Topic(topic="t"), payload, NOW, ZONE).time is None
 
 
 def test_the_hour_that_is_shown_twice_is_the_one_nearer_to_now():
@@ -200,11 +200,13 @@ def test_a_path_that_is_none(path):
     ],
 )
 def test_ventilation(payload, full, value):
-    assert parse_ventilation(Topic("t", full=full), payload, NOW, ZONE).value == pytest.approx(value)
+    assert parse_ventilation(
+        VentilationTopic(topic="t", full=full), payload, NOW, ZONE
+    ).value == pytest.approx(value)
 
 
 def test_ventilation_by_a_path_with_its_time():
-    topic = Topic("t", shape="json", path="damper.open", time_path="at")
+    topic = VentilationTopic(topic="t", shape="json", path="damper.open", time_path="at")
     payload = b'{"damper":{"open":false},"at":"2024-01-08T08:00:00"}'
     assert parse_ventilation(topic, payload, NOW, ZONE) == (0.0, EIGHT)
 
@@ -280,7 +282,7 @@ def test_what_is_no_reading_is_said_in_one_line(payload, topic, words):
 )
 def test_what_is_no_ventilation(payload, words):
     with pytest.raises(InputError, match=words):
-        parse_ventilation(Topic("t"), payload, NOW, ZONE)
+        parse_ventilation(VentilationTopic(topic="t"), payload, NOW, ZONE)
 
 
 def test_an_unknown_time_zone_is_an_input_error_too():
@@ -309,7 +311,7 @@ PAYLOADS = (
     | st.datetimes().map(lambda at: json.dumps({"co2": 500, "last_seen": at.isoformat()}).encode())
 )
 TOPICS = st.builds(
-    Topic,
+    VentilationTopic,
     topic=st.just("t"),
     shape=st.sampled_from(SHAPES),
     path=st.none() | st.sampled_from(["a", "co2", "a.b[0]", "a[", "[0]", "last_seen"]),
@@ -371,6 +373,9 @@ def seconds(parse, topic, payload):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_none_takes_long(shape):
     for payload in SLOW:
-        for topic in (Topic("t", shape), Topic("t", shape, path="a.b", time_path="a")):
+        for topic in (
+            VentilationTopic(topic="t", shape=shape),
+            VentilationTopic(topic="t", shape=shape, path="a.b", time_path="a"),
+        ):
             for parse in (parse_co2, parse_ventilation):
                 assert seconds(parse, topic, payload) < 0.1, payload[:20]

@@ -362,7 +362,7 @@ def test_a_lost_connection_is_said_and_comes_back(look, building):
 def test_names_are_text_whatever_they_say(look, house):
     rooms = make_rooms(2)
     evil = '<img src=x onerror="window.hacked = true"><b>Lab</b>'
-    rooms[0].config = replace(rooms[0].config, name=evil, floor=evil)
+    rooms[0].config = rooms[0].config.model_copy(update={"name": evil, "floor": evil})
     rooms[0].quality, rooms[0].reason = Quality.SUSPECT, evil
     url = house(Building(rooms))
     page = look(url)

@@ -32,7 +32,7 @@ def setup(tmp_path, estimator):
     """Settings with two rooms, one of them with a model."""
     path = tmp_path / "lab.occupair"
     path.write_bytes(dump_model(estimator))
-    rooms = {"lab": RoomConfig("lab", model=path), "hall": RoomConfig("hall")}
+    rooms = {"lab": RoomConfig(id="lab", model=path), "hall": RoomConfig(id="hall")}
     return ServiceConfig(store=f"sqlite:///{tmp_path}/rooms.db", clock="readings", rooms=rooms)
 
 

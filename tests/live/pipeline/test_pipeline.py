@@ -179,7 +179,7 @@ def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store
 
 def test_silence_is_told_without_a_reading(setup, store, office, monkeypatch):
     monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.02)
-    rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, stale_after=0.005)}
+    rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, stale_after=0.005)}
     wall = ServiceConfig(store=setup.store, rooms=rooms)
 
     async def work(pipeline):
@@ -213,8 +213,8 @@ def test_killed_while_it_estimates_anew_it_does_so_when_it_is_back(setup, store,
 
 def test_readings_that_wait_are_estimated_together(setup, store, office, estimator, monkeypatch):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
-    names = [f"room {k}" for k in range(12)]
-    rooms = {name: RoomConfig(name, model=setup.rooms["lab"].model) for name in names}
+    names = [f"room-{k}" for k in range(12)]
+    rooms = {name: RoomConfig(id=name, model=setup.rooms["lab"].model) for name in names}
     many = ServiceConfig(store=setup.store, clock="readings", rooms=rooms)
     co2 = {name: day["co2"] + 10 * k for k, name in enumerate(names)}
     calls = []
@@ -291,7 +291,7 @@ def test_what_fails_in_one_room_stays_there_and_its_readings_are_kept(setup, sto
 
 def test_silence_is_told_also_while_the_store_takes_nothing(setup, slow, monkeypatch):
     monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.02)
-    rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, stale_after=0.005)}
+    rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, stale_after=0.005)}
     wall = ServiceConfig(store=setup.store, rooms=rooms)
 
     async def work(pipeline):

@@ -3,7 +3,6 @@
 import asyncio
 import datetime as dt
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,7 +94,7 @@ def test_just_before_midnight_a_new_model_takes_no_day_away(setup, store, until_
 
 def test_another_zone_loses_no_reading_that_waits_for_the_store(setup, slow, office):
     day = readings_of(office.iloc[3 * 288 + 24 : 3 * 288 + 150])
-    there = replace(setup.rooms["lab"], timezone="Europe/Helsinki")
+    there = setup.rooms["lab"].model_copy(update={"timezone": "Europe/Helsinki"})
     moved = ServiceConfig(store=setup.store, clock="readings", rooms={"lab": there})
     slow.free.set()
 
@@ -196,7 +195,7 @@ def test_a_restart_writes_nothing_that_is_there(setup, store, office, monkeypatc
 def test_rooms_come_and_go(setup, store, office):
     async def work(pipeline):
         await pipeline.submit(readings_of(office.iloc[3 * 288 : 3 * 288 + 5]))
-        fewer = ServiceConfig(store=setup.store, clock="readings", rooms={"attic": RoomConfig("attic")})
+        fewer = ServiceConfig(store=setup.store, clock="readings", rooms={"attic": RoomConfig(id="attic")})
         await pipeline.reload(fewer)
         assert set(pipeline.states()) == {"attic"}
         assert await pipeline.submit(readings_of(office.iloc[:1])) == [ReadingOutcome.UNKNOWN_ROOM]
@@ -219,7 +218,7 @@ def test_a_model_file_that_changed_is_taken_up_when_settings_are_read_again(setu
 
 
 def test_another_time_zone_begins_the_day_anew(setup, store, office):
-    rooms = {"lab": RoomConfig("lab", model=setup.rooms["lab"].model, timezone="Asia/Tokyo")}
+    rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, timezone="Asia/Tokyo")}
     moved = ServiceConfig(store=setup.store, clock="readings", rooms=rooms)
 
     async def work(pipeline):
@@ -235,7 +234,7 @@ def test_another_time_zone_begins_the_day_anew(setup, store, office):
 
 def test_another_time_zone_after_a_restart_is_the_same_as_without_one(setup, store, office):
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 200])
-    there = replace(setup.rooms["lab"], timezone="Asia/Tokyo")
+    there = setup.rooms["lab"].model_copy(update={"timezone": "Asia/Tokyo"})
     moved = ServiceConfig(store=setup.store, clock="readings", rooms={"lab": there})
     other = Store(setup.store.replace("rooms.db", "other.db"))
     other.migrate()
@@ -271,7 +270,7 @@ def test_settings_stay_when_the_store_cannot_be_asked(setup, store, monkeypatch)
     async def work(pipeline):
         monkeypatch.setattr(store, "newest_readings", fail)
         with pytest.raises(StoreError):
-            await pipeline.reload(ServiceConfig(store=setup.store, rooms={"attic": RoomConfig("attic")}))
+            await pipeline.reload(ServiceConfig(store=setup.store, rooms={"attic": RoomConfig(id="attic")}))
         assert set(pipeline.states()) == set(pipeline.config.rooms) == {"lab", "hall"}
 
     with_pipeline(setup, store, work)

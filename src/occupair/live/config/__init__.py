@@ -1,8 +1,11 @@
-"""Settings of the live service, read from ``rooms.toml`` and the environment."""
+"""Settings of the live service, read from ``rooms.toml`` and the environment.
 
-from occupair.live.config.check import Outlook, check_files, look_at
-from occupair.live.config.keys import BY_VARIABLE
-from occupair.live.config.settings import (
+`reading` reads them by the classes of `models`, whose value types are in `values`. `mistakes` finds the
+line of each mistake. `check` is ``occupair serve --check``: model files, passwords, unused settings.
+"""
+
+from occupair.live.config.check import CheckReport, check_config, check_files
+from occupair.live.config.models import (
     Limits,
     MqttConfig,
     Origin,
@@ -10,22 +13,25 @@ from occupair.live.config.settings import (
     ServiceConfig,
     TokenConfig,
     Topic,
-    read_config,
-    reread,
+    VentilationTopic,
 )
+from occupair.live.config.reading import VARIABLES, read_config, reread_config
+from occupair.live.config.values import check_store_url
 
 __all__ = [
-    "BY_VARIABLE",
+    "VARIABLES",
+    "CheckReport",
     "Limits",
     "MqttConfig",
     "Origin",
-    "Outlook",
     "RoomConfig",
     "ServiceConfig",
     "TokenConfig",
     "Topic",
+    "VentilationTopic",
+    "check_config",
     "check_files",
-    "look_at",
+    "check_store_url",
     "read_config",
-    "reread",
+    "reread_config",
 ]

@@ -61,7 +61,7 @@ def device_id(mqtt: MqttConfig, room: str) -> str:
     Examples
     --------
     >>> from occupair.live.config import MqttConfig
-    >>> device_id(MqttConfig("broker", prefix="site/north"), "lab")
+    >>> device_id(MqttConfig(host="broker", prefix="site/north"), "lab")
     'site_north_lab'
     """
     return re.sub(r"[^a-zA-Z0-9_-]", "_", f"{mqtt.prefix}_{room}")

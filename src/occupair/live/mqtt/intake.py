@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from occupair.errors import InputError
@@ -90,14 +91,14 @@ class Translator:
     def _of_room(self, room: RoomConfig, message: Arrived) -> list[Reading]:
         """Give CO2 and ventilation of one message as one reading, where they are of one time."""
         readings: dict[dt.datetime, Reading] = {}
-        for quantity, topic, parse in (
-            ("co2", room.co2, parse_co2),
-            ("ventilation", room.ventilation, parse_ventilation),
-        ):
-            if topic is None or topic.topic != message.topic:
-                continue
+        parsers: dict[str, Callable[[bytes, dt.datetime, str], Parsed]] = {}
+        if room.co2 is not None and room.co2.topic == message.topic:
+            parsers["co2"] = partial(parse_co2, room.co2)
+        if room.ventilation is not None and room.ventilation.topic == message.topic:
+            parsers["ventilation"] = partial(parse_ventilation, room.ventilation)
+        for quantity, parse in parsers.items():
             try:
-                parsed = parse(topic, message.payload, message.received, room.timezone)
+                parsed = parse(message.payload, message.received, room.timezone)
             except SaysNothing as error:
                 if (message.topic, quantity) not in self._heard:
                     self._refuse(message.topic, str(error))

@@ -18,7 +18,7 @@ from occupair.live.mqtt.payload_times import parse_device_time
 from occupair.wording import quoted
 
 if TYPE_CHECKING:
-    from occupair.live.config import Topic
+    from occupair.live.config import Topic, VentilationTopic
 
 _Object = Mapping[str, object]
 MOST_BYTES = 65_536
@@ -70,10 +70,10 @@ def parse_payload(
     --------
     >>> from occupair.live.config import Topic
     >>> now = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)
-    >>> parse_payload(Topic("lab/co2"), b"812", now, "Europe/Copenhagen")
+    >>> parse_payload(Topic(topic="lab/co2"), b"812", now, "Europe/Copenhagen")
     (812.0, datetime.datetime(2024, 1, 8, 7, 0, 2, tzinfo=datetime.timezone.utc))
     >>> tasmota = b'{"Time":"2024-01-08T08:00:00","MHZ19B":{"CarbonDioxide":589}}'
-    >>> parse_payload(Topic("tele/lab/SENSOR"), tasmota, now, "Europe/Copenhagen")
+    >>> parse_payload(Topic(topic="tele/lab/SENSOR"), tasmota, now, "Europe/Copenhagen")
     (589.0, datetime.datetime(2024, 1, 8, 7, 0, tzinfo=datetime.timezone.utc))
     """
     parsed = parse_co2(topic, payload, received, timezone)
@@ -90,7 +90,9 @@ def parse_co2(topic: Topic, payload: bytes, received: dt.datetime, timezone: str
         raise type(error)(f"{topic.topic}: {error}") from None
 
 
-def parse_ventilation(topic: Topic, payload: bytes, received: dt.datetime, timezone: str) -> Parsed:
+def parse_ventilation(
+    topic: VentilationTopic, payload: bytes, received: dt.datetime, timezone: str
+) -> Parsed:
     """Read ventilation [0..1], and its time if the payload has one.
 
     A number is a part of ``topic.full``, and per cent are per cent; on, true and open are 1; off, false and
@@ -98,11 +100,11 @@ def parse_ventilation(topic: Topic, payload: bytes, received: dt.datetime, timez
 
     Examples
     --------
-    >>> from occupair.live.config import Topic
+    >>> from occupair.live.config import VentilationTopic
     >>> now = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)
-    >>> parse_ventilation(Topic("lab/fan", full=255), b"51", now, "UTC").value
+    >>> parse_ventilation(VentilationTopic(topic="lab/fan", full=255), b"51", now, "UTC").value
     0.2
-    >>> parse_ventilation(Topic("lab/fan"), b"ON", now, "UTC").value
+    >>> parse_ventilation(VentilationTopic(topic="lab/fan"), b"ON", now, "UTC").value
     1.0
     """
     try:

@@ -1,0 +1,269 @@
+"""Settings classes: the tables of ``rooms.toml`` with their types, ranges and defaults.
+
+A ``*Config`` class is what the service uses. A ``*Table`` class is a table of the file where the two differ:
+the id of a room, for instance, is the name of its table and not a key in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from occupair.errors import InputError
+from occupair.live.config.values import (
+    FilePath,
+    Host,
+    Id,
+    Port,
+    Secret,
+    SecretFile,
+    StoreUrl,
+    String,
+    TimeZone,
+    TokenHash,
+    TopicName,
+    TopicPrefix,
+)
+from occupair.web.tokens import Role
+
+Shape = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class Topic(_Model):
+    """An MQTT topic that carries one quantity of a room.
+
+    Parameters
+    ----------
+    topic : str
+    shape : {"auto", "number", "zigbee2mqtt", "tasmota", "json"}
+        Payload format, see `occupair.live.mqtt.payloads`.
+    path : str, optional
+        Path of the value in JSON, e.g. ``sensors[0].co2``.
+    time_path : str, optional
+        Path of the reading's time in JSON. Default: the time of arrival.
+    """
+
+    topic: TopicName
+    shape: Shape = "auto"
+    path: String | None = None
+    time_path: String | None = None
+
+
+class VentilationTopic(Topic):
+    """An MQTT topic that carries ventilation; ``full`` is the value that means fully on."""
+
+    full: Annotated[float, Field(gt=0, le=1e9)] = 1.0
+
+
+def _expand_topic(value: Any) -> Any:
+    """Expand a plain string to the table it abbreviates."""
+    if isinstance(value, str):
+        return {"topic": value}
+    if not isinstance(value, dict | Topic):
+        raise ValueError("must be a topic or a table with a topic")
+    if isinstance(value, dict) and "path" in value:
+        return {"shape": "json", **value}
+    return value
+
+
+class RoomTable(_Model):
+    """``[rooms.ID]``; see `RoomConfig`."""
+
+    name: String = ""
+    model: FilePath | None = None
+    timezone: TimeZone = "UTC"
+    co2: Annotated[Topic, BeforeValidator(_expand_topic)] | None = None
+    ventilation: Annotated[VentilationTopic, BeforeValidator(_expand_topic)] | None = None
+    floor: String = ""
+    stale_after: Annotated[float, Field(gt=0, le=1440)] = 15.0
+    capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class RoomConfig(RoomTable):
+    """One room.
+
+    Parameters
+    ----------
+    id : str
+        Identifier in topics and URLs: up to 64 characters of a-z, 0-9, _ and -.
+    name : str
+        Display name. Default in a file: the id.
+    model : Path, optional
+        Model file written by ``occupair fit``. Without one the room has no estimates until it is trained.
+    timezone : str
+        Time zone of the room's midnight. Default in a file: that of the service.
+    co2, ventilation : Topic, optional
+        Sources of the readings. Without them, readings arrive over HTTP.
+    floor : str
+        Floor or building part, for display.
+    stale_after : float
+        Time without readings after which the sensor counts as offline [min].
+    capacity : int, optional
+        Number of seats [people].
+    """
+
+    id: Id
+
+
+class MqttConfig(_Model):
+    """The MQTT broker.
+
+    Parameters
+    ----------
+    host, port
+        Address of the broker. The default port is 8883 with TLS in a settings file, else 1883.
+    user, password
+        Credentials.
+    tls, ca_file, cert_file, key_file
+        TLS, the certificate authority (default: those of the system), and the client certificate.
+    version : {"5", "3.1.1"}
+    client_id : str
+        Identifies the session, so it must be unique on the broker.
+    prefix, discovery_prefix : str
+        First levels of the topics of occupair and of Home Assistant discovery.
+    discovery : bool
+        Whether to publish Home Assistant discovery messages.
+    session_expiry : int
+        How long the broker queues messages while the service is offline [s]; MQTT 5 only.
+    """
+
+    host: Host
+    port: Port = 1883
+    user: String | None = None
+    password: Secret | None = None
+    tls: bool = False
+    ca_file: FilePath | None = None
+    cert_file: FilePath | None = None
+    key_file: FilePath | None = None
+    version: Literal["5", "3.1.1"] = "5"
+    client_id: String = "occupair"
+    prefix: TopicPrefix = "occupair"
+    discovery_prefix: TopicPrefix = "homeassistant"
+    discovery: bool = True
+    session_expiry: Annotated[int, Field(ge=0, le=4_294_967_295)] = 86_400
+
+
+class MqttTable(MqttConfig):
+    """``[mqtt]``: the password may also be in a file of its own."""
+
+    password_file: SecretFile | None = None
+
+
+class TokenTable(_Model):
+    """``[tokens.NAME]``: an access token, by its hash (`occupair.web.tokens.hash_token`)."""
+
+    role: Role
+    hash: TokenHash = Field(repr=False)
+
+
+class TokenConfig(TokenTable):
+    """An access token with its name."""
+
+    name: Id
+
+
+class Limits(_Model):
+    """Limits on what one HTTP client may request."""
+
+    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600
+    body_bytes: Annotated[int, Field(ge=1_000, le=1_000_000_000)] = 1_000_000
+    readings_per_post: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    people_per_label: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+
+
+class ServiceTable(_Model):
+    """``[service]``; see `ServiceConfig`."""
+
+    store: StoreUrl = Field(  # may hold a password
+        default="sqlite:///occupair.db", repr=False, validate_default=True
+    )
+    host: Host = "127.0.0.1"
+    port: Port = 8099
+    timezone: TimeZone = "UTC"
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] = 400
+    clock: Literal["wall", "readings"] = "wall"
+    log: Literal["json", "text"] = "text"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    room_metrics: bool = True
+    tolerance: Annotated[float, Field(gt=0, le=1)] = 1e-3
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Sources of the settings, to read them again: the file, the environment and the CLI options."""
+
+    path: Path
+    environ: Mapping[str, str] = field(repr=False)
+    options: Mapping[str, str] = field(repr=False)
+
+    def text(self) -> str:
+        """Read the settings file."""
+        try:
+            return self.path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise InputError(f"{self.path}, line {line}: must be UTF-8 text") from None
+
+
+class ServiceConfig(ServiceTable):
+    """All settings of the service.
+
+    Parameters
+    ----------
+    store : str
+        SQLAlchemy URL of the database. Default in a file: ``occupair.db`` next to the file.
+    host, port
+        Address to listen on.
+    timezone : str
+        Default time zone of the rooms.
+    retention_days : int
+        How long readings and estimates are stored [d].
+    clock : {"wall", "readings"}
+        Source of the current time: the system clock, or the newest reading (to replay recorded data).
+    log, log_level
+        Log format ``"text"`` or ``"json"``, and the lowest level that is logged.
+    room_metrics : bool
+        Whether /metrics includes series per room.
+    tolerance : float
+        Largest deviation of the fast evaluation of ``fit --paper`` models from the reference implementation
+        of Jiang et al. 2016, Eq. (26) [people].
+    tokens, limits, mqtt, rooms
+        Access tokens, request limits, the broker if there is one, and the rooms by id.
+    origin : Origin, optional
+        Where the settings were read from.
+    """
+
+    tokens: tuple[TokenConfig, ...] = ()
+    limits: Limits = Limits()
+    mqtt: MqttConfig | None = None
+    rooms: Mapping[str, RoomConfig] = {}
+    origin: Origin | None = Field(default=None, repr=False)
+
+
+class SettingsFile(_Model):
+    """The tables of ``rooms.toml``."""
+
+    service: ServiceTable
+    mqtt: MqttTable | None = None
+    limits: Limits = Limits()
+    tokens: dict[Id, TokenTable] = {}
+    rooms: dict[Id, RoomTable] = Field(min_length=1)
+
+
+class Environment(ServiceTable, BaseSettings):
+    """Settings that environment variables override: ``OCCUPAIR_PORT``, ``OCCUPAIR_MQTT__HOST``."""
+
+    model_config = SettingsConfigDict(env_prefix="OCCUPAIR_", env_nested_delimiter="__", strict=False)
+    mqtt: MqttTable | None = None
+    limits: Limits = Limits()

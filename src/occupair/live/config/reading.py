@@ -1,0 +1,294 @@
+"""Reading of the settings: one TOML file, overridden by the environment and by CLI options.
+
+All mistakes of a file are reported at once: those of single values, which `models` checks, and those of
+values that do not go together, which are checked here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tomllib
+import zoneinfo
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import EnvSettingsSource
+
+from occupair.errors import InputError
+from occupair.live.config.mistakes import Key, Mistakes, suggest, unknown_key
+from occupair.live.config.models import (
+    Environment,
+    Limits,
+    MqttConfig,
+    MqttTable,
+    Origin,
+    RoomConfig,
+    ServiceConfig,
+    ServiceTable,
+    SettingsFile,
+    Shape,
+    TokenConfig,
+    Topic,
+    VentilationTopic,
+)
+from occupair.web.hosts import is_loopback
+
+Table = dict[str, Any]
+
+VARIABLES: dict[str, Key] = {
+    f"OCCUPAIR_{prefix}{key.upper()}": (section, key)
+    for section, prefix, model in (
+        ("service", "", ServiceTable),
+        ("mqtt", "MQTT__", MqttTable),
+        ("limits", "LIMITS__", Limits),
+    )
+    for key in model.model_fields
+}
+"""The environment variables of the service, with the key that each overrides."""
+_ALTERNATIVES = {"password": "password_file", "password_file": "password"}
+_RULES = {  # of the errors of pydantic whose own words do not fit a settings file
+    "bool_type": "must be true or false",
+    "int_type": "must be an integer",
+    "float_type": "must be a number",
+    "missing": "is required",
+    "too_short": "must have at least one room, [rooms.ID]",
+}
+
+
+def read_config(
+    path: str | os.PathLike[str],
+    environ: Mapping[str, str] = os.environ,
+    *,
+    options: Mapping[str, str] | None = None,
+) -> ServiceConfig:
+    """Read and check the settings of the service.
+
+    Parameters
+    ----------
+    path : path
+        TOML file. Relative paths in it are relative to the file.
+    environ : mapping
+        Environment variables: ``OCCUPAIR_PORT`` overrides ``port`` of ``[service]``,
+        ``OCCUPAIR_MQTT__PASSWORD`` overrides ``password`` of ``[mqtt]``, and likewise for ``[limits]``.
+        Empty variables are ignored.
+    options : mapping, optional
+        CLI options, which override both, e.g. ``{"--port": "80"}``.
+
+    Raises
+    ------
+    InputError
+        With all mistakes, one per line: ``rooms.toml, line 12, rooms.lab.name: must be a string, got 5``.
+    """
+    path = Path(path)
+    variables = {name: value for name, value in environ.items() if name.startswith("OCCUPAIR_")}
+    origin = Origin(path, variables, dict(options or {}))
+    text = origin.text()
+    values = _parse_toml(path, text)
+    mistakes = Mistakes(path, text)
+    _override(values, origin, mistakes)
+    values.setdefault("service", {})
+    values.setdefault("rooms", {})
+    tables = None
+    try:
+        tables = SettingsFile.model_validate(values, context={"folder": path.resolve().parent})
+    except ValidationError as invalid:
+        for error in invalid.errors(include_url=False):
+            _add_error(error, values, mistakes)
+    for key, rule, *value in _find_conflicts(values):
+        mistakes.add(key, rule, *value)
+    if mistakes or tables is None:
+        raise InputError(str(mistakes))
+    return _to_config(tables, origin)
+
+
+def reread_config(config: ServiceConfig) -> ServiceConfig:
+    """Read the settings again from the same file, with the environment and options of the first time."""
+    if config.origin is None:
+        raise InputError("settings that were not read from a file cannot be read again")
+    return read_config(config.origin.path, config.origin.environ, options=config.origin.options)
+
+
+def _parse_toml(path: Path, text: str) -> Table:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        reason, _, place = str(error).rpartition(" (at ")
+        line = "" if place.startswith("end of") else f", {place.rstrip(')').split(', column')[0]}"
+        raise InputError(f"{path}{line}: {reason[:1].lower()}{reason[1:]}") from None
+    except RecursionError:
+        raise InputError(f"{path}: is nested too deeply") from None
+
+
+def _override(values: Table, origin: Origin, mistakes: Mistakes) -> None:
+    """Replace values of the file by those of the environment and of the CLI options."""
+    given = {name: (name, value) for name, value in origin.environ.items() if value}
+    for option, value in origin.options.items():
+        given[f"OCCUPAIR_{option.removeprefix('--').upper()}"] = (option, value)
+    for variable, (name, _) in given.items():
+        if variable in VARIABLES:
+            mistakes.overrides[VARIABLES[variable]] = name
+        elif "__" in variable:  # others may be set for other programs, e.g. by Kubernetes
+            mistakes.overrides[variable,] = variable
+            mistakes.add((variable,), unknown_key(variable, VARIABLES))
+    source = EnvSettingsSource(Environment)
+    source.env_vars = {name.lower(): value for name, (_, value) in given.items() if name in VARIABLES}
+    nested = source()
+    tables = {name: nested.pop(name) for name in ("mqtt", "limits") if name in nested}
+    models: dict[str, type[BaseModel]] = {"service": ServiceTable, "mqtt": MqttTable, "limits": Limits}
+    for section, table in ({"service": nested} | tables).items():
+        if not isinstance(values.setdefault(section, {}), dict):
+            continue
+        for key, text in table.items():
+            values[section].pop(_ALTERNATIVES.get(key), None)
+            values[section][key] = _parse_variable(text, models[section].model_fields[key].annotation)
+
+
+def _parse_variable(text: str, kind: object) -> object:
+    """Parse the text of a variable as TOML would have the value; the model refuses what stays a string."""
+    if kind is bool:
+        switches = {"true": True, "yes": True, "on": True, "1": True}
+        switches |= {"false": False, "no": False, "off": False, "0": False}
+        return switches.get(text.strip().lower(), text)
+    for number in (int, float) if kind in (int, float) else ():
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        return value if math.isfinite(value) else text
+    return text
+
+
+def _add_error(error: ErrorDetails, values: Table, mistakes: Mistakes) -> None:
+    """Add an error of pydantic as a mistake of a settings file."""
+    kind, value = error["type"], error["input"]
+    key = _key_in(values, tuple(str(part) for part in error["loc"] if part != "[key]"))
+    if kind == "extra_forbidden":
+        mistakes.add(key, unknown_key(key[-1], _known_keys(key)))
+    elif kind in ("model_type", "dict_type"):
+        header = f"a table, [{'.'.join(key)}]" if kind == "model_type" else f"tables, [{key[0]}.NAME]"
+        mistakes.add(key, f"must be {header}", value)
+    elif kind in ("missing", "too_short"):
+        mistakes.add(key, _RULES[kind])
+    else:
+        cause = error.get("ctx", {}).get("error")
+        rule = str(cause) if cause else _RULES.get(kind, error["msg"].replace("Input should be", "must be"))
+        known = re.findall(r"'([^']+)'", rule) if kind == "literal_error" else ()
+        if key[-1] == "timezone":
+            known = sorted(zoneinfo.available_timezones())
+        mistakes.add(key, rule, value, hint=suggest(value, known))
+
+
+def _key_in(values: Any, loc: Key) -> Key:
+    """Return the part of a location that the file has: a plain topic has no key ``topic`` in it."""
+    for depth, part in enumerate(loc):
+        if not isinstance(values, dict):
+            return loc[:depth]
+        values = values.get(part)
+    return loc
+
+
+def _known_keys(key: Key) -> list[str]:
+    """Return the keys that the table of a key may have."""
+    if len(key) == 1:
+        return list(SettingsFile.model_fields)
+    if len(key) == 4:
+        return list((VentilationTopic if key[2] == "ventilation" else Topic).model_fields)
+    annotation = SettingsFile.model_fields[key[0]].annotation
+    model = next(one for one in (annotation, *get_args(annotation)) if hasattr(one, "model_fields"))
+    return list(model.model_fields)
+
+
+def _find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
+    """Yield (key, rule, value if it is to be shown) of values that do not go together."""
+    yield from _find_mqtt_conflicts(_table(values.get("mqtt")))
+    yield from _find_topic_conflicts(values)
+    hashes: dict[str, str] = {}
+    for name, token in _table(values.get("tokens")).items():
+        given = str(_table(token).get("hash", name))
+        if given in hashes:
+            yield ("tokens", name, "hash"), f"must differ from the hash of tokens.{hashes[given]}"
+        hashes.setdefault(given, name)
+    host = _table(values.get("service")).get("host", "127.0.0.1")
+    if isinstance(host, str) and not is_loopback(host) and not values.get("tokens"):
+        yield ("service", "host"), "must be a loopback address such as 127.0.0.1 without [tokens]", host
+
+
+def _find_mqtt_conflicts(mqtt: Table) -> Iterator[tuple[Key, str]]:
+    for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
+        if key in mqtt and other not in mqtt:
+            yield ("mqtt", key), f"requires mqtt.{other}"
+    for key in ("ca_file", "cert_file"):
+        if key in mqtt and not mqtt.get("tls"):
+            yield ("mqtt", key), "requires mqtt.tls = true"
+    if "password" in mqtt and "password_file" in mqtt:
+        yield ("mqtt", "password_file"), "must not be set together with mqtt.password"
+    if mqtt.get("version") == "3.1.1" and "user" not in mqtt and mqtt.keys() & _ALTERNATIVES.keys():
+        yield ("mqtt", "user"), "is required with a password in MQTT 3.1.1"
+
+
+def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
+    rooms = _table(values.get("rooms"))
+    prefix = _table(values.get("mqtt")).get("prefix", "occupair") if "mqtt" in values else None
+    for name, room in rooms.items():
+        for quantity in ("co2", "ventilation"):
+            key: Key = ("rooms", name, quantity)
+            topic = _table(room).get(quantity)
+            if isinstance(topic, dict):
+                yield from _find_path_conflicts(key, topic)
+                key, topic = (*key, "topic"), topic.get("topic")
+            if isinstance(topic, str) and _is_published(topic, rooms, prefix):
+                yield key, "must not be a topic that this service publishes", topic
+
+
+def _find_path_conflicts(key: Key, topic: Table) -> Iterator[tuple[Key, str]]:
+    shape = topic.get("shape", "json" if "path" in topic else "auto")
+    if shape == "json" and "path" not in topic:
+        yield (*key, "path"), "is required with shape 'json'"
+    if shape in get_args(Shape) and shape != "json" and "path" in topic:
+        yield (*key, "path"), f"must not be set with shape {shape!r}, only with 'json'"
+    if shape == "number" and "time_path" in topic:
+        yield (*key, "time_path"), "must not be set with shape 'number'"
+
+
+def _is_published(topic: str, rooms: Table, prefix: object) -> bool:
+    """Whether this service publishes a topic: its own messages would come back as readings."""
+    room, _, end = topic.removeprefix(f"{prefix}/").partition("/")
+    of_room = topic.startswith(f"{prefix}/") and room in rooms and end in ("state", "availability")
+    return of_room or topic == f"{prefix}/status"
+
+
+def _table(value: object) -> Table:
+    return value if isinstance(value, dict) else {}
+
+
+def _to_config(tables: SettingsFile, origin: Origin) -> ServiceConfig:
+    """Return the settings as the service uses them, with the defaults that depend on other settings."""
+    service = tables.service
+    rooms = {
+        name: RoomConfig(**{"id": name, "name": name, "timezone": service.timezone, **_given(room)})
+        for name, room in tables.rooms.items()
+    }
+    return ServiceConfig(
+        **dict(service),
+        tokens=tuple(TokenConfig(name=name, **dict(token)) for name, token in tables.tokens.items()),
+        limits=tables.limits,
+        mqtt=None if tables.mqtt is None else _to_mqtt(tables.mqtt),
+        rooms=rooms,
+        origin=origin,
+    )
+
+
+def _to_mqtt(table: MqttTable) -> MqttConfig:
+    given = _given(table)
+    if "password_file" in given:
+        given["password"] = given.pop("password_file")
+    return MqttConfig(**{"port": 8883 if table.tls else 1883, **given})
+
+
+def _given(table: BaseModel) -> Table:
+    return {key: getattr(table, key) for key in table.model_fields_set}
