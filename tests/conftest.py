@@ -43,6 +43,7 @@ def estimator(slow_office):
 
 @pytest.fixture(scope="session")
 def last_day(slow_office):
+    """The fourth day of the slow office, which the estimators were not trained on."""
     return slow_office.iloc[3 * 288 :]
 
 

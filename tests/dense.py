@@ -1,4 +1,7 @@
-"""Our estimators written out step by step, slowly, from the equations: what fast code must equal."""
+"""The reference implementation: both estimators computed naively from their equations.
+
+Slow, and without any code of the package. The optimised code must give the same numbers.
+"""
 
 import numpy as np
 
@@ -31,8 +34,8 @@ def input_vector(co2, people, ventilation, k, horizon, stride):
     )
 
 
-class Written:
-    """A fitted OccupancyEstimator's numbers, run by the equations."""
+class PaperReference:
+    """The paper's estimator, run by the equations with the parameters of a fitted OccupancyEstimator."""
 
     def __init__(self, estimator):
         regressor, d = estimator.regressor_, estimator.interval_
@@ -70,7 +73,7 @@ class Written:
         return people
 
     def live(self, co2, ventilation, wait=0):
-        """Eq. (26): at every reading smooth all so far, run all again, keep the last (or wait)."""
+        """Eq. (26): smooth and rerun the day after every reading; the lag is ``wait`` readings."""
         people = np.zeros(len(co2))
         for k in range(self.horizon, len(co2)):
             so_far = self.free_run(smooth(co2[: k + 1], self.smoothing), ventilation[: k + 1])
@@ -81,8 +84,8 @@ class Written:
         return people
 
 
-class WrittenRoom:
-    """A fitted default estimator's numbers, run for the newest of some readings by what its words say."""
+class RoomReference:
+    """The default estimator for the newest of some readings, with the parameters of a fitted one."""
 
     def __init__(self, estimator, co2, ventilation, times):
         self.room, self.d = estimator.room_, estimator.interval_
@@ -125,7 +128,7 @@ class WrittenRoom:
         flows = [[self.v(moment.behind + j) for j in range(self.readings(m))] for m in (10, 30, 60)]
         hour = (self.time.hour + self.time.minute / 60 + self.time.second / 3600) - one.lag * self.d / 60
         angle, weekend = 2 * np.pi * hour / 24, float(self.time.isoweekday() > 5)
-        said = {other.lag: self.balance(other) for other in self.room.refinements}
+        balances = {other.lag: self.balance(other) for other in self.room.refinements}
         return np.concatenate(
             [
                 self.terms(level, moment.share, moment.behind)[:5],
@@ -134,12 +137,12 @@ class WrittenRoom:
                 [self.v(moment.behind), *(np.mean(flow) for flow in flows)],
                 [np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)],
                 [weekend, weekend * np.sin(angle), weekend * np.cos(angle)],
-                [said[int(minutes / self.d + 1e-6)] for minutes in (0, 10, 20)],
+                [balances[int(minutes / self.d + 1e-6)] for minutes in (0, 10, 20)],
             ]
         )
 
     def people(self, one):
-        """What is said of the reading ``one.lag`` readings ago."""
+        """Estimate for the reading ``one.lag`` readings ago [people]."""
         y, layer, room = self.columns(one), one.layer, self.room
         h = linked_columns(y, layer)
         network = min(max(h @ one.coef, 0.0), room.most_people)
@@ -151,7 +154,7 @@ class WrittenRoom:
 
 
 def linked_columns(y, layer):
-    """h(RSy + b) - 1/2, the columns less their mean over their spread, and 1: what is read out of one row."""
+    """Inputs of the read-out for one row: h(RSy + b) - 1/2, the standardised columns, and 1."""
     draw = np.random.RandomState(layer.seed)
     R = draw.uniform(-1, 1, (layer.n_hidden, y.size))
     b = draw.uniform(-0.1, 0.1, layer.n_hidden)

@@ -1,4 +1,4 @@
-"""The free run on days left out, against plain loops over days, and what must not reach the training."""
+"""Free-run error on held-out days against plain loops, and independence of training from held-out days."""
 
 import numpy as np
 import pytest
@@ -12,24 +12,24 @@ def small(**changes):
 
 
 @pytest.mark.parametrize("mode", ["hindsight", "live", "drifting"])
-def test_is_the_error_over_all_readings_of_days_not_trained_on(slow_office, mode):
+def test_error_matches_a_loop_over_held_out_days(slow_office, mode):
     days = [slow_office.iloc[start : start + 288] for start in range(0, 4 * 288, 288)]
     squares = []
-    for left_out, others in ((0, [1, 2]), (3, [1, 2]), (1, [0, 2, 3]), (2, [0, 1, 3])):  # 0 and 3: one fold
+    for held_out, others in ((0, [1, 2]), (3, [1, 2]), (1, [0, 2, 3]), (2, [0, 1, 3])):  # 0 and 3: one fold
         model = small().fit(
             slow_office.loc[slow_office.index.day.isin([days[i].index[0].day for i in others])]
         )
-        people = model.estimate(days[left_out], mode=mode).to_numpy()
-        squares += [(a - b) ** 2 for a, b in zip(people, days[left_out]["occupancy"], strict=True)]
+        people = model.estimate(days[held_out], mode=mode).to_numpy()
+        squares += [(a - b) ** 2 for a, b in zip(people, days[held_out]["occupancy"], strict=True)]
     by_hand = (sum(squares) / (4 * 288)) ** 0.5
     assert free_run_error(slow_office, small(), folds=3, mode=mode) == pytest.approx(by_hand, rel=1e-9)
 
 
-def test_close_readings_are_scored_live_one_in_eleven(office):
+def test_frequent_readings_are_thinned_live(office):
     three, unfed = office.iloc[: 3 * 1440], small(smoothing=5, z_max=(1, 1, 1, 0, 0.1))
     squares = []
-    for left_out in range(3):
-        rows = np.arange(3 * 1440) // 1440 == left_out
+    for held_out in range(3):
+        rows = np.arange(3 * 1440) // 1440 == held_out
         people = unfed.fit(three[~rows]).estimate(three[rows])
         squares.append(((people - three[rows]["occupancy"]).to_numpy()[10::11]) ** 2)
     by_hand = np.sqrt(np.mean(np.concatenate(squares)))
@@ -38,14 +38,14 @@ def test_close_readings_are_scored_live_one_in_eleven(office):
 
 @pytest.mark.parametrize("changes", [{}, {"smoothing": 0}, {"z_max": (1, 1, 1, 0, 0.1)}, {"layer": "elm"}])
 @pytest.mark.parametrize("every", [1, 7, 50, 300])
-def test_live_at_some_times_is_live_at_those_times(slow_office, last_day, changes, every):
+def test_live_at_times_matches_live_estimates(slow_office, last_day, changes, every):
     model = small(**changes).fit(slow_office.iloc[: 3 * 288])
     co2, ventilation = last_day["co2"].to_numpy(), last_day["ventilation"].to_numpy()
     some = live_at_times(model.network(), co2, ventilation, every=every)
     np.testing.assert_allclose(some, model.estimate(last_day).iloc[every - 1 :: every], rtol=0, atol=1e-6)
 
 
-def test_runs_start_anew_after_a_gap_and_need_no_ventilation(slow_office):
+def test_gaps_and_missing_ventilation(slow_office):
     holey = slow_office.drop(index=slow_office.index[700:730]).drop(columns="ventilation")
     squares = []
     for fold in range(4):
@@ -60,7 +60,7 @@ def test_runs_start_anew_after_a_gap_and_need_no_ventilation(slow_office):
     assert free_run_error(holey, small(), folds=4, every=2) == pytest.approx(by_hand, rel=1e-9)
 
 
-def test_nothing_of_a_left_out_day_reaches_its_training(slow_office, monkeypatch):
+def test_held_out_day_does_not_change_its_model(slow_office, monkeypatch):
     trained = []
     fit = oc.OccupancyEstimator.fit
 
@@ -81,7 +81,7 @@ def test_nothing_of_a_left_out_day_reaches_its_training(slow_office, monkeypatch
     assert all((before[fold] != after[fold]).any() for fold in (1, 2, 3))
 
 
-def test_leaves_the_estimator_untrained(slow_office):
+def test_estimator_stays_untrained(slow_office):
     estimator = small()
     free_run_error(slow_office, estimator, mode="hindsight")
     assert not hasattr(estimator, "regressor_")
@@ -97,11 +97,11 @@ def test_leaves_the_estimator_untrained(slow_office):
         ({"mode": "past"}, "mode must be one of live, hindsight, drifting, got 'past'"),
     ],
 )
-def test_bad_requests(slow_office, options, message):
+def test_invalid_requests_are_rejected(slow_office, options, message):
     with pytest.raises(oc.InputError, match=message):
         free_run_error(slow_office, small(), **options)
 
 
-def test_needs_head_counts(slow_office):
+def test_head_counts_are_required(slow_office):
     with pytest.raises(oc.InputError, match="readings: has no column 'occupancy'"):
         free_run_error(slow_office.drop(columns="occupancy"), small())

@@ -1,4 +1,4 @@
-"""The estimator against the paper's equations written out, and the things that have to stay true."""
+"""OccupancyEstimator against the reference implementation, and its invariants."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import occupair as oc
-from dense import Written, feature_vector, smooth
+from dense import PaperReference, feature_vector, smooth
 from occupair.paper.features import Layer
 
 
@@ -15,7 +15,7 @@ def arrays(day):
     return day["co2"].to_numpy(), day["ventilation"].to_numpy()
 
 
-def test_trains_on_the_true_past_with_every_day_smoothed_by_itself(slow_office, estimator):
+def test_training_uses_true_past_and_smooths_each_day_separately(slow_office, estimator):
     rows, people = [], []
     for _, day in slow_office.iloc[: 3 * 288].groupby(slow_office.index[: 3 * 288].date):
         co2, truth = smooth(day["co2"].to_numpy(), 50 / 25), day["occupancy"].to_numpy()
@@ -29,53 +29,53 @@ def test_trains_on_the_true_past_with_every_day_smoothed_by_itself(slow_office, 
 
 
 @pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
-def test_is_equations_22_24_and_26(estimator, last_day, mode):
-    written = getattr(Written(estimator), mode)(*arrays(last_day))
+def test_modes_match_equations_22_24_and_26(estimator, last_day, mode):
+    expected = getattr(PaperReference(estimator), mode)(*arrays(last_day))
     tolerance = 1e-6 if mode == "live" else 1e-8
-    np.testing.assert_allclose(estimator.estimate(last_day, mode=mode), written, rtol=0, atol=tolerance)
-    assert written.max() > 1
+    np.testing.assert_allclose(estimator.estimate(last_day, mode=mode), expected, rtol=0, atol=tolerance)
+    assert expected.max() > 1
 
 
 @pytest.mark.parametrize("layer", ["fs-elm", "elm"])
 @pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
-def test_without_smoothing_every_mode_is_equation_21_or_4(slow_office, last_day, layer, mode):
+def test_every_mode_without_smoothing_matches_equation_21_or_4(slow_office, last_day, layer, mode):
     raw = oc.OccupancyEstimator.paper(layer=layer, smoothing=0, n_hidden=40, n_draws=2, random_state=0)
     raw.fit(slow_office.iloc[: 3 * 288])
-    written = Written(raw).free_run(*arrays(last_day))
-    np.testing.assert_allclose(raw.estimate(last_day, mode=mode), written, atol=1e-8)
+    expected = PaperReference(raw).free_run(*arrays(last_day))
+    np.testing.assert_allclose(raw.estimate(last_day, mode=mode), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("mode", ["hindsight", "drifting", "live"])
-def test_the_paper_with_nothing_fed_back_is_still_the_equations(slow_office, last_day, mode):
+def test_modes_without_feedback_match_the_equations(slow_office, last_day, mode):
     model = oc.OccupancyEstimator.paper(
         n_hidden=40, n_draws=1, random_state=0, horizon=60, smoothing=10, z_max=(1, 1, 1, 0, 0.1)
     ).fit(slow_office.iloc[: 3 * 288])
     assert not model.network().feeds_back
-    written = getattr(Written(model), mode)(*arrays(last_day))
-    np.testing.assert_allclose(model.estimate(last_day, mode=mode), written, atol=1e-8)
-    assert written.max() > 1
+    expected = getattr(PaperReference(model), mode)(*arrays(last_day))
+    np.testing.assert_allclose(model.estimate(last_day, mode=mode), expected, atol=1e-8)
+    assert expected.max() > 1
 
 
-def test_one_minute_readings_with_the_settings_of_the_paper(office):
+def test_live_matches_equation_26_at_one_minute_interval(office):
     day = office.iloc[3 * 1440 + 420 : 3 * 1440 + 800]  # 7:00 to 13:20
     model = oc.OccupancyEstimator.paper(n_hidden=30, n_draws=1, random_state=0).fit(office.iloc[: 3 * 1440])
     assert model.layer_at(1.0).sizes() == {"P": 31, "I": 21, "D": 30, "o": 30, "v": 31}
-    written = Written(model)
-    np.testing.assert_allclose(model.estimate(day), written.live(*arrays(day)), rtol=0, atol=1e-6)
+    expected = PaperReference(model).live(*arrays(day))
+    np.testing.assert_allclose(model.estimate(day), expected, rtol=0, atol=1e-6)
 
 
-def test_estimates_may_wait_for_later_readings(estimator, last_day):
-    written = Written(estimator).live(*arrays(last_day), wait=4)
-    np.testing.assert_allclose(estimator.estimate(last_day, lag=20), written, rtol=0, atol=1e-6)
+def test_refined_estimates_match_equation_26(estimator, last_day):
+    expected = PaperReference(estimator).live(*arrays(last_day), wait=4)
+    np.testing.assert_allclose(estimator.estimate(last_day, lag=20), expected, rtol=0, atol=1e-6)
 
 
-def test_a_lag_longer_than_the_day_is_hindsight(estimator, last_day):
+def test_lag_longer_than_the_day_equals_hindsight(estimator, last_day):
     np.testing.assert_allclose(
         estimator.estimate(last_day, lag=3000), estimator.estimate(last_day, mode="hindsight"), atol=1e-6
     )
 
 
-def test_every_day_starts_empty_and_forgets_the_day_before(estimator, slow_office):
+def test_days_are_independent_and_start_empty(estimator, slow_office):
     two_days = slow_office.iloc[2 * 288 :]
     together = estimator.estimate(two_days)
     alone = [estimator.estimate(two_days.iloc[:288]), estimator.estimate(two_days.iloc[288:])]
@@ -84,7 +84,7 @@ def test_every_day_starts_empty_and_forgets_the_day_before(estimator, slow_offic
     assert (together.iloc[288:294] == 0).all()
 
 
-def test_estimates_stay_between_nobody_and_the_most_seen(estimator, last_day):
+def test_estimates_are_clamped_to_training_maximum(estimator, last_day):
     wild = last_day.assign(co2=np.random.default_rng(0).uniform(0, 9000, 288))
     for mode in ("live", "hindsight", "drifting"):
         people = estimator.estimate(wild, mode=mode)
@@ -93,7 +93,7 @@ def test_estimates_stay_between_nobody_and_the_most_seen(estimator, last_day):
 
 
 @pytest.mark.parametrize("mode", ["live", "drifting"])
-def test_the_future_does_not_reach_the_past(estimator, last_day, mode):
+def test_later_readings_do_not_change_live_estimates(estimator, last_day, mode):
     changed = last_day.copy()
     changed.iloc[150:, changed.columns.get_loc("co2")] += 500.0
     changed.iloc[150:, changed.columns.get_loc("ventilation")] = 0.5
@@ -102,14 +102,14 @@ def test_the_future_does_not_reach_the_past(estimator, last_day, mode):
     assert (before.iloc[150:] != after.iloc[150:]).any()
 
 
-def test_changing_settings_after_training_does_not_change_the_trained(slow_office, last_day):
+def test_set_params_after_fit_does_not_change_estimates(slow_office, last_day):
     model = oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(slow_office)
     before = model.estimate(last_day)
     model.set_params(smoothing=0, horizon=60, stride=20, layer="elm")
     pd.testing.assert_series_equal(model.estimate(last_day), before)
 
 
-def test_columns_that_are_not_used_may_hold_anything(estimator, slow_office, last_day):
+def test_unused_columns_are_ignored(estimator, slow_office, last_day):
     pd.testing.assert_series_equal(
         estimator.estimate(last_day), estimator.estimate(last_day.assign(occupancy=np.nan, temperature="x"))
     )
@@ -120,7 +120,7 @@ def test_columns_that_are_not_used_may_hold_anything(estimator, slow_office, las
     )
 
 
-def test_the_head_counts_of_test_days_are_not_looked_at(estimator, last_day):
+def test_occupancy_is_ignored_in_estimate(estimator, last_day):
     pd.testing.assert_series_equal(
         estimator.estimate(last_day), estimator.estimate(last_day.assign(occupancy=3))
     )
@@ -129,14 +129,14 @@ def test_the_head_counts_of_test_days_are_not_looked_at(estimator, last_day):
     )
 
 
-def test_settings_mean_the_same_at_any_interval():
+def test_settings_in_minutes_are_converted_to_readings():
     model = oc.OccupancyEstimator.paper()
     assert model.layer_at(1.0) == Layer("fs-elm", 30, 10)
     assert model.layer_at(5.0) == Layer("fs-elm", 6, 2)
     assert model.layer_at(0.5) == Layer("fs-elm", 60, 20)
 
 
-def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
+def test_missing_ventilation_equals_constant_zero(slow_office, last_day):
     train = slow_office.iloc[: 3 * 288]
     model = oc.OccupancyEstimator.paper(n_hidden=20, n_draws=1, random_state=0)
     without = clone(model).fit(train.drop(columns="ventilation"))
@@ -146,7 +146,7 @@ def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
     )
 
 
-def test_live_default_is_replay(slow_office, last_day):
+def test_default_estimator_live_equals_replay(slow_office, last_day):
     model = oc.OccupancyEstimator(n_hidden=40, random_state=0).fit(slow_office.iloc[: 3 * 288])
     room = model.live()
     rows = zip(last_day.index, *(last_day[name] for name in ("co2", "ventilation")), strict=True)
@@ -165,7 +165,7 @@ def test_is_a_scikit_learn_estimator(slow_office):
         clone(model).live()
 
 
-def test_paper_settings_are_those_of_table_1():
+def test_paper_settings_match_table_1():
     settings = oc.OccupancyEstimator.paper().get_params()
     assert (settings["horizon"], settings["stride"], settings["n_hidden"]) == (30, 10, 1000)
     assert (settings["ridge"], settings["smoothing"], settings["n_draws"]) == (0.001, 50, 100)
@@ -173,7 +173,7 @@ def test_paper_settings_are_those_of_table_1():
     assert settings["layer"] == "fs-elm"
 
 
-def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(estimator, slow_office, last_day):
+def test_failed_fit_keeps_the_trained_state(estimator, slow_office, last_day):
     model = clone(estimator).fit(slow_office.iloc[: 3 * 288])
     before = model.estimate(last_day)
     with pytest.raises(oc.InputError):
@@ -181,14 +181,14 @@ def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(estimator, slow_office
     pd.testing.assert_series_equal(model.estimate(last_day), before)
 
 
-def test_a_short_day_is_an_empty_room(estimator, last_day):
+def test_day_shorter_than_horizon_is_estimated_empty(estimator, last_day):
     for mode in ("live", "hindsight", "drifting"):
         assert estimator.estimate(last_day.iloc[100:106], mode=mode).tolist() == [0.0] * 6
 
 
 @pytest.mark.parametrize("zone", ["Europe/Copenhagen", "America/New_York"])
-def test_days_of_23_and_25_hours_begin_at_local_midnight(zone):
-    # Summer time begins on 2024-03-31 and ends on 2024-10-27 in Copenhagen; 03-10 and 11-03 in New York.
+def test_days_of_23_and_25_hours_start_at_local_midnight(zone):
+    # Daylight saving time: 2024-03-31 to 2024-10-27 in Copenhagen, 2024-03-10 to 2024-11-03 in New York.
     for start, hours in {
         "Europe/Copenhagen": [("2024-03-31", 23), ("2024-10-27", 25)],
         "America/New_York": [("2024-03-10", 23), ("2024-11-03", 25)],
@@ -220,15 +220,15 @@ def test_days_of_23_and_25_hours_begin_at_local_midnight(zone):
         ({"stride": 2}, "stride must be a multiple of the 5 min between readings, got 2 min"),
         ({"stride": 35}, "stride must be at most the horizon of 6 readings, got 7"),
         ({"smoothing": -1}, r"smoothing must be a finite number, 0 or more, got -1"),
-        ({"z_max": (1, 1)}, r"z_max must be one number or one for each of 5 groups, got \(1, 1\)"),
+        ({"z_max": (1, 1)}, r"z_max must be one number or one per group \(5\), got \(1, 1\)"),
     ],
 )
-def test_bad_settings(slow_office, settings, message):
+def test_invalid_settings_are_rejected(slow_office, settings, message):
     with pytest.raises(oc.InputError, match=message):
         oc.OccupancyEstimator.paper(**({"n_hidden": 5, "n_draws": 1} | settings)).fit(slow_office)
 
 
-def test_bad_requests(estimator, office, last_day):
+def test_invalid_requests_are_rejected(estimator, office, last_day):
     with pytest.raises(oc.InputError, match="mode must be one of live, hindsight, drifting, got 'past'"):
         estimator.estimate(last_day, mode="past")
     with pytest.raises(oc.InputError, match="lag must be 0 with mode 'hindsight', got 20"):
@@ -259,22 +259,22 @@ def test_bad_requests(estimator, office, last_day):
 
 
 @pytest.mark.parametrize("name", ["co2", "ventilation"])
-def test_a_column_that_is_there_twice(estimator, last_day, name):
+def test_duplicate_column_is_rejected(estimator, last_day, name):
     twice = pd.concat([last_day, last_day[[name]]], axis=1)
     for use in (estimator.estimate, clone(estimator).fit):
         with pytest.raises(oc.InputError, match=f"readings: has two columns '{name}': rename or delete one"):
             use(twice)
-    counts = pd.concat([last_day, last_day[["occupancy"]]], axis=1)  # which are not looked at
+    counts = pd.concat([last_day, last_day[["occupancy"]]], axis=1)  # occupancy is ignored
     pd.testing.assert_series_equal(estimator.estimate(counts), estimator.estimate(last_day))
 
 
-def test_a_start_that_is_none(slow_office):
+def test_invalid_start_is_rejected(slow_office):
     with pytest.raises(oc.InputError, match=r"start must be None or created by transfer\(rooms\), got 3"):
         oc.OccupancyEstimator(start=3).fit(slow_office)
 
 
 @pytest.mark.parametrize("make", [oc.OccupancyEstimator, oc.OccupancyEstimator.paper])
-def test_nobody_in_training_is_a_warning(slow_office, make):
+def test_fit_without_people_warns(slow_office, make):
     with pytest.warns(
         UserWarning, match="the room is empty at every head count, so every estimate will be 0"
     ):
@@ -283,21 +283,21 @@ def test_nobody_in_training_is_a_warning(slow_office, make):
 
 
 @pytest.mark.parametrize("kind", ["room", "paper"])
-def test_times_of_another_zone_are_taken_as_those_of_training(slow_office, kind):
-    """A day of Copenhagen stamped in Tokyo is the same day, and is given back as it was stamped."""
+def test_times_are_converted_to_training_time_zone(slow_office, kind):
+    """A day in Copenhagen with Tokyo timestamps is the same day, and keeps its timestamps."""
     make = {"room": oc.OccupancyEstimator, "paper": oc.OccupancyEstimator.paper}[kind]
     home = slow_office.tz_localize("Europe/Copenhagen")
     model = make(n_hidden=20, n_draws=1, random_state=0).fit(home.iloc[: 3 * 288])
     assert model.timezone_ == "Europe/Copenhagen"
     day = home.iloc[3 * 288 :]
     away = day.tz_convert("Asia/Tokyo")
-    said = model.estimate(away)
-    assert said.index.equals(away.index.rename("time"))
-    assert said.index.tz == away.index.tz
-    np.testing.assert_array_equal(said, model.estimate(day))
+    people = model.estimate(away)
+    assert people.index.equals(away.index.rename("time"))
+    assert people.index.tz == away.index.tz
+    np.testing.assert_array_equal(people, model.estimate(day))
 
 
-def test_a_zone_without_a_name_is_not_kept(slow_office, last_day):
+def test_time_zone_without_name_is_not_stored(slow_office, last_day):
     from dateutil.tz import tzoffset
 
     model = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
@@ -308,24 +308,24 @@ def test_a_zone_without_a_name_is_not_kept(slow_office, last_day):
 
 
 @pytest.fixture
-def noted(slow_office):
-    """Give readings a note of how their ventilation was read."""
+def with_scale(slow_office):
+    """Return readings with the metadata of their ventilation scale."""
 
-    def note(readings, full, unit):
+    def scaled(readings, full, unit):
         readings = readings.copy()
         readings.attrs = {"ventilation_full": full, "ventilation_unit": unit}
         return readings
 
-    return note
+    return scaled
 
 
-def test_ventilation_read_by_another_scale_is_refused(slow_office, last_day, noted):
+def test_ventilation_on_another_scale_is_rejected(slow_office, last_day, with_scale):
     model = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
-    model.fit(noted(slow_office, 100.0, "%"))
+    model.fit(with_scale(slow_office, 100.0, "%"))
     assert (model.ventilation_full_, model.ventilation_unit_) == (100.0, "%")
-    expected = model.estimate(last_day)  # without a note
+    expected = model.estimate(last_day)  # without metadata
     for full, unit in ((100.0, "%"), (1.0, "0..1")):
-        pd.testing.assert_series_equal(model.estimate(noted(last_day, full, unit)), expected)
+        pd.testing.assert_series_equal(model.estimate(with_scale(last_day, full, unit)), expected)
     again = "read the file with ventilation_full=100, ventilation_unit='%', or train again"
     for full, unit, words in (
         (50.0, "Hz", "ventilation is in Hz here and was in % in training"),
@@ -333,12 +333,12 @@ def test_ventilation_read_by_another_scale_is_refused(slow_office, last_day, not
         (90.0, "%", r"ventilation is fully on at 90 here and was at 100 in training \[%\]"),
     ):
         with pytest.raises(oc.InputError, match=f"readings: {words}: {again}"):
-            model.estimate(noted(last_day, full, unit))
-    off = noted(last_day.assign(ventilation=0.0), 1.0, "m3/h")
+            model.estimate(with_scale(last_day, full, unit))
+    off = with_scale(last_day.assign(ventilation=0.0), 1.0, "m3/h")
     assert len(model.estimate(off)) == len(off)
 
 
-def test_the_lag_that_is_used(trained_room, estimator, slow_office):
+def test_lag_used_is_the_longest_covered_refinement(trained_room, estimator, slow_office):
     assert [trained_room.lag_used(lag) for lag in (0, 9, 10, 19, 20, 60)] == [0, 0, 10, 10, 20, 20]
     assert trained_room.lag_used(mode="hindsight") == 20
     assert (estimator.lag_used(25), estimator.lag_used(mode="hindsight")) == (25, None)

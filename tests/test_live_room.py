@@ -1,4 +1,4 @@
-"""One reading at a time: live is replay, and a bad reading changes nothing."""
+"""LiveRoom: live equals replay, and an invalid reading does not change the state."""
 
 import datetime as dt
 
@@ -14,19 +14,19 @@ def feed(room, readings):
     return [room.update(time.to_pydatetime(), co2, ventilation) for time, co2, ventilation in rows]
 
 
-def test_live_is_replay(estimator, slow_office):
+def test_live_equals_replay(estimator, slow_office):
     two_days = slow_office.iloc[2 * 288 :]
     live = [estimate.people for estimate in feed(estimator.live(), two_days)]
     np.testing.assert_allclose(live, estimator.estimate(two_days, mode="live"), rtol=0, atol=1e-9)
 
 
-def test_live_is_replay_at_one_minute_with_raw_readings(office):
+def test_live_equals_replay_at_one_minute_without_smoothing(office):
     model = oc.OccupancyEstimator(smoothing=0, n_hidden=20, random_state=0).fit(office)
     live = [estimate.people for estimate in feed(model.live(), office.iloc[-1440:])]
     np.testing.assert_allclose(live, model.estimate(office.iloc[-1440:]), rtol=0, atol=1e-9)
 
 
-def test_two_rooms_of_one_model_do_not_meet(estimator, last_day):
+def test_rooms_of_one_model_are_independent(estimator, last_day):
     alone = [estimate.people for estimate in feed(estimator.live(), last_day)]
     left, right = estimator.live(), estimator.live()
     beside = []
@@ -36,7 +36,7 @@ def test_two_rooms_of_one_model_do_not_meet(estimator, last_day):
     assert beside == alone
 
 
-def test_an_estimate_says_when_and_how_good(estimator, last_day):
+def test_estimate_has_time_and_quality(estimator, last_day):
     estimates = feed(estimator.live(), last_day)
     assert [estimate.quality for estimate in estimates] == ["starting"] * 6 + ["ok"] * 282
     assert estimates[7].time == last_day.index[7]
@@ -45,14 +45,14 @@ def test_an_estimate_says_when_and_how_good(estimator, last_day):
     assert all(estimate.people == 0 for estimate in estimates[:6])
 
 
-def test_the_room_keeps_what_it_thinks_of_the_day(estimator, last_day):
+def test_people_of_the_day_equal_hindsight(estimator, last_day):
     room = estimator.live()
     feed(room, last_day)
     np.testing.assert_allclose(room.people, estimator.estimate(last_day, mode="hindsight"), atol=1e-6)
     np.testing.assert_allclose(room.co2_smoothed, oc.smooth(last_day["co2"], smoothing=2.0), rtol=1e-12)
 
 
-def test_a_day_may_begin_late_and_days_may_be_missing(estimator, slow_office):
+def test_late_start_and_missing_days_are_accepted(estimator, slow_office):
     room = estimator.live()
     feed(room, slow_office.iloc[100:200])
     later = feed(room, slow_office.iloc[3 * 288 + 50 : 3 * 288 + 90])
@@ -87,7 +87,7 @@ NOON = dt.datetime(2024, 1, 8, 12, 0)
         (5, 420.0, float("nan"), r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got nan"),
     ],
 )
-def test_a_bad_reading_leaves_the_room_as_it_was(estimator, minutes, co2, ventilation, message):
+def test_invalid_reading_does_not_change_the_room(estimator, minutes, co2, ventilation, message):
     room, twin = estimator.live(), estimator.live()
     for one in (room, twin):
         one.update(NOON, 420.0, 1.0)
@@ -98,14 +98,14 @@ def test_a_bad_reading_leaves_the_room_as_it_was(estimator, minutes, co2, ventil
         assert room.update(time, 400.0 + 20 * k, 1.0) == twin.update(time, 400.0 + 20 * k, 1.0)
 
 
-def test_after_a_gap_live_starts_anew_as_replay_does(estimator, last_day):
+def test_live_restarts_after_a_gap_like_replay(estimator, last_day):
     holed = last_day.drop(last_day.index[150:157])
     estimates = feed(estimator.live(), holed)
     np.testing.assert_allclose([e.people for e in estimates], estimator.estimate(holed), rtol=0, atol=1e-9)
     assert [e.quality for e in estimates[149:157]] == ["ok"] + ["starting"] * 6 + ["ok"]
 
 
-def test_times_keep_their_kind(estimator):
+def test_mixed_naive_and_aware_times_are_rejected(estimator):
     room = estimator.live()
     room.update(NOON, 420.0, 1.0)
     with pytest.raises(
@@ -115,20 +115,20 @@ def test_times_keep_their_kind(estimator):
 
 
 @pytest.mark.parametrize("time", [None, pd.NaT, "2024-01-08", 5])
-def test_a_time_is_a_datetime(estimator, time):
+def test_time_must_be_a_datetime(estimator, time):
     with pytest.raises(oc.InputError, match="time must be a datetime, got"):
         estimator.live().update(time, 420.0, 1.0)
 
 
-def test_a_day_may_be_as_long_as_the_clock_likes(estimator):
-    """The clock of Antarctica/Troll goes back two hours: a day of 26."""
+def test_day_of_26_hours_is_accepted(estimator):
+    """Antarctica/Troll sets the clock back by two hours, so one day has 26."""
     times = pd.date_range("2024-10-27", periods=26 * 12, freq="5min", tz="Antarctica/Troll")
     assert times[-1].date() == times[0].date()
     room = estimator.live()
     assert [room.update(time, 450.0, 1.0).quality for time in times][-1] == "ok"
 
 
-def test_a_day_of_many_readings_outgrows_its_first_arrays(office):
+def test_arrays_grow_on_days_with_many_readings(office):
     fast = office.iloc[500:900].set_index(pd.date_range("2024-01-08", periods=400, freq="10s"))
     model = oc.OccupancyEstimator(horizon=1, stride=1, smoothing=1, n_hidden=5, random_state=0).fit(fast)
     times = pd.date_range("2024-01-08", periods=2500, freq="10s")

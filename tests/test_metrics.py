@@ -1,4 +1,4 @@
-"""Eqs. (27)-(31), worked by hand."""
+"""Scores of Eqs. (27)-(31) against values worked by hand."""
 
 import math
 
@@ -26,19 +26,19 @@ def test_rates_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "share"),
+    ("tolerance", "fraction"),
     [(0, 3 / 8), (1, 5 / 8), (1.9, 5 / 8), (2, 6 / 8), (4.9, 6 / 8), (5, 7 / 8), (6, 1)],
 )
-def test_tolerance_by_hand(tolerance, share):
-    assert metrics.tolerance_accuracy(TRUTH, GUESS, tolerance=tolerance) == share
+def test_tolerance_by_hand(tolerance, fraction):
+    assert metrics.tolerance_accuracy(TRUTH, GUESS, tolerance=tolerance) == fraction
 
 
-def test_no_empty_minute_leaves_the_false_positive_rate_unknown():
+def test_false_positive_rate_without_empty_readings_is_nan():
     assert math.isnan(metrics.false_positive_rate([1, 2], [0, 2]))
     assert metrics.false_detection_rate([1, 2], [0, 2]) == 0.5
 
 
-def test_no_occupied_minute_leaves_the_false_negative_rate_unknown():
+def test_false_negative_rate_without_occupied_readings_is_nan():
     assert math.isnan(metrics.false_negative_rate([0, 0], [0, 2]))
     assert metrics.false_detection_rate([0, 0], [0, 2]) == 0.5
 
@@ -47,7 +47,7 @@ pairs = st.lists(st.tuples(st.integers(0, 30), st.floats(0, 30)), min_size=1, ma
 
 
 @given(pairs)
-def test_the_detection_rate_is_the_weighted_mean_of_the_other_two(pairs):
+def test_detection_rate_is_the_weighted_mean_of_the_other_rates(pairs):
     truth, guess = np.array(pairs).T
     empty = np.mean(truth <= 0)
     wrong = np.nan_to_num(metrics.false_positive_rate(truth, guess)) * empty
@@ -56,20 +56,20 @@ def test_the_detection_rate_is_the_weighted_mean_of_the_other_two(pairs):
 
 
 @given(pairs)
-def test_accuracy_never_falls_as_the_tolerance_grows(pairs):
+def test_accuracy_increases_with_tolerance(pairs):
     truth, guess = np.array(pairs).T
-    shares = [metrics.tolerance_accuracy(truth, guess, tolerance=x) for x in range(31)]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    accuracies = [metrics.tolerance_accuracy(truth, guess, tolerance=x) for x in range(31)]
+    assert accuracies == sorted(accuracies)
+    assert accuracies[-1] == 1.0
 
 
-def test_scores_round_what_counts_and_only_that():
+def test_scores_round_for_rates_but_not_for_rmse():
     scores = metrics.scores([0, 0, 10, 10], [0.4, 0.6, 6.4, 13.5])
     assert scores["rmse"] == pytest.approx(math.sqrt((0.16 + 0.36 + 3.6**2 + 3.5**2) / 4))
-    assert scores["fpr"] == 0.5  # 0.4 is nobody, 0.6 is one
+    assert scores["fpr"] == 0.5  # 0.4 rounds to 0, 0.6 to 1
     assert scores["fnr"] == 0.0
     assert scores["fdr"] == 0.25
-    assert scores["within_3"] == 0.5  # 6 and 14 are both four away
+    assert scores["within_3"] == 0.5  # errors of 6 and 14 are both 4
     assert scores["within_4"] == 1.0
 
 
@@ -77,19 +77,19 @@ def test_scores_round_what_counts_and_only_that():
 @pytest.mark.parametrize(
     ("truth", "guess", "message"),
     [
-        ([1, 2], [[1], [2]], r"must be one-dimensional and equally long, got \(2,\) and \(2, 1\)"),
-        ([1, 2], [1], r"must be one-dimensional and equally long, got \(2,\) and \(1,\)"),
-        ([], [], "must hold at least one minute, got none"),
+        ([1, 2], [[1], [2]], r"must be one-dimensional and of equal length, got \(2,\) and \(2, 1\)"),
+        ([1, 2], [1], r"must be one-dimensional and of equal length, got \(2,\) and \(1,\)"),
+        ([], [], "must contain at least one value, got none"),
         ([1, 2], [1, np.nan], "y_pred must be finite, got nan"),
         ([np.inf, 2], [1, 2], "y_true must be finite, got inf"),
     ],
 )
-def test_bad_pairs(score, truth, guess, message):
+def test_invalid_pairs_are_rejected(score, truth, guess, message):
     with pytest.raises(oc.InputError, match=message):
         score(truth, guess)
 
 
 @pytest.mark.parametrize("tolerance", [-1, math.nan])
-def test_bad_tolerance(tolerance):
+def test_invalid_tolerance_is_rejected(tolerance):
     with pytest.raises(oc.InputError, match="tolerance must be 0 people or more, got"):
         metrics.tolerance_accuracy([1], [1], tolerance=tolerance)

@@ -1,4 +1,4 @@
-"""A model file reads back bit for bit, and no other file gets in."""
+"""Model files: lossless round trips, and rejection of invalid files."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def path(estimator, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["live", "hindsight", "drifting"])
-def test_saved_is_loaded(estimator, path, last_day, mode):
+def test_loaded_model_estimates_like_the_saved_one(estimator, path, last_day, mode):
     loaded = oc.OccupancyEstimator.load(path)
     pd.testing.assert_series_equal(
         loaded.estimate(last_day, mode=mode), estimator.estimate(last_day, mode=mode), check_exact=True
@@ -37,7 +37,7 @@ def test_saved_is_loaded(estimator, path, last_day, mode):
         {"z_max": list(np.full(5, 0.5, np.float32))},
     ],
 )
-def test_other_kinds_of_model(slow_office, changes):
+def test_round_trip_of_other_settings(slow_office, changes):
     model = oc.OccupancyEstimator.paper(**({"n_hidden": 8, "n_draws": 2} | changes)).fit(slow_office)
     loaded = parse_model(dump_model(model))
     pd.testing.assert_series_equal(
@@ -46,19 +46,19 @@ def test_other_kinds_of_model(slow_office, changes):
     assert loaded.regressor_.training_error_ == model.training_error_
 
 
-def test_a_model_of_a_thousand_neurons_is_kilobytes(slow_office):
+def test_model_with_1000_neurons_is_below_40_kb(slow_office):
     model = oc.OccupancyEstimator.paper(n_draws=1, random_state=0).fit(slow_office.iloc[:288])
     assert len(dump_model(model)) < 40_000
 
 
-def test_files_from_before_the_room_layer_are_read(estimator, path, last_day):
+def test_version_1_is_readable(estimator, path, last_day):
     path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":1'))
     pd.testing.assert_series_equal(
         oc.OccupancyEstimator.load(path).estimate(last_day), estimator.estimate(last_day)
     )
 
 
-def test_unit_and_zone_are_kept_and_older_files_do_not_know_them(slow_office):
+def test_ventilation_unit_and_time_zone_are_saved(slow_office):
     readings = slow_office.tz_localize("Europe/Copenhagen")
     readings.attrs = {"ventilation_full": 100.0, "ventilation_unit": "%"}
     model = oc.OccupancyEstimator.paper(n_hidden=8, n_draws=1, random_state=0).fit(readings)
@@ -66,19 +66,19 @@ def test_unit_and_zone_are_kept_and_older_files_do_not_know_them(slow_office):
     assert (loaded.ventilation_unit_, loaded.timezone_) == ("%", "Europe/Copenhagen")
 
 
-def test_files_from_before_units_and_zones_were_kept_are_read(path, last_day, estimator):
+def test_files_without_unit_and_time_zone_are_readable(path, last_day, estimator):
     path.write_bytes(forged(path, lambda m: [m.pop("ventilation_unit"), m.pop("timezone")]))
     older = oc.OccupancyEstimator.load(path)
     assert (older.ventilation_unit_, older.timezone_) == (None, None)
     pd.testing.assert_series_equal(older.estimate(last_day), estimator.estimate(last_day))
 
 
-def test_saving_over_a_file_leaves_nothing_else_behind(estimator, path):
+def test_overwriting_leaves_no_other_file(estimator, path):
     estimator.save(path)
     assert os.listdir(path.parent) == ["room.occupair"]
 
 
-def test_a_file_cut_anywhere_is_refused_in_one_line(path):
+def test_truncated_file_is_rejected_in_one_line(path):
     content = path.read_bytes()
     for end in range(0, len(content) - 2, 37):
         path.write_bytes(content[:end])
@@ -89,7 +89,7 @@ def test_a_file_cut_anywhere_is_refused_in_one_line(path):
         assert "\n" not in str(error.value)
 
 
-def test_a_changed_byte_is_found(path):
+def test_changed_byte_is_detected(path):
     content = path.read_bytes()
     start = content.index(b'"model":')
     for position in range(start + 9, len(content) - 3, 101):
@@ -101,20 +101,22 @@ def test_a_changed_byte_is_found(path):
 
 
 @pytest.mark.parametrize("content", [b"", b"time,co2\n", b"\x80\x04\x95", b"{}", b"PK\x03\x04", b"[1, 2]"])
-def test_foreign_files(tmp_path, content):
+def test_foreign_file_is_rejected(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(oc.InputError, match="x: is not an occupair model"):
         oc.OccupancyEstimator.load(tmp_path / "x")
 
 
-def test_a_newer_format_asks_for_an_upgrade(path):
+def test_newer_format_asks_for_an_upgrade(path):
     path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3'))
-    with pytest.raises(oc.InputError, match="has format version 3, this occupair reads 2: upgrade occupair"):
+    with pytest.raises(
+        oc.InputError, match="has format version 3, this occupair reads up to 2: upgrade occupair"
+    ):
         oc.OccupancyEstimator.load(path)
 
 
 def forged(path, change):
-    """A file whose checksum is right and whose content is not."""
+    """Return a file with a valid checksum and changed content."""
     model = json.loads(path.read_bytes())["model"]
     change(model)
     text = _canonical(model)
@@ -128,19 +130,19 @@ def forged(path, change):
         (lambda m: m.update(coef=[[1.0]]), "coef must be a list of finite numbers"),
         (lambda m: m.update(coef=["x"] * 40), "is not a valid model"),
         (lambda m: m.update(coef=[1.0, 2.0]), "its random layer does not come out the same"),
-        (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not fit each other"),
-        (lambda m: m.update(timezone="Mars"), "timezone must be one that is known here, got 'Mars'"),
-        (lambda m: m.update(ventilation_unit=3), "ventilation_unit must be a text, got 3"),
+        (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not match"),
+        (lambda m: m.update(timezone="Mars"), "timezone must be a known time zone, got 'Mars'"),
+        (lambda m: m.update(ventilation_unit=3), "ventilation_unit must be a string, got 3"),
         (lambda m: m.update(interval=0), "interval must be a positive number, got 0"),
         (lambda m: m.update(most_people=-3), r"most_people must be a positive number, got -3"),
         (lambda m: m.update(layer_seed=5), "its random layer does not come out the same on this machine"),
         (lambda m: m.update(layer_seed=-5), "is not a valid model"),
-        (lambda m: m["layer"].update(horizon=5_000_000), "5000000 lags is too large for a file"),
+        (lambda m: m["layer"].update(horizon=5_000_000), "5000000 lags is too large for a model file"),
         (
             lambda m: m["layer"].update(kind="cnn"),
-            "layer must have a known kind and whole numbers of readings",
+            "layer must have a known kind and integer numbers of readings",
         ),
-        (lambda m: m["layer"].update(horizon=6.5), "layer must have a known kind and whole numbers"),
+        (lambda m: m["layer"].update(horizon=6.5), "layer must have a known kind and integer numbers"),
         (
             lambda m: m["layer"].update(stride=0),
             "stride must be an integer number of readings, 1 or more, got 0",
@@ -149,45 +151,45 @@ def forged(path, change):
         (lambda m: m.update(smoothing="x"), "is not a valid model"),
     ],
 )
-def test_forged_files(path, change, message):
+def test_forged_file_is_rejected(path, change, message):
     with pytest.raises(oc.InputError, match=message) as error:
         parse_model(forged(path, change))
     assert "\n" not in str(error.value)
 
 
-def test_a_model_too_large_to_load_is_not_saved_either(estimator, monkeypatch):
-    monkeypatch.setattr("occupair.model_file._MOST_WEIGHTS", 239)  # six lags, forty neurons
+def test_model_too_large_to_load_is_not_saved(estimator, monkeypatch):
+    monkeypatch.setattr("occupair.model_file._MAX_WEIGHTS", 239)  # six lags, forty neurons
     with pytest.raises(
-        oc.InputError, match="a hidden layer of 40 neurons and 6 lags is too large for a file"
+        oc.InputError, match="a hidden layer of 40 neurons and 6 lags is too large for a model file"
     ):
         dump_model(estimator)
 
 
-def test_an_untrained_estimator_is_not_saved(tmp_path):
+def test_untrained_estimator_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
         oc.OccupancyEstimator().save(tmp_path / "room.occupair")
     assert os.listdir(tmp_path) == []
 
 
-def test_the_settings_it_was_trained_with_are_saved(slow_office):
+def test_settings_of_training_are_saved(slow_office):
     model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(slow_office)
     before = model.estimate(slow_office)
     loaded = parse_model(dump_model(model.set_params(smoothing=0, horizon=60)))
     pd.testing.assert_series_equal(loaded.estimate(slow_office), before)
 
 
-def test_numbers_that_are_none(path):
+def test_nan_is_rejected(path):
     content = path.read_bytes().replace(b'"most_people":', b'"most_people":NaN,"x":')
     with pytest.raises(oc.InputError, match="is damaged"):
         parse_model(content)
 
 
-def test_a_missing_file_is_said_by_the_system(tmp_path):
+def test_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         oc.OccupancyEstimator.load(tmp_path / "nowhere.occupair")
 
 
-def test_numbers_beyond_all_bounds(path):
+def test_infinite_number_is_rejected(path):
     content = path.read_bytes().replace(b'"most_people":', b'"most_people":1e999,"x":')
     with pytest.raises(oc.InputError, match="is not a valid model"):
         parse_model(content)

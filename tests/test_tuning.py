@@ -1,6 +1,6 @@
-"""Tuning, from outside: planted faults are found, nothing is scored twice, and the search is what it says.
+"""Tuning: bad settings are replaced, and the search is the documented coordinate search.
 
-Tests of the search alone put a function in the place of the cross-validation, whose best is known.
+Tests of the search alone replace the cross-validation by a function with a known minimum.
 """
 
 from itertools import pairwise
@@ -24,13 +24,13 @@ def small(**changes):
 
 @pytest.fixture
 def planted(monkeypatch):
-    """Put a function of the estimator in the place of its score; gives the list of what was scored."""
+    """Replace the score by a function of the estimator; return the list of scored estimators."""
 
     def plant(error):
         scored = []
 
-        def score(readings, estimator, **how):
-            scored.append((readings, estimator, how))
+        def score(readings, estimator, **options):
+            scored.append((readings, estimator, options))
             return error(estimator)
 
         monkeypatch.setattr(tuning, "free_run_error", score)
@@ -39,7 +39,7 @@ def planted(monkeypatch):
     return plant
 
 
-def test_finds_that_a_huge_ridge_is_bad(slow_office):
+def test_huge_ridge_is_replaced(slow_office):
     start = small(ridge=1e5)
     found = tune(slow_office, start, grid={"ridge": (1e-3, 1e5)}, mode="hindsight")
     assert found.changes == {"ridge": (1e5, 1e-3)}
@@ -50,14 +50,14 @@ def test_finds_that_a_huge_ridge_is_bad(slow_office):
     assert not hasattr(found.estimator, "regressor_")
 
 
-def test_finds_that_feedback_is_harmful_without_smoothing(slow_office):
+def test_feedback_without_smoothing_is_disabled(slow_office):
     found = tune(slow_office, small(smoothing=0), grid={"z_max_o": (0, 1, 1.5)})
     assert found.changes == {"z_max_o": (1, 0)}
     assert found.estimator.z_max == (1, 1, 1, 0, 0.1)
 
 
-def test_is_the_search_written_out(slow_office):
-    """Two settings, one after the other; fifteen neurons are no more than the search takes."""
+def test_search_matches_reference(slow_office):
+    """Two settings in sequence; 15 neurons are below the limit of the search."""
 
     def error(ridge, horizon):
         return free_run_error(slow_office, small(ridge=ridge, horizon=horizon), mode="hindsight")
@@ -76,7 +76,7 @@ def test_is_the_search_written_out(slow_office):
     assert (found.tried["seconds"] > 0).all()
 
 
-def test_the_same_again_gives_the_same(slow_office):
+def test_search_is_reproducible(slow_office):
     first, second = (
         tune(slow_office, small(), grid={"smoothing": (0, 20), "horizon": (30, 45)}, mode="hindsight")
         for _ in range(2)
@@ -85,7 +85,7 @@ def test_the_same_again_gives_the_same(slow_office):
     pd.testing.assert_frame_equal(first.tried.drop(columns="seconds"), second.tried.drop(columns="seconds"))
 
 
-def test_what_is_already_best_stays(slow_office, planted):
+def test_best_initial_settings_are_kept(slow_office, planted):
     planted(lambda e: 0.0 if settings_of(e) == settings_of(oc.OccupancyEstimator.paper()) else 1.0)
     found = tune(slow_office, small())
     assert found.changes == {}
@@ -94,19 +94,19 @@ def test_what_is_already_best_stays(slow_office, planted):
     assert found.n_tried > 30
 
 
-def test_a_tie_changes_nothing(slow_office, planted):
+def test_tie_keeps_the_initial_setting(slow_office, planted):
     planted(lambda e: 1.0)
     assert tune(slow_office, small()).changes == {}
 
 
-def test_nothing_is_scored_twice(slow_office, planted):
+def test_settings_are_scored_once(slow_office, planted):
     scored = planted(lambda e: abs(e.horizon - 60) + e.ridge + e.smoothing + sum(e.z_max))
     tune(slow_office, small(n_hidden=1000), rounds=4, n_hidden=20)
     keys = [(*settings_of(e).items(), e.n_hidden) for _, e, _ in scored]
     assert len(keys) == len(set(keys)) > 40
 
 
-def test_only_what_is_possible_is_tried(slow_office, planted):
+def test_impossible_values_are_skipped(slow_office, planted):
     scored = planted(lambda e: -sum(e.z_max) - e.horizon - e.stride)  # larger is better
     grid = GRID | {"horizon": (7, 10, 12.5, 20, 1435, 1440), "stride": (3, 5, 10, 2000)}
     found = tune(slow_office, small(), grid=grid, rounds=2)
@@ -117,13 +117,13 @@ def test_only_what_is_possible_is_tried(slow_office, planted):
     assert sum(found.estimator.z_max) > 4.5
 
 
-def test_a_stride_is_never_above_the_horizon(slow_office, planted):
+def test_stride_is_at_most_the_horizon(slow_office, planted):
     scored = planted(lambda e: e.horizon - e.stride)
     assert tune(slow_office, small()).estimator.horizon == 10
     assert all(e.stride <= e.horizon for _, e, _ in scored)
 
 
-def test_feedback_and_smoothing_move_together(slow_office, planted):
+def test_feedback_and_smoothing_are_searched_jointly(slow_office, planted):
     """Either of them alone is worse than both as they were."""
 
     def error(e):
@@ -134,7 +134,7 @@ def test_feedback_and_smoothing_move_together(slow_office, planted):
     assert set(tune(slow_office, small()).changes) == {"z_max_o", "smoothing"}
 
 
-def test_a_round_more_finds_what_depends_on_later_settings(slow_office, planted):
+def test_second_round_uses_later_changes(slow_office, planted):
     """The horizon pays only with little ridge, which comes after it; then a round brings nothing: the end."""
     scored = planted(lambda e: e.ridge * 100 + (e.horizon if e.ridge < 0.1 else 100 - e.horizon))
     grid = {"horizon": (30, 60), "ridge": (0.01, 1.0)}
@@ -144,7 +144,7 @@ def test_a_round_more_finds_what_depends_on_later_settings(slow_office, planted)
     assert len(scored) - count == 4
 
 
-def test_searches_with_fewer_neurons_as_much_regularised_and_ends_with_all(slow_office, planted):
+def test_search_uses_fewer_neurons_with_scaled_ridge(slow_office, planted):
     scored = planted(lambda e: e.horizon)
     start = small(n_hidden=400, n_draws=3, ridge=0.01)
     found = tune(slow_office, start, grid={"horizon": (20, 30)}, n_hidden=100)
@@ -157,7 +157,7 @@ def test_searches_with_fewer_neurons_as_much_regularised_and_ends_with_all(slow_
     assert found.estimator.get_params() == (start.get_params() | {"horizon": 20})
 
 
-def test_what_is_better_with_few_neurons_only_is_not_taken(slow_office, planted):
+def test_improvement_with_few_neurons_only_is_discarded(slow_office, planted):
     planted(lambda e: e.horizon if e.n_hidden == 100 else -e.horizon)
     found = tune(slow_office, small(n_hidden=400), grid={"horizon": (20, 30)}, n_hidden=100)
     assert found.changes == {}
@@ -173,7 +173,7 @@ def test_all_scores_share_one_random_layer(slow_office, planted, chance):
     assert type(found.estimator.random_state) is type(chance)
 
 
-def test_passes_on_how_to_score_and_the_days_that_are_long_enough(slow_office, planted):
+def test_score_gets_options_and_long_days_only(slow_office, planted):
     scored = planted(lambda e: 1.0)
     stub = slow_office.iloc[:6].set_index(
         slow_office.index[-1] + pd.Timedelta("1D") * np.ones(6) + _minutes(6)
@@ -188,7 +188,7 @@ def _minutes(count):
     return pd.to_timedelta(5 * np.arange(count), unit="min")
 
 
-def test_the_standard_machine_has_fewer_settings(slow_office, planted):
+def test_elm_has_fewer_settings(slow_office, planted):
     scored = planted(lambda e: e.smoothing)
     found = tune(slow_office, small(layer="elm"))
     assert found.changes == {"smoothing": (50, 0)}
@@ -197,14 +197,14 @@ def test_the_standard_machine_has_fewer_settings(slow_office, planted):
 
 
 @pytest.mark.parametrize("changed", [{"columns": "ventilation"}, {}])
-def test_ventilation_that_is_not_known_has_no_influence_to_tune(slow_office, planted, changed):
+def test_unknown_ventilation_is_not_tuned(slow_office, planted, changed):
     scored = planted(lambda e: e.z_max[4])
     readings = slow_office.drop(**changed) if changed else slow_office.assign(ventilation=0.0)
     assert tune(readings, small()).changes == {}
     assert {e.z_max[4] for _, e, _ in scored} == {0.1}
 
 
-def test_starts_from_the_paper(slow_office, planted):
+def test_default_start_is_the_paper(slow_office, planted):
     scored = planted(lambda e: 1.0)
     start = tune(slow_office).before.get_params()
     assert start == PAPER | {"n_draws": 1, "random_state": 0}
@@ -213,7 +213,7 @@ def test_starts_from_the_paper(slow_office, planted):
     assert set(GRID) == set(settings_of(oc.OccupancyEstimator.paper()))
 
 
-def test_settings_that_are_not_given_are_the_papers(slow_office, planted):
+def test_unset_parameters_are_those_of_the_paper(slow_office, planted):
     planted(lambda e: e.horizon)
     start = oc.OccupancyEstimator(layer="fs-elm", horizon=30, n_hidden=15, z_max=None, ridge=None)
     found = tune(slow_office, start, grid={"horizon": (20,)})
@@ -221,7 +221,7 @@ def test_settings_that_are_not_given_are_the_papers(slow_office, planted):
     assert (found.estimator.ridge, found.estimator.z_max) == (PAPER["ridge"], PAPER["z_max"])
 
 
-def test_progress_goes_from_nothing_to_all(slow_office):
+def test_progress_goes_from_0_to_1(slow_office):
     heard = []
     with progress_to(lambda what, done, total: heard.append((what, done / total))):
         tune(slow_office, small(ridge=1e5), grid={"ridge": (1e-3, 1.0)}, mode="hindsight", n_hidden=10)
@@ -229,10 +229,14 @@ def test_progress_goes_from_nothing_to_all(slow_office):
     assert shares[0] == 0
     assert shares[-1] == pytest.approx(1)
     assert all(before <= after + 1e-9 for before, after in pairwise(shares))
-    assert {what for what, _ in heard} == {"scoring where it starts", "trying settings", "scoring the best"}
+    assert {what for what, _ in heard} == {
+        "scoring the initial settings",
+        "trying settings",
+        "scoring the best settings",
+    }
 
 
-def test_settings_go_out_and_in():
+def test_settings_round_trip():
     estimator = oc.OccupancyEstimator.paper(z_max=0.5, horizon=40, n_hidden=7)
     settings = settings_of(estimator)
     assert settings["z_max_D"] == 0.5
@@ -243,27 +247,35 @@ def test_settings_go_out_and_in():
 @pytest.mark.parametrize(
     ("start", "options", "message"),
     [
-        ({"layer": "room"}, {}, "only layer 'fs-elm' or 'elm' can be tuned, got layer 'room'"),
+        ({"layer": "room"}, {}, "layer must be 'fs-elm' or 'elm' to be tuned, got 'room'"),
         ({"horizon": 7}, {}, "horizon must be a multiple of the 5 min between readings, got 7 min"),
-        ({"z_max": (1, 1)}, {}, r"z_max must be one number or one for each of 5 groups, got \(1, 1\)"),
+        ({"z_max": (1, 1)}, {}, r"z_max must be one number or one per group \(5\), got \(1, 1\)"),
         ({"ridge": 0}, {}, "ridge must be a finite number above 0"),
         ({}, {"rounds": 0}, "rounds must be an integer, 1 or more, got 0"),
         ({}, {"n_hidden": 0}, "n_hidden must be an integer, 1 or more, got 0"),
         ({}, {"folds": 1}, "folds must be an integer, 2 or more, got 1"),
-        ({}, {"folds": 5}, "readings must hold at least 5 days with more than 6 readings in a row, got 4"),
-        ({"horizon": 1440}, {}, "at least 3 days with more than 288 readings in a row, got 0"),
+        (
+            {},
+            {"folds": 5},
+            "readings must contain at least 5 days with more than 6 consecutive readings, got 4",
+        ),
+        ({"horizon": 1440}, {}, "at least 3 days with more than 288 consecutive readings, got 0"),
         ({}, {"mode": "past"}, "mode must be one of live, hindsight, drifting, got 'past'"),
-        ({}, {"grid": {"gamma": (1,)}}, "grid must be of z_max_o, smoothing, .*, ridge, got 'gamma'"),
-        ({"layer": "elm"}, {"grid": {"stride": (5,)}}, "grid must be of smoothing, horizon, ridge, got 'str"),
+        ({}, {"grid": {"gamma": (1,)}}, "grid must contain only z_max_o, smoothing, .*, ridge, got 'gamma'"),
+        (
+            {"layer": "elm"},
+            {"grid": {"stride": (5,)}},
+            "grid must contain only smoothing, horizon, ridge, got 'str",
+        ),
     ],
 )
-def test_bad_requests(slow_office, start, options, message):
+def test_invalid_requests_are_rejected(slow_office, start, options, message):
     with pytest.raises(oc.InputError, match=message):
         tune(slow_office, small(**start), **options)
 
 
-def test_needs_head_counts_and_three_days(slow_office):
+def test_head_counts_and_three_days_are_required(slow_office):
     with pytest.raises(oc.InputError, match="has no column 'occupancy'"):
         tune(slow_office.drop(columns="occupancy"), small())
-    with pytest.raises(oc.InputError, match="at least 3 days with more than 6 readings in a row, got 2"):
+    with pytest.raises(oc.InputError, match="at least 3 days with more than 6 consecutive readings, got 2"):
         tune(slow_office.iloc[: 2 * 288], small(), folds=2)

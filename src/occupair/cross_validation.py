@@ -1,4 +1,4 @@
-"""How far off an estimator is on days it was not trained on, when it runs on its own past estimates."""
+"""Day-wise cross-validation of the paper's estimator in free run, on its own past estimates."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from occupair.smoothing import smooth
 Array = NDArray[np.float64]
 
 THINNING = 11
-"""Of close readings a live score takes one of so many: people come and go on the hour and the half, and 11
-does not divide 60, so all minutes of the hour get their turn."""
+"""Live scores of frequent readings use one reading in this many. People come and go on the hour and half
+hour; 11 does not divide 60, so all minutes of the hour are sampled."""
 
-CLOSE = 5.0
-"""Readings that come more often than this are close [min]."""
+FREQUENT = 5.0
+"""Readings with a shorter interval than this are frequent [min]."""
 
 
 def free_run_error(
@@ -34,27 +34,27 @@ def free_run_error(
     mode: Mode = "live",
     every: int | None = None,
 ) -> float:
-    """RMSE of the free run on days that are left out of the training in turn [people].
+    """Return the RMSE of the free run on held-out days [people].
 
-    The local day with number i, in order, is left out in fold i modulo ``folds``, whole; nothing of it
-    reaches the training of that fold. The estimator then runs over it on its own past estimates, as it will
-    in use, and not on the true past, on which it was trained.
+    Whole local days are held out, see ``occupair.folds``; nothing of a held-out day reaches the training of
+    its fold. The estimator then runs on its own past estimates, as in operation, and not on the true past it
+    was trained on.
 
     Parameters
     ----------
     readings : DataFrame
         Readings with ``occupancy``, of at least as many local days as folds.
     estimator : OccupancyEstimator
-        The settings; it is not trained itself.
+        The settings; the estimator itself is not trained.
     folds : int
-        Parts that the days are cut into, 2 or more.
+        Number of folds, 2 or more.
     mode : {"live", "hindsight", "drifting"}
-        How it runs, see ``OccupancyEstimator.estimate``.
+        Mode of the free run, see ``OccupancyEstimator.estimate``.
     every : int, optional
-        With mode ``"live"``, score one reading of so many: a live run estimates its past anew after every
-        reading, and most of that can be saved where not every reading is scored. The estimates that are
-        scored are exactly those of ``estimate``. None is all readings, or one of 11 where they come more
-        often than every 5 minutes. The other modes score every reading.
+        With mode ``"live"``, score one reading in this many. A live run updates its past estimates after
+        every reading, and most of this work is skipped if not every reading is scored. The scored estimates
+        are exactly those of ``estimate``. None scores all readings, or one in 11 if the interval is below 5
+        minutes. The other modes score every reading.
 
     Examples
     --------
@@ -80,24 +80,24 @@ def free_run_error(
 
 
 def live_at_times(network: Network, co2: Array, ventilation: Array, *, every: int) -> Array:
-    """Live estimates of one reading of ``every`` of an episode, Eq. (26) [people].
+    """Return the live estimates of one reading in ``every`` of an episode, Eq. (26) [people].
 
-    The live estimate of reading k is the last one of a run over the readings up to k, smoothed as far as k.
-    Only what the readings since the last run have changed is run again; the estimates before the first
-    smoothed value that changed stay as they are.
+    The live estimate of reading k is the last one of a run over the readings up to k, smoothed with these
+    readings. Each run starts at the first smoothed value that changed since the previous run; earlier
+    estimates do not change.
     """
     horizon = network.layer.horizon
     people, known = np.zeros(co2.size), np.empty(0)
     times = np.arange(every - 1, co2.size, every)
-    said = np.zeros(times.size)
-    for place, k in enumerate(times):
+    estimates = np.zeros(times.size)
+    for i, k in enumerate(times):
         smoothed = smooth(co2[: k + 1], smoothing=network.smoothing)
         start = max(_first_change(known, smoothed), horizon)
         if k >= start:
             now = slice(start - horizon, k + 1)
             network.run(smoothed[now], ventilation[now], people[now], start=horizon)
-        said[place], known = people[k], smoothed
-    return said
+        estimates[i], known = people[k], smoothed
+    return estimates
 
 
 def _free_run(trained: OccupancyEstimator, readings: pd.DataFrame, mode: Mode, step: int) -> Array:
@@ -110,12 +110,12 @@ def _free_run(trained: OccupancyEstimator, readings: pd.DataFrame, mode: Mode, s
 
 
 def _thinned(values: Array, readings: pd.DataFrame, step: int) -> Array:
-    """Take the last of every ``step`` values of each episode, as ``live_at_times`` does."""
+    """Return the last of every ``step`` values of each episode, as in ``live_at_times``."""
     return np.concatenate([values[day][step - 1 :: step] for day in episode_slices(readings)])
 
 
 def _first_change(old: Array, new: Array) -> int:
-    """Index of the first value of ``new`` that is not that of ``old``, which is its beginning."""
+    """Return the index of the first value of ``new`` that differs from the shorter ``old``."""
     changed = np.flatnonzero(new[: old.size] != old)
     return int(changed[0]) if changed.size else old.size
 
@@ -125,7 +125,7 @@ def _step(readings: pd.DataFrame, mode: Mode, every: int | None) -> int:
         check_integer("every", every, least=1)
     if mode != "live":
         return 1
-    return every or (THINNING if interval_of(readings) < CLOSE else 1)
+    return every or (THINNING if interval_of(readings) < FREQUENT else 1)
 
 
 def check_integer(name: str, value: int, *, least: int) -> None:

@@ -27,7 +27,7 @@ from occupair.readings.schema import interval_of
 from occupair.readings.time_zones import time_zone_name
 from occupair.readings.training_match import check_duplicate_columns, match_training
 from occupair.room.dataframes import estimate_readings, fit_readings
-from occupair.room.lags import LAGS
+from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.live_day import RoomDay
 from occupair.room.transfer import BalancePrior, balance_prior
 from occupair.smoothing import smoothing_in_readings
@@ -150,20 +150,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return the estimator with the settings of the paper's Table I and Section V-D.
+        """Return the estimator with the settings of the paper's Table I and Section V-D, or some changed.
 
         ``paper()`` trains (20) and runs (22), (24) or (26); ``paper(smoothing=0)`` is (21), and
         ``paper(layer="elm", smoothing=0)`` is (4).
-
-        Parameters
-        ----------
-        **changes
-            Settings that differ from the paper's.
-
-        Examples
-        --------
-        >>> OccupancyEstimator.paper().n_draws
-        100
         """
         return cls(**(paper_training.SETTINGS | changes))
 
@@ -229,7 +219,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         names = ("smoothing", "z_max", "n_hidden", "ridge", "n_draws", "random_state", "verbose", "start")
-        fitted = fit_readings(readings, **{name: getattr(self, name) for name in names})
+        fitted = fit_readings(readings, **self._parameters(names))
         if fitted.co2_adds_little:
             warnings.warn(str(fitted.comparison), UserWarning, stacklevel=3)
         return {"room_": fitted.model, "comparison_": fitted.comparison, "training_error_": fitted.error}
@@ -238,12 +228,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         interval = interval_of(readings)
         layer, smoothing = self.layer_at(interval), smoothing_in_readings(self.smoothing, interval)
         regressor = paper_training.fit_regressor(readings, self.new_regressor(layer), layer, smoothing)
-        return {
-            "regressor_": regressor,
-            "layer_": layer,
-            "smoothing_": smoothing,
-            "training_error_": regressor.training_error_,
-        }
+        error = regressor.training_error_
+        return {"regressor_": regressor, "layer_": layer, "smoothing_": smoothing, "training_error_": error}
 
     @overload
     def estimate(
@@ -286,24 +272,13 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         check_is_fitted(self, "most_people_")
         confidence = interval
         self._check_request(mode, lag, confidence)
-        checked = match_training(
-            readings,
-            interval=self.interval_,
-            uses_ventilation=self.uses_ventilation_,
-            ventilation_full=self.ventilation_full_,
-            ventilation_unit=self.ventilation_unit_,
-            timezone=self.timezone_,
-        )
+        names = ("interval", "uses_ventilation", "ventilation_full", "ventilation_unit", "timezone")
+        checked = match_training(readings, **{name: getattr(self, f"{name}_") for name in names})
         times = readings.index.rename("time")
         if hasattr(self, "room_"):
-            table = estimate_readings(
-                checked,
-                self.room_,
-                wait=self._wait(lag, mode),
-                confidence=confidence or 0.9,
-                verbose=self.verbose,
-            ).set_axis(times)
-            return table["people"] if confidence is None else table
+            wait, level = self._wait(lag, mode), confidence or 0.9
+            table = estimate_readings(checked, self.room_, wait=wait, confidence=level, verbose=self.verbose)
+            return (table["people"] if confidence is None else table).set_axis(times)
         if mode == "hindsight":
             people = estimate_in_hindsight(checked, self.network())
         else:
@@ -319,13 +294,6 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         The room layer refines estimates after 10 and 20 minutes, rounded down to readings, so this is the
         longest of 0, 10 and 20 minutes that ``lag`` covers. The paper's layers use all of ``lag``; with
         ``mode="hindsight"`` they use the whole day, and this is None.
-
-        Examples
-        --------
-        >>> import occupair as oc
-        >>> model = OccupancyEstimator(random_state=0).fit(oc.simulate_office(days=2, seed=1))
-        >>> model.lag_used(60), model.lag_used(5)
-        (20.0, 0.0)
         """
         check_is_fitted(self, "most_people_")
         self._check_request(mode, lag, None)
@@ -387,22 +355,21 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     def new_regressor(self, layer: Layer) -> ELMRegressor:
         """Return the untrained regressor of the paper's layers for these settings."""
         names = ("z_max", "ridge", "n_hidden", "n_draws", "random_state", "verbose", "screen")
-        return paper_training.new_regressor(layer, **{name: getattr(self, name) for name in names})
+        return paper_training.new_regressor(layer, **self._parameters(names))
 
     def network(self, *, lean: bool = False) -> Network:
         """Return the trained network of the paper's layers; see ``live`` for ``lean``."""
+        smoothing, most = self.smoothing_, self.most_people_
         return Network.from_regressor(
-            self.regressor_,
-            self.layer_,
-            smoothing=self.smoothing_,
-            most_people=self.most_people_,
-            lean=lean,
+            self.regressor_, self.layer_, smoothing=smoothing, most_people=most, lean=lean
         )
+
+    def _parameters(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def _wait(self, lag: float, mode: Mode) -> int:
         """Return the lag of the room layer [readings]."""
-        wait = LAGS[-1] if mode == "hindsight" else min(lag, LAGS[-1])
-        return int(wait / self.interval_ + 1e-6)
+        return lag_in_readings(LAGS[-1] if mode == "hindsight" else min(lag, LAGS[-1]), self.interval_)
 
     def _check_settings(self) -> None:
         if self.layer not in ("room", *LAYERS):

@@ -1,7 +1,7 @@
-"""Scores for occupancy estimates. Every error here is counted in people.
+"""Scores for occupancy estimates, with errors in people.
 
-Estimates are compared as given. The paper's rates and accuracies speak of whole people: pass
-``whole_people(estimates)`` to them, and the unrounded estimates to ``rmse``; ``scores`` does both.
+Estimates are compared as given. The detection rates and accuracies of the paper apply to integer counts: pass
+``whole_people(estimates)`` to them and the unrounded estimates to ``rmse``; ``scores`` does both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def whole_people(estimates: ArrayLike) -> Array:
-    """Round estimates to whole people; a half goes to the even neighbour.
+    """Round estimates to whole people, half to even.
 
     Examples
     --------
@@ -41,10 +41,9 @@ def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Share of the empty minutes that are called occupied. Jiang et al. 2016, Eq. (28).
+    """Fraction of the empty readings estimated as occupied. Jiang et al. 2016, Eq. (28).
 
-    With no empty minute there is nothing to get wrong and nothing to get right: the answer is NaN, not
-    a perfect 0.
+    NaN, not 0, if there is no empty reading: the rate is then undefined.
 
     Examples
     --------
@@ -52,13 +51,13 @@ def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.25
     """
     y_true, y_pred = _paired(y_true, y_pred)
-    return _share(y_pred[y_true <= 0] > 0)
+    return _fraction(y_pred[y_true <= 0] > 0)
 
 
 def false_negative_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Share of the occupied minutes that are called empty. Jiang et al. 2016, Eq. (29).
+    """Fraction of the occupied readings estimated as empty. Jiang et al. 2016, Eq. (29).
 
-    NaN when no minute was occupied, for the reason that ``false_positive_rate`` gives.
+    NaN, not 0, if there is no occupied reading: the rate is then undefined.
 
     Examples
     --------
@@ -66,11 +65,11 @@ def false_negative_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.25
     """
     y_true, y_pred = _paired(y_true, y_pred)
-    return _share(y_pred[y_true > 0] <= 0)
+    return _fraction(y_pred[y_true > 0] <= 0)
 
 
 def false_detection_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Share of all minutes that are called occupied or empty wrongly. Jiang et al. 2016, Eq. (30).
+    """Fraction of all readings whose presence is estimated wrongly. Jiang et al. 2016, Eq. (30).
 
     Examples
     --------
@@ -78,13 +77,13 @@ def false_detection_rate(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.5
     """
     y_true, y_pred = _paired(y_true, y_pred)
-    return _share((y_true > 0) != (y_pred > 0))
+    return _fraction((y_true > 0) != (y_pred > 0))
 
 
 def tolerance_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, tolerance: float) -> float:
-    """Share of estimates within ``tolerance`` people of the true count. Jiang et al. 2016, Eq. (31).
+    """Fraction of estimates within ``tolerance`` people of the true count. Jiang et al. 2016, Eq. (31).
 
-    An error of exactly ``tolerance`` is right, and ``tolerance=0`` is the plain accuracy.
+    An error of exactly ``tolerance`` counts as correct, and ``tolerance=0`` is plain accuracy.
 
     Examples
     --------
@@ -94,16 +93,16 @@ def tolerance_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, tolerance: float
     y_true, y_pred = _paired(y_true, y_pred)
     if not tolerance >= 0:
         raise InputError(f"tolerance must be 0 people or more, got {tolerance}")
-    return _share(np.abs(y_true - y_pred) <= tolerance)
+    return _fraction(np.abs(y_true - y_pred) <= tolerance)
 
 
 def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
-    """Score unrounded estimates with all five measures, each on the estimates it is meant for.
+    """Return all five scores of unrounded estimates, rounding them where a score requires it.
 
     Returns
     -------
     dict
-        ``rmse`` [people] on the estimates as they are; ``fdr``, ``fpr``, ``fnr``, ``within_3`` and
+        ``rmse`` [people] on the unrounded estimates; ``fdr``, ``fpr``, ``fnr``, ``within_3`` and
         ``within_4`` [0..1] on the estimates rounded to whole people.
 
     Examples
@@ -122,7 +121,7 @@ def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     }
 
 
-def _share(hits: NDArray[np.bool_]) -> float:
+def _fraction(hits: NDArray[np.bool_]) -> float:
     return float(np.mean(hits)) if hits.size else math.nan
 
 
@@ -130,9 +129,9 @@ def _paired(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Array, Array]:
     truth, estimates = np.asarray(y_true, dtype=float), np.asarray(y_pred, dtype=float)
     if truth.ndim != 1 or truth.shape != estimates.shape:
         shapes = f"{truth.shape} and {estimates.shape}"
-        raise InputError(f"y_true and y_pred must be one-dimensional and equally long, got {shapes}")
+        raise InputError(f"y_true and y_pred must be one-dimensional and of equal length, got {shapes}")
     if truth.size == 0:
-        raise InputError("y_true and y_pred must hold at least one minute, got none")
+        raise InputError("y_true and y_pred must contain at least one value, got none")
     for name, values in (("y_true", truth), ("y_pred", estimates)):
         if not np.isfinite(values).all():
             raise InputError(f"{name} must be finite, got {values[~np.isfinite(values)][0]}")

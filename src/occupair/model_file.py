@@ -1,7 +1,7 @@
-"""A trained estimator in one file: JSON with a format version and a checksum, a few kilobytes, no pickle.
+"""Model files: a trained estimator as JSON with a format version and a checksum, without pickle.
 
-The random layer is not stored but its seed is: numpy's RandomState gives the same layer for ever, and a
-checksum of the layer proves that it did. Numbers are written so that they read back bit for bit.
+A file of some kilobytes stores the seed of the random layer, not the layer: numpy's RandomState always draws
+the same layer from a seed, and a checksum of the layer verifies it. Numbers are written with full precision.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from occupair.room.model_json import check_layer, layer_checksum, room_from_json
 from occupair.room.profile_comparison import ProfileComparison
 
 VERSION = 2
-READABLE = (1, 2)  # 1 had no room layer
+READABLE = (1, 2)  # version 1 had no room layer
 _MAGIC = '{"format":"occupair model",'
 _PARAMETERS = (
     "layer",
@@ -42,22 +42,22 @@ _PARAMETERS = (
     "n_draws",
     "random_state",
 )
-# Neurons times lags, about five columns a lag: 200 MB of weights. A stranger's file must not fill the memory.
-_MOST_WEIGHTS = 5_000_000
+# Neurons times lags: 200 MB of weights at some five columns per lag. Limits the memory of an untrusted file.
+_MAX_WEIGHTS = 5_000_000
 
 
 def save_model(estimator: OccupancyEstimator, path: str | Path) -> None:
-    """Write a trained estimator; the file is whole or not there."""
+    """Write a trained estimator to a file, atomically."""
     write_atomically(path, dump_model(estimator))
 
 
 def load_model(path: str | Path) -> OccupancyEstimator:
-    """Read an estimator that ``save_model`` wrote.
+    """Read an estimator written by ``save_model``.
 
     Raises
     ------
     InputError
-        When the file is damaged, truncated, of a newer format, or not an occupair model at all.
+        If the file is corrupted, truncated, of a newer format, or not an occupair model.
     """
     try:
         return parse_model(Path(path).read_bytes())
@@ -66,7 +66,7 @@ def load_model(path: str | Path) -> OccupancyEstimator:
 
 
 def dump_model(estimator: OccupancyEstimator) -> bytes:
-    """Turn a trained estimator into the bytes of a model file."""
+    """Return a trained estimator as the bytes of a model file."""
     check_is_fitted(estimator, "most_people_")
     model = {
         "parameters": {name: _plain(getattr(estimator, name)) for name in (*_PARAMETERS, "screen")},
@@ -107,19 +107,20 @@ def _paper_values(estimator: OccupancyEstimator) -> dict[str, Any]:
 
 
 def parse_model(content: bytes) -> OccupancyEstimator:
-    """Turn the bytes of a model file into the estimator, or say in one line why not."""
+    """Return the estimator in the bytes of a model file; raise InputError if they are not a valid model."""
     if not content.startswith(_MAGIC.encode()):
         raise InputError("is not an occupair model")
     try:
         document = json.loads(content, parse_constant=_refuse_constant)
         version, checksum, model = document["version"], document["checksum"], document["model"]
     except (ValueError, KeyError, RecursionError):
-        raise InputError("is damaged or cut short, it does not end as a model file does") from None
+        raise InputError("is damaged or truncated: it is not complete JSON") from None
     if version not in READABLE:
-        raise InputError(f"has format version {version!r}, this occupair reads {VERSION}: upgrade occupair")
+        message = f"has format version {version!r}, this occupair reads up to {VERSION}: upgrade occupair"
+        raise InputError(message)
     try:
         if checksum != _checksum(_canonical(model)):
-            raise InputError("is damaged, its checksum does not match its content")
+            raise InputError("is damaged: its checksum does not match its content")
         return _build(model)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise InputError(f"is not a valid model: {error}") from None
@@ -137,10 +138,10 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.uses_ventilation_ = bool(model["uses_ventilation"])
     full = model["ventilation_full"]
     estimator.ventilation_full_ = None if full is None else _positive(model, "ventilation_full")
-    estimator.ventilation_unit_ = _text(model, "ventilation_unit")
-    estimator.timezone_ = _text(model, "timezone")
+    estimator.ventilation_unit_ = _optional_string(model, "ventilation_unit")
+    estimator.timezone_ = _optional_string(model, "timezone")
     if estimator.timezone_ is not None and not is_time_zone(estimator.timezone_):
-        raise ValueError(f"timezone must be one that is known here, got {estimator.timezone_!r}")
+        raise ValueError(f"timezone must be a known time zone, got {estimator.timezone_!r}")
     if "room" in model:
         estimator.room_ = _build_room(estimator, model["room"])
         comparison = model["comparison"]
@@ -157,7 +158,7 @@ def _build_room(estimator: OccupancyEstimator, values: dict[str, Any]) -> RoomMo
         _check_size(window_length(estimator.interval_), int(one["n_hidden"]))
     room = room_from_json(values)
     if room.interval != estimator.interval_:
-        raise ValueError("the room does not fit its interval")
+        raise ValueError("the interval of the room does not match that of the model")
     return room
 
 
@@ -169,13 +170,14 @@ def _build_comparison(values: dict[str, Any]) -> ProfileComparison:
 def _build_layer(layer: dict[str, Any]) -> Layer:
     kind, horizon, stride = layer["kind"], layer["horizon"], layer["stride"]
     if kind not in LAYERS or not all(isinstance(count, int) for count in (horizon, stride)):
-        raise ValueError("layer must have a known kind and whole numbers of readings")
+        raise ValueError("layer must have a known kind and integer numbers of readings")
     return Layer(kind, horizon, stride)
 
 
 def _check_size(lags: int, n_hidden: int) -> None:
-    if lags * n_hidden > _MOST_WEIGHTS:
-        raise InputError(f"a hidden layer of {n_hidden} neurons and {lags} lags is too large for a file")
+    if lags * n_hidden > _MAX_WEIGHTS:
+        size = f"{n_hidden} neurons and {lags} lags"
+        raise InputError(f"a hidden layer of {size} is too large for a model file")
 
 
 def _build_regressor(estimator: OccupancyEstimator, model: dict[str, Any]) -> ELMRegressor:
@@ -184,7 +186,7 @@ def _build_regressor(estimator: OccupancyEstimator, model: dict[str, Any]) -> EL
     _check_size(layer.horizon, coef.size)
     sizes = layer.sizes().values()
     if len(scale) != (len(sizes) if layer.kind == "fs-elm" else 1) or sum(sizes) != model["n_features"]:
-        raise ValueError("scale, layer and n_features do not fit each other")
+        raise ValueError("scale, layer and n_features do not match")
     regressor = estimator.new_regressor(layer).rebuild(
         layer_seed=int(model["layer_seed"]), scale=scale, coef=coef, n_features=sum(sizes)
     )
@@ -200,12 +202,12 @@ def _vector(model: dict[str, Any], name: str) -> NDArray[np.float64]:
     return vector
 
 
-def _text(model: dict[str, Any], name: str) -> str | None:
-    """Give a text that older files do not have."""
-    text = model.get(name)
-    if not (text is None or isinstance(text, str)):
-        raise ValueError(f"{name} must be a text, got {text!r}")
-    return text
+def _optional_string(model: dict[str, Any], name: str) -> str | None:
+    """Return an optional string; older files do not have it."""
+    value = model.get(name)
+    if not (value is None or isinstance(value, str)):
+        raise ValueError(f"{name} must be a string, got {value!r}")
+    return value
 
 
 def _positive(model: dict[str, Any], name: str, *, or_zero: bool = False) -> float:
@@ -216,7 +218,7 @@ def _positive(model: dict[str, Any], name: str, *, or_zero: bool = False) -> flo
 
 
 def _plain(value: Any) -> Any:
-    """Give a parameter as JSON has it; a random state that is not a seed cannot be kept and is not needed."""
+    """Return a parameter as JSON; a random state other than a seed is not needed and becomes None."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, tuple | list):

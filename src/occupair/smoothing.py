@@ -1,9 +1,9 @@
-"""Smoothing CO2: a whole series at once, or one reading at a time.
+"""CO2 smoothing: a whole series at once, or one reading at a time.
 
-Both minimise Eq. (17), the squared distance to the readings plus ``smoothing`` times the squared
-steps of the result, by eliminating the tridiagonal matrix of Eq. (18) from the first reading on. The
-pivots are kept as ``smoothing + q``: every term of ``q`` is then positive, nothing cancels, and the
-result keeps its accuracy however strong the smoothing is.
+Both minimise Eq. (17), the squared distance to the readings plus ``smoothing`` times the squared steps of the
+result, by eliminating the tridiagonal matrix of Eq. (18) from the first reading on. The pivots are stored as
+``smoothing + q``: all terms of ``q`` are positive, so nothing cancels and the result is accurate for any
+smoothing weight.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Array = NDArray[np.float64]
 def smooth(co2: ArrayLike, *, smoothing: float = 50.0) -> Array:
     r"""Smooth a series of CO2 readings in O(N).
 
-    Jiang et al. 2016, Eq. (19): :math:`c_s = (I + \lambda\Delta)^{-1} c`, and Eq. (23) when the series
-    is one whole day.
+    Jiang et al. 2016, Eq. (19): :math:`c_s = (I + \lambda\Delta)^{-1} c`, or Eq. (23) if the series is one
+    whole day.
 
     Parameters
     ----------
     co2 : array of shape (N,)
         CO2 concentration [ppm], one value per reading; may be empty.
     smoothing : float
-        The weight lambda [readings squared]; 0 gives the readings back.
+        Smoothing weight lambda [readings squared]; 0 returns the readings unchanged.
 
     Returns
     -------
@@ -50,22 +50,22 @@ def smooth(co2: ArrayLike, *, smoothing: float = 50.0) -> Array:
     q = _pivots(co2.size, smoothing)
     diagonal = np.append(smoothing + q[:-1], q[-1])
     solution, info = dpttrs(diagonal, -smoothing / diagonal[:-1], co2)
-    assert info == 0  # LAPACK's word for wrong shapes, which are ours
+    assert info == 0  # LAPACK reports wrong shapes here, which would be a bug
     return np.asarray(solution, dtype=float)
 
 
 class LocalSmoother:
-    r"""Smooth the readings that have come so far, again after each new one.
+    r"""Smooth all readings so far, updated with every new reading.
 
     Jiang et al. 2016, Eq. (25): :math:`c^{ls}_{1:k} = (I + \lambda\Delta_k)^{-1} c_{1:k}`. The forward
-    elimination of old readings stays as it is, and the back substitution stops at the first value that
-    the new reading leaves as it was, bit for bit: older ones cannot change either. A change fades by a
-    constant factor per reading (0.87 for ``smoothing=50``), so an append costs the same all day.
+    elimination of old readings does not change, and the back substitution stops at the first value that is
+    bitwise unchanged, because older values cannot change either. A change decays by a constant factor per
+    reading (0.87 for ``smoothing=50``), so the cost of an append does not depend on the length of the day.
 
     Parameters
     ----------
     smoothing : float
-        The weight lambda [readings squared]; 0 gives the readings back.
+        Smoothing weight lambda [readings squared]; 0 returns the readings unchanged.
 
     Examples
     --------
@@ -80,19 +80,19 @@ class LocalSmoother:
 
     def __init__(self, smoothing: float = 50.0) -> None:
         self.smoothing = check_smoothing(smoothing)
-        self._q = 0.0  # of the last reading
+        self._q = 0.0  # pivot of the last reading
         self._swept = 0.0  # right-hand side after the forward elimination, of the last reading
-        self._known: list[float] = []  # what the readings up to each say of it, once the next has come
-        self._carried: list[float] = []  # and what part of the value after it is added
+        self._known: list[float] = []  # a of c_i = a_i + b_i c_{i+1}, fixed by the readings up to i
+        self._carried: list[float] = []  # b
         self._values: list[float] = []
 
     def append(self, co2_ppm: float) -> int:
-        """Take one more reading [ppm]; return the index of the first value that changed."""
+        """Add one reading [ppm]; return the index of the first smoothed value that changed."""
         self._eliminate(co2_ppm)
         return self._substitute_back()
 
     def extend(self, co2_ppm: Iterable[float]) -> None:
-        """Take more readings [ppm] at once: the same as to append each."""
+        """Add several readings [ppm]; the same as appending each, but faster."""
         for reading in co2_ppm:
             self._eliminate(reading)
         for i in range(len(self._values) - 2, -1, -1):
@@ -126,33 +126,33 @@ class LocalSmoother:
 
     @property
     def values(self) -> Array:
-        """All readings so far, smoothed: ``smooth(readings, smoothing=...)`` [ppm]."""
+        """All readings so far, smoothed [ppm]; the same as ``smooth(readings, smoothing=...)``."""
         return np.array(self._values)
 
     @property
     def newest(self) -> float:
-        """The last of them [ppm]."""
+        """Smoothed value of the newest reading [ppm]."""
         return self._values[-1]
 
     def since(self, start: int) -> Array:
-        """Smoothed readings from index ``start`` on [ppm]: ``values[start:]``, copying no more than that."""
+        """Return ``values[start:]`` [ppm] without copying the rest."""
         return np.array(self._values[start:])
 
 
 def local_windows(co2: ArrayLike, width: int, *, smoothing: float) -> Array:
-    r"""Give, for every reading k, the last values of the series as it is smoothed when k comes in.
+    r"""Return, for every reading k, the last values of the series smoothed with the readings up to k.
 
-    Jiang et al. 2016, Eq. (25), for all k at once: column j of row k is :math:`c^{ls}_{k-j|k}`, the value
-    of j readings before, smoothed by the readings up to k. Before the first reading the first is repeated.
+    Jiang et al. 2016, Eq. (25), for all k at once: column j of row k is :math:`c^{ls}_{k-j|k}`, the value j
+    readings before k, smoothed with the readings up to k. The first reading is repeated before the start.
 
     Parameters
     ----------
     co2 : array of shape (N,)
         CO2 concentration [ppm].
     width : int
-        How many values to give, the newest one included.
+        Number of values per reading, including the newest.
     smoothing : float
-        The weight lambda [readings squared].
+        Smoothing weight lambda [readings squared].
 
     Returns
     -------
@@ -171,7 +171,7 @@ def local_windows(co2: ArrayLike, width: int, *, smoothing: float) -> Array:
     for reading, carried in zip(co2[1:].tolist(), (weight / (weight + q[:-1])).tolist(), strict=True):
         swept.append(reading + carried * swept[-1])
     known, carried = np.array(swept) / (weight + q), weight / (weight + q)
-    windows = np.empty((width, co2.size)).T  # a column after the other in memory: it is read by columns
+    windows = np.empty((width, co2.size)).T  # column-major: it is read by columns
     windows[:, 0] = np.array(swept) / q
     for j in range(1, width):
         windows[:j, j] = windows[:j, j - 1]
@@ -180,7 +180,7 @@ def local_windows(co2: ArrayLike, width: int, *, smoothing: float) -> Array:
 
 
 def _pivots(n: int, smoothing: float) -> Array:
-    """Pivots of I + lambda Delta_n without the lambda of the row's right neighbour; they settle quickly."""
+    """Return the pivots of I + lambda Delta_n minus lambda; they converge within a few readings."""
     q = [1.0]
     while len(q) < n:
         settled = 1.0 + smoothing / (smoothing + q[-1]) * q[-1]
@@ -204,7 +204,7 @@ def _series(co2: ArrayLike) -> Array:
 
 
 def check_smoothing(smoothing: float) -> float:
-    """Return ``smoothing`` as a float, or say what is wrong with it."""
+    """Return ``smoothing`` as a float; raise InputError unless it is finite and 0 or more."""
     if not (isinstance(smoothing, int | float | np.number) and 0 <= smoothing < math.inf):
         raise InputError(f"smoothing must be a finite number, 0 or more, got {smoothing!r}")
     return float(smoothing)

@@ -1,8 +1,8 @@
-"""Settings chosen for a room: the paper's, moved as long as days that were left out get better for it.
+"""Tuning of the paper's estimator: coordinate search over its settings by day-wise cross-validation.
 
-Jiang et al. 2016, Section III-D, advise to set the five z_max by cross-validation. What is validated here is
-the free run, on the estimator's own past estimates: one step ahead of the true past nearly any setting looks
-good, because a room holds about as many people as a minute ago.
+Jiang et al. 2016, Section III-D, recommend cross-validation for the five z_max. The score here is the error
+of the free run, on the estimator's own past estimates. One step ahead of the true past nearly any setting
+looks good, because occupancy changes little from one minute to the next.
 """
 
 from __future__ import annotations
@@ -43,31 +43,31 @@ GRID: dict[str, tuple[float, ...]] = {
     "stride": (5, 10, 15, 30),
     "ridge": (1e-4, 1e-3, 1e-2, 0.1, 1, 10),
 }
-"""What is tried of each setting, in this order; horizon and stride [min], smoothing [min squared]."""
+"""Values to try for each setting, in this order; horizon and stride [min], smoothing [min squared]."""
 
-TOGETHER = ("z_max_o", "smoothing")
-"""Tried in every combination: what is fed back needs smooth CO2, and what is not does better without."""
+JOINT = ("z_max_o", "smoothing")
+"""Settings tried in every combination: feedback needs smooth CO2, and no feedback does better without."""
 
-FEWEST_DAYS = 3
-_FULL_COST = 3  # of a score with all neurons, in the time that one takes with those of the search
+MIN_DAYS = 3
+_FULL_COST = 3  # run time of a score with all neurons, relative to one in the search
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What ``tune`` found.
+    """The result of ``tune``.
 
     Attributes
     ----------
     estimator : OccupancyEstimator
-        The best settings, not yet trained.
+        The best settings, untrained.
     rmse : float
-        Its error on the days left out [people]; somewhat too good, see ``tune``.
+        Its error on held-out days [people]; slightly optimistic, see ``tune``.
     before : OccupancyEstimator
-        The settings it started from.
+        The initial settings.
     rmse_before : float
-        The error of those, scored in the same way [people].
+        The error of the initial settings, scored in the same way [people].
     tried : DataFrame
-        Every score, in order: one column for each setting, ``n_hidden``, ``rmse`` [people], ``seconds``.
+        All scores in order: one column per setting, ``n_hidden``, ``rmse`` [people], ``seconds``.
     """
 
     estimator: OccupancyEstimator
@@ -78,13 +78,13 @@ class Tuning:
 
     @property
     def changes(self) -> dict[str, tuple[float, float]]:
-        """The settings that changed, each with its value before and after."""
+        """Settings that changed, each with its value before and after."""
         before, after = settings_of(self.before), settings_of(self.estimator)
         return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
 
     @property
     def n_tried(self) -> int:
-        """How many different settings were scored, with those it started from."""
+        """Number of different settings scored, including the initial ones."""
         return len(self.tried[list(settings_of(self.estimator))].drop_duplicates())
 
 
@@ -101,38 +101,38 @@ def tune(
 ) -> Tuning:
     """Find better settings for a room by day-wise cross-validation of the free run.
 
-    One setting after the other is moved to the value of its grid that errs least on the days left out (see
-    ``free_run_error``), all others as they are; feedback and smoothing are moved together. A setting is left
-    alone unless another value is better. The same readings, estimator and seed give the same result.
+    One setting at a time is changed to the value of its grid with the lowest error on held-out days (see
+    ``free_run_error``), with all others fixed; feedback and smoothing are changed jointly. A setting changes
+    only if another value is better. The same readings, estimator and seed give the same result.
 
-    The error of the winner is too good by as much as luck helped it to win, as with any choice among many:
-    score it on days that were not here before you rely on it.
+    The error of the best settings is optimistic, as after any selection among many: score them on new days
+    before you rely on it.
 
     Parameters
     ----------
     readings : DataFrame
-        Readings with ``occupancy`` of three days or more. Days without more readings in a row than the
-        estimator's horizon are left out of everything.
+        Readings with ``occupancy`` of three days or more. Days without more consecutive readings than the
+        horizon are not used.
     estimator : OccupancyEstimator, optional
-        Where to start, with layer ``"fs-elm"`` or ``"elm"``; None is ``OccupancyEstimator.paper`` with one
-        draw and ``random_state=0``.
+        The initial settings, with layer ``"fs-elm"`` or ``"elm"``; None is ``OccupancyEstimator.paper`` with
+        one draw and ``random_state=0``.
     folds : int
-        Parts that the days are cut into, 2 or more.
+        Number of folds, 2 or more.
     mode : {"live", "hindsight", "drifting"}
-        How left-out days are run. ``"hindsight"`` is faster, but it chooses for hindsight: heavy smoothing,
-        which later readings make good and a live estimate cannot wait for. In offices of ``simulate_office``
-        what it chose was worse live, on new days, than the paper's settings.
+        How held-out days are run. ``"hindsight"`` is faster but selects settings for hindsight: heavy
+        smoothing, which relies on later readings that a live estimate does not have. In offices of
+        ``simulate_office`` its settings were worse live, on new days, than those of the paper.
     rounds : int
-        How often to go through all settings; it ends sooner when a round changes nothing.
+        Number of passes over all settings; the search stops early if a pass changes nothing.
     grid : mapping of str to sequence of float, optional
         The settings to tune and the values to try: ``horizon``, ``stride`` [min], ``smoothing`` [min
-        squared], ``ridge``, and ``z_max_P`` to ``z_max_v``; None is ``GRID``. Values are passed over where
-        z_max would add up to more than 5, Eq. (13), where horizon or stride are no whole number of readings,
-        where the stride exceeds the horizon, and where no day is longer than the horizon.
+        squared], ``ridge``, and ``z_max_P`` to ``z_max_v``; None is ``GRID``. Values are skipped if the
+        sum of z_max would exceed 5, Eq. (13), if horizon or stride are not a multiple of the interval, if the
+        stride exceeds the horizon, and if no day is longer than the horizon.
     n_hidden : int
-        Hidden neurons while searching, if the estimator has more, with one draw, and with the ridge smaller
-        in proportion: the read-out adds up all neurons, so it is gamma / L that regularises. The settings it
-        starts from and the best are then scored with the estimator's own, and the better of the two is kept.
+        Hidden neurons during the search, if the estimator has more, with one draw and a proportionally
+        smaller ridge: the read-out sums over all neurons, so gamma / L is what regularises. The initial and
+        the best settings are then scored with all neurons, and the better of the two is returned.
     every : int, optional
         See ``free_run_error``.
 
@@ -153,12 +153,12 @@ def tune(
     score = _Scores(readings, folds=folds, mode=mode, every=every)
     plan = _plan(_grid_for(estimator, readings) if grid is None else grid)
     part = _FULL_COST / (rounds * len(plan) + 2 * _FULL_COST)
-    with stage("scoring where it starts", 0.0, part):
+    with stage("scoring the initial settings", 0.0, part):
         rmse_before = score(start, start.n_hidden)
     with stage("trying settings", part, 1.0 - part):
         possible, show = _possible(readings, folds), estimator.verbose
         best = _search(start, score, plan, possible=possible, rounds=rounds, size=n_hidden, show=show)
-    with stage("scoring the best", 1.0 - part, 1.0):
+    with stage("scoring the best settings", 1.0 - part, 1.0):
         rmse = score(best, start.n_hidden)
     if rmse >= rmse_before:  # better with few neurons only
         best, rmse = start, rmse_before
@@ -167,12 +167,12 @@ def tune(
         rmse=rmse,
         before=clone(estimator),
         rmse_before=rmse_before,
-        tried=pd.DataFrame(score.rows),
+        tried=pd.DataFrame(score.scores),
     )
 
 
 def settings_of(estimator: OccupancyEstimator) -> Settings:
-    """Give the settings of an estimator that can be tuned, one number each; None is the paper's.
+    """Return the settings of an estimator that can be tuned, as one number each; None is the paper's.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def settings_of(estimator: OccupancyEstimator) -> Settings:
     z_max = np.asarray(given["z_max"], dtype=float)
     if z_max.shape not in {(), (1,), (len(GROUPS),)}:
         raise InputError(
-            f"z_max must be one number or one for each of {len(GROUPS)} groups, got {estimator.z_max!r}"
+            f"z_max must be one number or one per group ({len(GROUPS)}), got {estimator.z_max!r}"
         )
     each = np.broadcast_to(z_max, (len(GROUPS),)).tolist()
     influences = {f"z_max_{group}": value for group, value in zip(GROUPS, each, strict=True)}
@@ -196,7 +196,7 @@ def settings_of(estimator: OccupancyEstimator) -> Settings:
 
 
 def with_settings(estimator: OccupancyEstimator, settings: Settings) -> OccupancyEstimator:
-    """Make an untrained estimator with these of ``settings_of`` and all else as it is.
+    """Return an untrained copy of an estimator with some of the settings of ``settings_of`` changed.
 
     Examples
     --------
@@ -212,29 +212,29 @@ def with_settings(estimator: OccupancyEstimator, settings: Settings) -> Occupanc
 
 
 class _Scores:
-    """Scores settings by cross-validation, each once, and keeps what it found."""
+    """Scores settings by cross-validation and caches the results."""
 
-    def __init__(self, readings: pd.DataFrame, **how: Any) -> None:
-        self.rows: list[dict[str, float]] = []
+    def __init__(self, readings: pd.DataFrame, **options: Any) -> None:
+        self.scores: list[dict[str, float]] = []
         self._readings = readings
-        self._how = how
-        self._known: dict[tuple[float, ...], float] = {}
+        self._options = options
+        self._cached: dict[tuple[float, ...], float] = {}
 
     def __call__(self, estimator: OccupancyEstimator, n_hidden: int) -> float:
-        """Score the estimator with at most ``n_hidden`` neurons [people]."""
+        """Return the error of the estimator with at most ``n_hidden`` neurons [people]."""
         settings, sized = settings_of(estimator), _sized(estimator, n_hidden)
         key = (*settings.values(), sized.n_hidden, sized.n_draws)
-        if key not in self._known:
+        if key not in self._cached:
             began = time.perf_counter()
-            rmse = free_run_error(self._readings, sized, **self._how)
+            rmse = free_run_error(self._readings, sized, **self._options)
             seconds = time.perf_counter() - began
-            self.rows.append(settings | {"n_hidden": sized.n_hidden, "rmse": rmse, "seconds": seconds})
-            self._known[key] = rmse
-        return self._known[key]
+            self.scores.append(settings | {"n_hidden": sized.n_hidden, "rmse": rmse, "seconds": seconds})
+            self._cached[key] = rmse
+        return self._cached[key]
 
 
 def _sized(estimator: OccupancyEstimator, n_hidden: int) -> OccupancyEstimator:
-    """Give the estimator with fewer neurons and as much regularised, or as it is if it has no more."""
+    """Return the estimator with at most ``n_hidden`` neurons and the same regularisation per neuron."""
     if n_hidden >= estimator.n_hidden:
         return estimator
     ridge = settings_of(estimator)["ridge"] * n_hidden / estimator.n_hidden
@@ -252,7 +252,7 @@ def _search(
     size: int,
     show: bool | None,
 ) -> OccupancyEstimator:
-    """Go through the plan and keep every change that lowers the error."""
+    """Try the changes of the plan in order and keep each one that lowers the error."""
     best, error = start, math.inf
     for number in range(rounds):
         error_before = error
@@ -271,15 +271,15 @@ def _search(
 
 
 def _plan(grid: Mapping[str, Sequence[float]]) -> list[Settings]:
-    """List the changes to try one after the other, the first of which is none.
+    """Return the changes to try in order; the first one is empty.
 
     Examples
     --------
     >>> _plan({"ridge": (1, 2), "smoothing": (0, 5), "z_max_o": (0,)})
     [{}, {'z_max_o': 0, 'smoothing': 0}, {'z_max_o': 0, 'smoothing': 5}, {'ridge': 1}, {'ridge': 2}]
     """
-    together = [name for name in TOGETHER if name in grid]
-    blocks = [together] * bool(together) + [[name] for name in grid if name not in together]
+    joint = [name for name in JOINT if name in grid]
+    blocks = [joint] * bool(joint) + [[name] for name in grid if name not in joint]
     changes = [
         dict(zip(block, values, strict=True))
         for block in blocks
@@ -289,15 +289,15 @@ def _plan(grid: Mapping[str, Sequence[float]]) -> list[Settings]:
 
 
 def _possible(readings: pd.DataFrame, folds: int) -> Callable[[OccupancyEstimator], bool]:
-    """Make the rule that tells whether settings suit Eq. (13), the interval, and the length of the days."""
+    """Return a predicate: whether settings satisfy Eq. (13), the interval and the length of the days."""
     interval = interval_of(readings)
-    longest = _most_in_a_row(readings)
+    longest = _longest_episodes(readings)
     enough = min(max(longest[i] for i in fold.train) for fold in day_folds(len(longest), folds))
 
     def possible(estimator: OccupancyEstimator) -> bool:
         try:
             layer = estimator.layer_at(interval)
-        except InputError:  # no whole number of readings
+        except InputError:  # not a multiple of the interval
             return False
         if estimator.layer != "elm" and np.sum(estimator.z_max) > LINEAR_RANGE:
             return False
@@ -307,7 +307,7 @@ def _possible(readings: pd.DataFrame, folds: int) -> Callable[[OccupancyEstimato
 
 
 def _grid_for(estimator: OccupancyEstimator, readings: pd.DataFrame) -> dict[str, tuple[float, ...]]:
-    """Leave out of ``GRID`` what this estimator does not have, or what changes nothing in this room."""
+    """Return ``GRID`` without settings the estimator does not have or that have no effect in this room."""
     known = set(settings_of(estimator))
     if "ventilation" not in readings.columns or not readings["ventilation"].any():
         known.discard("z_max_v")
@@ -315,23 +315,23 @@ def _grid_for(estimator: OccupancyEstimator, readings: pd.DataFrame) -> dict[str
 
 
 def _long_days(readings: pd.DataFrame, estimator: OccupancyEstimator, folds: int) -> pd.DataFrame:
-    """Keep the days that can be trained on, if they are enough."""
+    """Return the days long enough to train on; raise InputError if there are too few."""
     horizon = estimator.layer_at(interval_of(readings)).horizon
-    days = zip(date_slices(readings), _most_in_a_row(readings), strict=True)
+    days = zip(date_slices(readings), _longest_episodes(readings), strict=True)
     kept = [readings.iloc[day] for day, most in days if most > horizon]
-    if len(kept) < (needed := max(FEWEST_DAYS, folds)):
-        rule = f"at least {needed} days with more than {horizon} readings in a row, got {len(kept)}"
-        raise InputError(f"readings must hold {rule}")
+    if len(kept) < (needed := max(MIN_DAYS, folds)):
+        rule = f"at least {needed} days with more than {horizon} consecutive readings, got {len(kept)}"
+        raise InputError(f"readings must contain {rule}")
     return pd.concat(kept)
 
 
-def _most_in_a_row(readings: pd.DataFrame) -> list[int]:
-    """Count the readings of the longest episode of each day.
+def _longest_episodes(readings: pd.DataFrame) -> list[int]:
+    """Return the number of readings of the longest episode of each day.
 
     Examples
     --------
     >>> times = pd.date_range("2024-01-08 23:56", periods=9, freq="min").delete(2)
-    >>> _most_in_a_row(pd.DataFrame({"co2": 400.0}, index=times))
+    >>> _longest_episodes(pd.DataFrame({"co2": 400.0}, index=times))
     [2, 5]
     """
     episodes = episode_slices(readings)
@@ -342,7 +342,7 @@ def _most_in_a_row(readings: pd.DataFrame) -> list[int]:
 
 
 def _seed(estimator: OccupancyEstimator) -> int:
-    """Give the seed that all scores share: settings are to differ, and chance not."""
+    """Return the seed shared by all scores, so that only settings differ."""
     if isinstance(estimator.random_state, int | np.integer):
         return int(estimator.random_state)
     return int(check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max))
@@ -352,10 +352,10 @@ def _check_request(
     estimator: OccupancyEstimator, grid: Mapping[str, Sequence[float]] | None, **counts: int
 ) -> None:
     if estimator.layer not in ("fs-elm", "elm"):
-        raise InputError(f"only layer 'fs-elm' or 'elm' can be tuned, got layer {estimator.layer!r}")
+        raise InputError(f"layer must be 'fs-elm' or 'elm' to be tuned, got {estimator.layer!r}")
     for name, count in counts.items():
         check_integer(name, count, least=2 if name == "folds" else 1)
     known = [name for name in GRID if name in settings_of(estimator)]
     for name in grid or {}:
         if name not in known:
-            raise InputError(f"grid must be of {', '.join(known)}, got {name!r}")
+            raise InputError(f"grid must contain only {', '.join(known)}, got {name!r}")

@@ -436,7 +436,7 @@ def test_datasets_lists_licence_and_location(monkeypatch, tmp_path):
             ["evaluate", "room.occupair", "unlabelled.csv"],
             "occupair: unlabelled.csv: has no column 'occupancy'",
         ),
-        (["evaluate", "cut.occupair", "test.csv"], "occupair: cut.occupair: is damaged or cut short"),
+        (["evaluate", "cut.occupair", "test.csv"], "occupair: cut.occupair: is damaged or truncated"),
         (["simulate", "no/such/folder.csv"], "No such file or directory"),
         (["reproduce", "--draws", "1", "--out", "no/such/report.html"], "No such file or directory"),
     ],

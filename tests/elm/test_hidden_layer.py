@@ -1,4 +1,4 @@
-"""The hidden layer in blocks, on several cores, against the equations written out on the whole of it."""
+"""The blocked, multi-core hidden layer against the equations on the full layer."""
 
 import gc
 import weakref
@@ -27,7 +27,7 @@ def cores(request):
 
 
 @pytest.mark.parametrize("n_rows", [1, 255, 257, 1000, 9001])
-def test_normal_equations_and_read_out_are_those_of_the_whole_layer(cores, n_rows):
+def test_normal_equations_and_read_out_match_the_full_layer(cores, n_rows):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n_rows, 7)), rng.normal(size=n_rows)
     weights, bias = random_layer(3, 20, 7)
@@ -38,7 +38,7 @@ def test_normal_equations_and_read_out_are_those_of_the_whole_layer(cores, n_row
     np.testing.assert_allclose(read_out(X, weights, bias, y[:1].repeat(20)), H @ y[:1].repeat(20), rtol=1e-12)
 
 
-def test_neurons_driven_far_beyond_the_range_of_exp_are_off_or_on(cores):
+def test_saturated_neurons_are_zero_or_one(cores):
     X = np.array([[1e4], [-1e4], [1e300], [0.0]])
     weights, bias = np.array([[1.0]]), np.array([0.0])
     gram, moment = normal_equations(X, np.array([1.0, 2.0, 4.0, 8.0]), weights, bias)
@@ -46,8 +46,8 @@ def test_neurons_driven_far_beyond_the_range_of_exp_are_off_or_on(cores):
     np.testing.assert_allclose(gram, [[1.0 + 1.0 + 0.25]], rtol=1e-12)
 
 
-def test_memory_does_not_grow_with_the_rows(monkeypatch):
-    """A block is all that is held of H: no array of ours is larger."""
+def test_memory_does_not_grow_with_samples(monkeypatch):
+    """No allocated array is larger than one block of H."""
     largest = []
     empty = np.empty
 
@@ -69,29 +69,29 @@ tables = arrays(
 
 @settings(max_examples=60, deadline=None)
 @given(x=tables, seed=st.integers(0, 99))
-def test_the_largest_input_is_found_without_looking_at_every_row(x, seed):
+def test_largest_input_matches_full_evaluation(x, seed):
     r, _ = random_layer(seed, 5, x.shape[1])
     found = GroupedRows(x, [x.shape[1]]).largest_input(0, r)
     assert found == pytest.approx(np.abs(x @ r.T).max(), rel=1e-8)
 
 
 @pytest.mark.parametrize("swing", [300.0, 0.0])
-def test_most_rows_are_not_looked_at(monkeypatch, swing):
+def test_largest_input_skips_most_samples(monkeypatch, swing):
     rng = np.random.default_rng(0)
     x = (400 + swing * rng.random((20_000, 1))) * np.ones((1, 31))
     r, _ = random_layer(0, 100, 31)
-    rows, looked = GroupedRows(x, [31]), []
+    samples, evaluated = GroupedRows(x, [31]), []
     with monkeypatch.context() as patch:
         patch.setattr(
             "occupair.elm.hidden_layer.np.abs",
-            lambda z: looked.append(z.ndim > 1 and len(z)) or np.absolute(z),
+            lambda z: evaluated.append(z.ndim > 1 and len(z)) or np.absolute(z),
         )
-        found = rows.largest_input(0, r)
+        found = samples.largest_input(0, r)
     assert found == pytest.approx(np.absolute(x @ r.T).max(), rel=1e-8)
-    assert sum(looked) < 5_000
+    assert sum(evaluated) < 5_000
 
 
-def test_a_group_moves_a_neuron_by_its_z_max_and_a_silent_group_by_nothing():
+def test_scales_reach_z_max_and_are_zero_for_a_zero_group():
     rng = np.random.default_rng(1)
     X = np.hstack([rng.normal(size=(500, 3)) * 1000, np.zeros((500, 2))])
     weights, _ = random_layer(0, 30, 5)
@@ -108,7 +108,7 @@ def many_rows():
 
 
 @pytest.mark.parametrize("machine", [ELMRegressor, FSELMRegressor])
-def test_screening_finds_a_layer_as_good_as_the_best(many_rows, machine):
+def test_screening_finds_a_layer_close_to_the_best(many_rows, machine):
     model = machine(n_hidden=40, n_draws=60, random_state=0)
     screened, exhaustive = model.fit(*many_rows), None
     best = screened.training_error_
@@ -120,19 +120,19 @@ def test_screening_finds_a_layer_as_good_as_the_best(many_rows, machine):
     np.testing.assert_array_equal(screened.training_errors_[finished], exhaustive.training_errors_[finished])
 
 
-def test_few_draws_or_few_rows_are_all_trained(many_rows):
+def test_few_draws_or_samples_are_not_screened(many_rows):
     X, y = many_rows
     assert np.isfinite(ELMRegressor(n_hidden=5, n_draws=8).fit(X, y).training_errors_).all()
     assert np.isfinite(ELMRegressor(n_hidden=5, n_draws=12).fit(X[:2500], y[:2500]).training_errors_).all()
 
 
-def test_the_training_error_is_that_of_the_predictions(many_rows):
+def test_training_error_is_the_error_of_predictions(many_rows):
     model = FSELMRegressor(n_hidden=40, random_state=0).fit(*many_rows)
     error = np.sqrt(np.mean((model.predict(many_rows[0]) - many_rows[1]) ** 2))
     assert model.training_error_ == pytest.approx(error, rel=1e-9)
 
 
-def test_a_random_layer_is_held_once_and_no_longer_than_needed():
+def test_shared_layer_exists_once_and_is_released():
     first, again = shared_layer(7, 5, 3), shared_layer(7, 5, 3)
     assert first is again
     weights, bias = random_layer(7, 5, 3)

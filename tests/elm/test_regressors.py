@@ -1,4 +1,4 @@
-"""Eqs. (4)-(16): the two machines against their equations written out, and scikit-learn's own checks."""
+"""The regressors against Eqs. (4)-(16), and scikit-learn's estimator checks."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from occupair.progress import progress_to
 
 
 def problem(n=200, seed=0):
-    """Columns of very different size: two of thousands, three of ones."""
+    """Return samples with columns of very different size: two in the thousands, three from 0 to 1."""
     rng = np.random.default_rng(seed)
     X = np.hstack([rng.uniform(400, 2000, (n, 2)), rng.uniform(0, 1, (n, 3))])
     return X, X[:, 0] / 100 + 3 * X[:, 2] + rng.normal(0, 0.1, n)
@@ -27,14 +27,14 @@ def sigmoid(z):
 
 
 def dense_read_out(H, y, ridge):
-    """Eq. (15) as a stacked least squares problem, which never forms H'H."""
+    """Solve Eq. (15) as a stacked least-squares problem, without forming H'H."""
     stacked = np.vstack([H, np.sqrt(ridge) * np.eye(H.shape[1])])
     return np.linalg.lstsq(stacked, np.r_[y, np.zeros(H.shape[1])], rcond=None)[0]
 
 
 @pytest.mark.parametrize("machine", ["ELMRegressor", "FSELMRegressor"])
-def test_scikit_learn_finds_nothing_wrong(machine):
-    """In a process of its own: scikit-learn leaves out a check unless this is set before scipy is loaded."""
+def test_scikit_learn_estimator_checks_pass(machine):
+    """In a subprocess: scikit-learn skips a check unless SCIPY_ARRAY_API is set before scipy loads."""
     code = (
         "import occupair as oc; from sklearn.utils.estimator_checks import check_estimator\n"
         f"for row in check_estimator(oc.{machine}(n_hidden=30), on_fail=None): print(row['status'])"
@@ -46,7 +46,7 @@ def test_scikit_learn_finds_nothing_wrong(machine):
     assert len(done.stdout.split()) > 40
 
 
-def test_elm_is_equation_4():
+def test_elm_matches_equation_4():
     X, y = problem()
     X = (X - X.mean(0)) / X.std(0)
     model = oc.ELMRegressor(n_hidden=20, ridge=0.01, random_state=3).fit(X, y)
@@ -58,7 +58,7 @@ def test_elm_is_equation_4():
     assert model.training_error_ == pytest.approx(np.sqrt(np.mean((y - H @ model.coef_) ** 2)), rel=1e-10)
 
 
-def test_fselm_is_equations_9_to_16():
+def test_fselm_matches_equations_9_to_16():
     X, y = problem()
     groups, z_max = [2, 1, 2], [1.0, 2.0, 0.1]
     model = oc.FSELMRegressor(groups=groups, z_max=z_max, n_hidden=25, ridge=0.001, random_state=5).fit(X, y)
@@ -76,14 +76,14 @@ def test_fselm_is_equations_9_to_16():
     np.testing.assert_allclose(model.predict(X), H @ dense_read_out(H, y, 0.001), rtol=1e-8)
 
 
-def test_every_group_reaches_its_z_max_and_no_more():
+def test_largest_input_of_every_group_is_its_z_max():
     X, y = problem()
     model = oc.FSELMRegressor(groups=[2, 3], z_max=[1.0, 0.1], n_hidden=40, random_state=0).fit(X, y)
     parts = [X[:, :2] @ model.input_weights_[:, :2].T, X[:, 2:] @ model.input_weights_[:, 2:].T]
     assert [np.abs(part).max() for part in parts] == pytest.approx([1.0, 0.1], rel=1e-12)
 
 
-def test_one_group_at_five_is_equation_11():
+def test_one_group_with_z_max_5_matches_equation_11():
     X, y = problem()
     model = oc.FSELMRegressor(z_max=5.0, n_hidden=40, random_state=0).fit(X, y)
     assert model.scale_ == pytest.approx([5 / np.abs(X @ model.random_weights_.T).max()], rel=1e-12)
@@ -100,7 +100,7 @@ def test_random_layer_has_the_ranges_of_the_paper():
     assert 0.099 < bias.max() <= 0.1
 
 
-def test_the_best_draw_is_kept():
+def test_best_draw_is_kept():
     X, y = problem()
     model = oc.FSELMRegressor(groups=[2, 3], n_hidden=15, n_draws=12, random_state=0).fit(X, y)
     assert model.training_errors_.shape == (12,)
@@ -108,7 +108,7 @@ def test_the_best_draw_is_kept():
     assert model.training_errors_.max() > model.training_errors_.min()
 
 
-def test_more_draws_begin_with_the_same_ones():
+def test_first_draws_do_not_depend_on_n_draws():
     X, y = problem()
     few = oc.ELMRegressor(n_hidden=10, n_draws=3, random_state=0).fit(X, y)
     many = oc.ELMRegressor(n_hidden=10, n_draws=9, random_state=0).fit(X, y)
@@ -116,7 +116,7 @@ def test_more_draws_begin_with_the_same_ones():
     assert many.training_error_ <= few.training_error_
 
 
-def test_more_rows_than_a_block_change_nothing():
+def test_blocks_do_not_change_the_solution():
     X, y = problem(n=10_000)
     model = oc.FSELMRegressor(groups=[2, 3], n_hidden=12, random_state=0).fit(X, y)
     H = sigmoid(model.hidden_input(X))
@@ -124,7 +124,7 @@ def test_more_rows_than_a_block_change_nothing():
     np.testing.assert_allclose(H @ dense_read_out(H, y, 1e-3), model.predict(X), rtol=1e-8)
 
 
-def test_a_column_of_zeros_has_no_influence_and_no_division_by_zero():
+def test_zero_column_has_no_influence():
     X, y = problem()
     X[:, 4] = 0.0
     model = oc.FSELMRegressor(groups=[4, 1], n_hidden=10, random_state=0).fit(X, y)
@@ -132,7 +132,7 @@ def test_a_column_of_zeros_has_no_influence_and_no_division_by_zero():
     assert np.isfinite(model.predict(X)).all()
 
 
-def test_z_max_of_zero_shuts_a_group_out():
+def test_z_max_of_zero_disables_a_group():
     X, y = problem()
     model = oc.FSELMRegressor(groups=[2, 3], z_max=[1.0, 0.0], n_hidden=10, random_state=0).fit(X, y)
     changed = X.copy()
@@ -140,7 +140,7 @@ def test_z_max_of_zero_shuts_a_group_out():
     np.testing.assert_array_equal(model.predict(X), model.predict(changed))
 
 
-def test_scaling_helps_where_columns_differ_in_size():
+def test_scaling_helps_with_columns_of_different_size():
     X, y = problem(n=1000)
     fresh, truth = problem(n=1000, seed=1)
     plain = oc.ELMRegressor(n_hidden=100, random_state=0).fit(X, y)
@@ -148,13 +148,13 @@ def test_scaling_helps_where_columns_differ_in_size():
     assert scaled.score(fresh, truth) > 0.99 > plain.score(fresh, truth)
 
 
-def test_works_in_pipelines_and_searches():
+def test_regressor_works_in_pipeline_and_grid_search():
     X, y = problem()
     search = GridSearchCV(oc.FSELMRegressor(n_hidden=10, random_state=0), {"z_max": [0.5, 2.0]}, cv=2)
     assert make_pipeline(StandardScaler(), search).fit(X, y).predict(X).shape == y.shape
 
 
-def test_a_rebuilt_model_predicts_the_same():
+def test_rebuilt_model_predicts_the_same():
     X, y = problem()
     model = oc.FSELMRegressor(groups=[2, 3], n_hidden=10, random_state=0).fit(X, y)
     twin = oc.FSELMRegressor(groups=[2, 3], n_hidden=10)
@@ -162,14 +162,14 @@ def test_a_rebuilt_model_predicts_the_same():
     np.testing.assert_array_equal(twin.predict(X), model.predict(X))
 
 
-def test_progress_is_told_draw_by_draw():
-    heard = []
-    with progress_to(lambda what, done, total: heard.append((what, done, total))):
+def test_progress_is_reported_per_draw():
+    calls = []
+    with progress_to(lambda what, done, total: calls.append((what, done, total))):
         oc.ELMRegressor(n_hidden=5, n_draws=3, random_state=0).fit(*problem())
-    assert heard == [("training", done, 3) for done in range(4)]
+    assert calls == [("training", done, 3) for done in range(4)]
 
 
-def test_verbose_shows_a_bar(capsys):
+def test_verbose_shows_a_progress_bar(capsys):
     oc.ELMRegressor(n_hidden=5, n_draws=3, random_state=0, verbose=True).fit(*problem())
     assert "training" in capsys.readouterr().err
 
@@ -181,30 +181,32 @@ def test_verbose_shows_a_bar(capsys):
         (oc.ELMRegressor(n_draws=1.5), r"n_draws must be an integer, 1 or more, got 1\.5"),
         (oc.ELMRegressor(ridge=0), "ridge must be a finite number above 0, got 0"),
         (oc.ELMRegressor(ridge=float("nan")), "ridge must be a finite number above 0, got nan"),
-        (oc.FSELMRegressor(groups=[2, 2]), r"groups must add up to the 5 columns of X, got \[2, 2\]"),
-        (oc.FSELMRegressor(groups=[5, 0]), r"groups must add up to the 5 columns of X, got \[5, 0\]"),
-        (oc.FSELMRegressor(groups=[]), r"groups must add up to the 5 columns of X, got \[\]"),
+        (oc.FSELMRegressor(groups=[2, 2]), r"groups must sum to the 5 columns of X, got \[2, 2\]"),
+        (oc.FSELMRegressor(groups=[5, 0]), r"groups must sum to the 5 columns of X, got \[5, 0\]"),
+        (oc.FSELMRegressor(groups=[]), r"groups must sum to the 5 columns of X, got \[\]"),
         (
             oc.FSELMRegressor(groups=[2, 3], z_max=[1, 1, 1]),
-            r"z_max must be one number or one for each of 2 groups, got \[1, 1, 1\]",
+            r"z_max must be one number or one per group \(2\), got \[1, 1, 1\]",
         ),
         (oc.FSELMRegressor(z_max=-1), "z_max must be finite and 0 or more, got -1"),
         (oc.FSELMRegressor(z_max=np.inf), "z_max must be finite and 0 or more, got inf"),
     ],
 )
-def test_bad_parameters(machine, message):
+def test_invalid_parameters_are_rejected(machine, message):
     with pytest.raises(oc.InputError, match=message):
         machine.fit(*problem())
 
 
-def test_a_ridge_too_small_to_solve_is_said():
-    X = np.ones((5, 2))  # all rows alike: H'H has rank one
-    with pytest.raises(oc.InputError, match=r"ridge=1e-30 is too small for these data, raise it"):
+def test_ridge_too_small_to_solve_is_rejected():
+    X = np.ones((5, 2))  # identical samples: H'H has rank one
+    with pytest.raises(
+        oc.InputError, match="ridge must be large enough to solve for the read-out, got 1e-30: increase it"
+    ):
         oc.ELMRegressor(n_hidden=50, ridge=1e-30, random_state=0).fit(X, np.arange(5.0))
 
 
-def test_influences_beyond_the_linear_range_are_warned_of():
+def test_z_max_above_linear_range_warns():
     with pytest.warns(
-        UserWarning, match=r"z_max adds up to 6, above 5: some neurons may saturate, Eq. \(13\)"
+        UserWarning, match=r"the sum of z_max is 6, above 5: some neurons may saturate, Eq. \(13\)"
     ):
         oc.FSELMRegressor(groups=[2, 3], z_max=3.0, n_hidden=5, random_state=0).fit(*problem())

@@ -1,4 +1,4 @@
-"""The layers of Eqs. (3), (7) and (8), the last one as the block matrix it is."""
+"""Features by Eqs. (3), (7) and (8), the last one as a block matrix."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def feature_matrix(horizon, stride):
 
 
 @pytest.mark.parametrize(("horizon", "stride"), [(1, 1), (2, 1), (6, 2), (30, 10), (30, 30), (7, 3)])
-def test_feature_layer_is_w1_times_the_input(horizon, stride):
+def test_feature_layer_matches_equation_8(horizon, stride):
     co2, occupancy, ventilation = readings(horizon + 25)
     x = np.array(
         [
@@ -43,7 +43,7 @@ def test_feature_layer_is_w1_times_the_input(horizon, stride):
     np.testing.assert_allclose(y, x @ feature_matrix(horizon, stride).T, atol=1e-12)
 
 
-def test_input_layer_is_equation_3():
+def test_input_layer_matches_equation_3():
     co2, occupancy, ventilation = readings(9)
     layer = input_layer(co2, occupancy, ventilation, horizon=4)
     assert [group.shape for group in layer.values()] == [(5, 5), (5, 4), (5, 5)]  # n = 3l + 2
@@ -52,7 +52,7 @@ def test_input_layer_is_equation_3():
     np.testing.assert_array_equal(layer["v"][2], ventilation[2:7])
 
 
-def test_the_present_occupancy_is_not_among_the_features():
+def test_features_do_not_contain_present_occupancy():
     co2, occupancy, ventilation = readings(40)
     before = oc.feature_layer(co2, occupancy, ventilation)
     occupancy[-1] += 1000
@@ -61,16 +61,16 @@ def test_the_present_occupancy_is_not_among_the_features():
 
 
 @pytest.mark.parametrize("n", [0, 1, 30])
-def test_too_short_a_series_has_no_rows(n):
+def test_short_series_has_no_rows(n):
     layer = oc.feature_layer(*readings(n))
     assert [group.shape for group in layer.values()] == [(0, 31), (0, 21), (0, 30), (0, 30), (0, 31)]
 
 
-def test_a_series_of_one_window_has_one_row():
+def test_series_of_one_window_has_one_row():
     assert {group.shape[0] for group in oc.feature_layer(*readings(31)).values()} == {1}
 
 
-def test_layers_know_their_sizes():
+def test_layer_sizes():
     assert Layer("fs-elm", 30, 10).sizes() == {"P": 31, "I": 21, "D": 30, "o": 30, "v": 31}
     assert Layer("elm", 30, 10).sizes() == {"c": 31, "o": 30, "v": 31}
 
@@ -84,12 +84,12 @@ def test_layers_know_their_sizes():
         ({"stride": 31}, "stride must be at most the horizon of 30 readings, got 31"),
     ],
 )
-def test_bad_lags(arguments, message):
+def test_invalid_lags_are_rejected(arguments, message):
     with pytest.raises(oc.InputError, match=message):
         oc.feature_layer(*readings(50), **arguments)
 
 
 @pytest.mark.parametrize("occupancy", [np.zeros(4), np.zeros((5, 1))])
-def test_series_of_different_shape(occupancy):
-    with pytest.raises(oc.InputError, match="must be one-dimensional and equally long, got"):
+def test_series_of_different_shape_are_rejected(occupancy):
+    with pytest.raises(oc.InputError, match="must be one-dimensional and of equal length, got"):
         oc.feature_layer(np.zeros(5), occupancy, np.zeros(5), horizon=2, stride=1)

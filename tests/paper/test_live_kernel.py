@@ -1,4 +1,4 @@
-"""The fast live estimator against Eq. (26) written out, on the worst readings we can think of."""
+"""The optimised live estimator against the reference implementation of Eq. (26), on adverse readings."""
 
 import importlib.util
 import subprocess
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from dense import Written
+from dense import PaperReference
 from occupair.paper import live_kernel, revised_day
 from occupair.paper.live_day import LiveDay
 from occupair.paper.stability import error_growth
@@ -20,7 +20,7 @@ TOLERANCES = (0.0, 1e-6, 1e-3)
 
 
 def hard_readings(n=170, seed=0):
-    """Noise, a long constant stretch, spikes up and down, steps, and far above and below what was trained."""
+    """Return noise, a constant stretch, spikes, steps, and values far outside the training range."""
     draw = np.random.default_rng(seed)
     co2 = 550.0 + np.cumsum(draw.normal(0, 6, n))
     co2[30:60] = co2[29]
@@ -37,12 +37,12 @@ def model_of(readings, **changes):
     return oc.OccupancyEstimator.paper(**settings).fit(readings)
 
 
-def worst_errors(network, run_again, co2, ventilation, tolerances=TOLERANCES):
-    """Largest error of any minute after any reading, for each tolerance [people]."""
+def worst_errors(network, rerun, co2, ventilation, tolerances=TOLERANCES):
+    """Return the largest error of any estimate after any reading, for each tolerance [people]."""
     days = [LiveDay(network, tolerance=tolerance) for tolerance in tolerances]
     worst = np.zeros(len(days))
     for k in range(co2.size):
-        expected = run_again(smooth(co2[: k + 1], smoothing=network.smoothing), ventilation[: k + 1])
+        expected = rerun(smooth(co2[: k + 1], smoothing=network.smoothing), ventilation[: k + 1])
         for i, day in enumerate(days):
             day.append(co2[k], ventilation[k])
             worst[i] = max(worst[i], np.abs(day.people - expected).max())
@@ -50,7 +50,7 @@ def worst_errors(network, run_again, co2, ventilation, tolerances=TOLERANCES):
 
 
 def run_of(network):
-    """``Network.run`` from midnight on, which other tests hold to the equations."""
+    """Return ``Network.run`` from midnight on, which other tests compare with the equations."""
 
     def run(co2, ventilation):
         people = np.zeros(co2.size)
@@ -63,18 +63,18 @@ def run_of(network):
 
 @pytest.mark.parametrize("horizon", [3, 30])
 @pytest.mark.parametrize("smoothing", [0, 10, 50, 500])
-def test_no_reading_takes_an_estimate_further_than_the_tolerance(office, horizon, smoothing):
+def test_estimates_stay_within_tolerance_of_equation_26(office, horizon, smoothing):
     model = model_of(office.iloc[:2880], horizon=horizon, stride=3, smoothing=smoothing, n_hidden=25)
     model.most_people_ = 12.0
     co2, ventilation = hard_readings()
-    errors = worst_errors(model.network(), Written(model).free_run, co2, ventilation)
+    errors = worst_errors(model.network(), PaperReference(model).free_run, co2, ventilation)
     assert (errors <= [1e-9, 1e-6, 1e-3]).all(), errors
-    people = Written(model).free_run(smooth(co2, smoothing=smoothing), ventilation)
-    assert {0, 12} < set(people[horizon:])  # both clamps were met
+    people = PaperReference(model).free_run(smooth(co2, smoothing=smoothing), ventilation)
+    assert {0, 12} < set(people[horizon:])  # both clamps are active
 
 
 @pytest.mark.parametrize("louder", [1.03, 1.3, 3.0])
-def test_nor_where_the_feedback_makes_errors_grow(slow_office, last_day, louder):
+def test_unstable_feedback_stays_within_tolerance(slow_office, last_day, louder):
     model = model_of(slow_office.iloc[:864])
     model.regressor_.coef_ = louder * model.regressor_.coef_
     network, run = model.network(), run_of(model.network())
@@ -93,7 +93,7 @@ def test_nor_where_the_feedback_makes_errors_grow(slow_office, last_day, louder)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_nor_with_the_thousand_neurons_of_the_paper(office, seed):
+def test_1000_neurons_stay_within_tolerance(office, seed):
     model = model_of(office.iloc[: 2 * 1440], n_hidden=1000, random_state=seed)
     day = office.iloc[3 * 1440 + 480 : 3 * 1440 + 700]
     co2, ventilation = day["co2"].to_numpy().copy(), day["ventilation"].to_numpy()
@@ -102,18 +102,18 @@ def test_nor_with_the_thousand_neurons_of_the_paper(office, seed):
     assert (errors <= [1e-9, 1e-6, 1e-3]).all(), errors
 
 
-def test_nor_over_gaps(estimator, last_day):
+def test_gaps_stay_within_tolerance(estimator, last_day):
     holed = last_day.drop(last_day.index[[*range(60, 63), *range(150, 170)]])
     parts = np.split(np.arange(len(holed)), [60, 147])
     co2, ventilation = holed["co2"].to_numpy(), holed["ventilation"].to_numpy()
-    written = [Written(estimator).live(co2[part], ventilation[part]) for part in parts]
+    expected = [PaperReference(estimator).live(co2[part], ventilation[part]) for part in parts]
     for tolerance in TOLERANCES:
         room = estimator.live(tolerance=tolerance)
         live = [room.update(*row).people for row in zip(holed.index, co2, ventilation, strict=True)]
-        assert np.abs(live - np.concatenate(written)).max() <= max(tolerance, 1e-8)
+        assert np.abs(live - np.concatenate(expected)).max() <= max(tolerance, 1e-8)
 
 
-def test_a_coarse_tolerance_is_made_use_of(estimator, last_day):
+def test_larger_tolerance_needs_fewer_full_evaluations(estimator, last_day):
     work = []
     for tolerance in TOLERANCES:
         day = revised_day.RevisedDay(estimator.network(), tolerance=tolerance)
@@ -124,7 +124,7 @@ def test_a_coarse_tolerance_is_made_use_of(estimator, last_day):
     assert work[0] > 3 * work[1] > 3 * work[2]
 
 
-def test_a_reading_costs_the_same_all_day(office):
+def test_cost_does_not_depend_on_time_of_day(office):
     model = model_of(office.iloc[:1440], n_hidden=10)
     draw = np.random.default_rng(0)
     day = revised_day.RevisedDay(model.network(), tolerance=1e-6)
@@ -138,7 +138,7 @@ def test_a_reading_costs_the_same_all_day(office):
 
 
 @pytest.mark.parametrize("smoothing", [0, 2, 50, 5000])
-def test_smooths_as_the_smoother_does_to_the_last_bit(estimator, smoothing):
+def test_smoothing_matches_local_smoother_bitwise(estimator, smoothing):
     network = replace(estimator.network(), smoothing=float(smoothing))
     day, smoother = revised_day.RevisedDay(network, tolerance=1e-6), LocalSmoother(smoothing)
     for co2, ventilation in zip(*hard_readings(), strict=True):
@@ -148,18 +148,18 @@ def test_smooths_as_the_smoother_does_to_the_last_bit(estimator, smoothing):
 
 
 def without_numba(module, monkeypatch, **replaced):
-    """A second copy of a module, imported where numba is not installed and some modules are replaced."""
-    spec = importlib.util.spec_from_file_location(f"plain_{module.__name__}", module.__file__)
-    plain = importlib.util.module_from_spec(spec)
+    """Return a second copy of a module, imported without numba and with some modules replaced."""
+    spec = importlib.util.spec_from_file_location(f"numpy_{module.__name__}", module.__file__)
+    copy = importlib.util.module_from_spec(spec)
     with monkeypatch.context() as patch:
         for name, other in {"numba": None, **replaced}.items():
             patch.setitem(sys.modules, name, other)
-        spec.loader.exec_module(plain)
-    return plain
+        spec.loader.exec_module(copy)
+    return copy
 
 
 @pytest.fixture
-def plain_kernel(monkeypatch):
+def numpy_kernel(monkeypatch):
     """The kernel without numba."""
     kernel = without_numba(live_kernel, monkeypatch)
     assert kernel.njit is None
@@ -167,17 +167,17 @@ def plain_kernel(monkeypatch):
 
 
 @pytest.fixture
-def plain_day(plain_kernel, monkeypatch):
+def numpy_day(numpy_kernel, monkeypatch):
     """The day that runs on the kernel without numba."""
-    return without_numba(revised_day, monkeypatch, **{live_kernel.__name__: plain_kernel}).RevisedDay
+    return without_numba(revised_day, monkeypatch, **{live_kernel.__name__: numpy_kernel}).RevisedDay
 
 
-def test_compiled_and_plain_steps_are_the_same(plain_kernel):
+def test_compiled_and_numpy_loops_agree(numpy_kernel):
     draw = np.random.default_rng(0)
     rows, factors = draw.normal(size=(17, 43)), draw.normal(size=17)
     hidden, coef, move = draw.uniform(0, 1, 43), draw.normal(size=43), draw.uniform(-0.1, 0.1, 43)
     results = []
-    for kernel in (live_kernel, plain_kernel):
+    for kernel in (live_kernel, numpy_kernel):
         combined, moved, shifted, terms, projected = (
             coef.copy(),
             coef.copy(),
@@ -194,54 +194,54 @@ def test_compiled_and_plain_steps_are_the_same(plain_kernel):
         followed = kernel.follow_past(rows[:, 0], factors, 0.7, *rows[:, 1:5].T.copy())
         assert largest >= np.abs(moved).max()
         results.append([combined, moved, largest, shifted, slopes, bends, terms, square, followed, projected])
-    for compiled, plain in zip(*results, strict=True):
+    for compiled, in_numpy in zip(*results, strict=True):
         np.testing.assert_allclose(
-            compiled, plain, rtol=2e-6, atol=2e-6 if compiled is results[0][-1] else 1e-12
+            compiled, in_numpy, rtol=2e-6, atol=2e-6 if compiled is results[0][-1] else 1e-12
         )
 
 
-def test_a_move_of_the_neurons_is_the_sigmoid(plain_kernel):
+def test_shifted_neurons_match_the_sigmoid(numpy_kernel):
     z, move = np.linspace(-30, 30, 61), np.resize([-0.1, 0.003, 0.1], 61)
-    for kernel in (live_kernel, plain_kernel):
+    for kernel in (live_kernel, numpy_kernel):
         hidden = 1 / (1 + np.exp(-z))
         kernel.shift_hidden(hidden, move)
         np.testing.assert_allclose(hidden, 1 / (1 + np.exp(-z - move)), rtol=1e-14)
 
 
-def test_the_series_is_that_of_the_network(plain_kernel):
-    """Differences of beta'h along a line give its derivatives."""
+def test_series_matches_numerical_derivatives(numpy_kernel):
+    """Finite differences of beta'h along a line give the coefficients."""
     draw = np.random.default_rng(0)
     z, coef, move = draw.normal(size=(3, 50))
     step, places = 1e-2, np.arange(-3, 4)
     values = [coef @ (1 / (1 + np.exp(-z - place * step * move))) for place in places]
     expected = np.polynomial.Polynomial.fit(places * step, values, 6).convert().coef[:5]
     hidden, terms, room = 1 / (1 + np.exp(-z)), np.zeros(5), np.zeros((2, 50), np.float32)
-    for kernel in (live_kernel, plain_kernel):
+    for kernel in (live_kernel, numpy_kernel):
         kernel.expand_series(hidden, coef, move, *room, terms)
         np.testing.assert_allclose(terms, expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-3])
-def test_compiled_and_plain_days_are_the_same(estimator, plain_day, tolerance):
-    days = [make(estimator.network(), tolerance=tolerance) for make in (revised_day.RevisedDay, plain_day)]
+def test_compiled_and_numpy_days_agree(estimator, numpy_day, tolerance):
+    days = [make(estimator.network(), tolerance=tolerance) for make in (revised_day.RevisedDay, numpy_day)]
     for co2, ventilation in zip(*hard_readings(), strict=True):
         for day in days:
             day.append(co2, ventilation)
         np.testing.assert_allclose(days[0].people, days[1].people, rtol=0, atol=0.05 * tolerance)
 
 
-def test_works_where_numba_is_not_installed(estimator, last_day, monkeypatch):
+def test_estimates_without_numba(estimator, last_day, monkeypatch):
     day = last_day.iloc[90:150]
     compiled = estimator.estimate(day)
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in ("live_kernel", "revised_day"):
         monkeypatch.delitem(sys.modules, f"occupair.paper.{name}")
-    plain = estimator.estimate(day)
+    without = estimator.estimate(day)
     assert sys.modules["occupair.paper.live_kernel"].njit is None
-    pd.testing.assert_series_equal(plain, compiled, rtol=0, atol=1e-7)
+    pd.testing.assert_series_equal(without, compiled, rtol=0, atol=1e-7)
 
 
-def test_compiles_without_a_place_to_keep_it(monkeypatch):
+def test_compilation_without_cache_directory(monkeypatch):
     def njit(cache=False, **options):
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
@@ -252,13 +252,13 @@ def test_compiles_without_a_place_to_keep_it(monkeypatch):
     assert live_kernel._compiled(len) == (len, options)
 
 
-def test_no_reading_waits_for_the_compiler(estimator, last_day):
+def test_warm_up_compiles_every_signature(estimator, last_day):
     revised_day.warm_up()
     if live_kernel.njit is None:
         pytest.skip("nothing to compile")
     before = list(live_kernel.revise.signatures)
     coef = estimator.network().coef.copy()
-    coef.flags.writeable = False  # what a model file may give
+    coef.flags.writeable = False  # as read from a model file
     for tolerance in (0, 1, 1e-6):
         day = LiveDay(replace(estimator.network(), coef=coef), tolerance=tolerance)
         for co2, ventilation in zip(last_day["co2"], last_day["ventilation"], strict=True):
@@ -266,40 +266,40 @@ def test_no_reading_waits_for_the_compiler(estimator, last_day):
     assert live_kernel.revise.signatures == before
 
 
-def test_importing_the_package_does_not_import_numba():
+def test_import_does_not_load_numba():
     code = "import sys, occupair; print('numba' in sys.modules, 'occupair.paper.live_kernel' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 
 
 @pytest.mark.parametrize("tolerance", [-1e-6, float("nan"), float("inf"), "small", None])
-def test_a_tolerance_is_a_number_of_people(estimator, tolerance):
+def test_invalid_tolerance_is_rejected(estimator, tolerance):
     with pytest.raises(oc.InputError, match="tolerance must be a number of people, 0 or more, got"):
         estimator.live(tolerance=tolerance)
 
 
-def test_what_is_no_reading_changes_nothing(estimator):
+def test_invalid_reading_does_not_change_the_day(estimator):
     day = LiveDay(estimator.network())
     with pytest.raises(oc.InputError, match="co2 must be a finite number of ppm, got nan"):
         day.append(float("nan"), 0.0)
     assert len(day) == 0
 
 
-def test_lean_rooms_share_their_random_layer_and_say_the_same(office):
+def test_lean_rooms_share_memory_and_estimate_the_same(office):
     model, other = (model_of(office.iloc[k * 1440 : (k + 1) * 1440], n_hidden=30) for k in (0, 1))
     networks = [one.network(lean=True) for one in (model, other)]
     weights = [network.live_weights for network in networks]
     for name in ("co2", "ventilation", "feedback", "single", "bias"):
         assert getattr(weights[0], name) is getattr(weights[1], name)
     day = office.iloc[3 * 1440 + 480 : 3 * 1440 + 700]
-    said = []
+    people = []
     for lean in (False, True):
         room = model.live(lean=lean)
-        said.append(
+        people.append(
             [
                 room.update(t, c, v).people
                 for t, c, v in zip(day.index, day["co2"], day["ventilation"], strict=True)
             ]
         )
-    np.testing.assert_allclose(said[1], said[0], rtol=0, atol=1e-9)
-    assert max(said[0]) > 0
+    np.testing.assert_allclose(people[1], people[0], rtol=0, atol=1e-9)
+    assert max(people[0]) > 0

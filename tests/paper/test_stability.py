@@ -1,9 +1,9 @@
-"""The growth of errors against recursions whose roots are known, and against the run itself."""
+"""Error growth against recursions with known roots and against a disturbed run."""
 
 import numpy as np
 import pytest
 
-from dense import Written
+from dense import PaperReference
 from occupair.elm.hidden_layer import RandomLayer
 from occupair.paper.features import Layer
 from occupair.paper.network import Network
@@ -11,7 +11,7 @@ from occupair.paper.stability import error_growth
 
 
 def linear_network(gains, most=1e9):
-    """A network that is as good as linear: tiny inputs, where the sigmoid's slope is 1/4."""
+    """Return a nearly linear network: tiny inputs, where the slope of the sigmoid is 1/4."""
     gains = np.asarray(gains, dtype=float)
     tiny, zeros = 1e-6, np.zeros(gains.size + 1)
     return Network(
@@ -33,25 +33,25 @@ def linear_network(gains, most=1e9):
         ([-0.81, 0.0], 0.9),  # x^2 = -0.81 has the roots +-0.9i
     ],
 )
-def test_roots_known_by_hand(gains, growth):
+def test_error_growth_of_known_recursions(gains, growth):
     window = np.zeros(len(gains) + 1)
     people = np.full(len(gains), 3.0)
     assert error_growth(linear_network(gains), window, window, people) == pytest.approx(growth, abs=1e-6)
 
 
-def test_a_small_error_of_a_real_run_grows_by_that_factor(estimator, last_day):
-    """Hold the inputs, disturb the past, and watch the difference of two runs over some readings."""
-    network, written = estimator.network(), Written(estimator)
+def test_error_growth_matches_a_disturbed_run(estimator, last_day):
+    """With constant inputs, the difference between a run and a disturbed run grows by the factor."""
+    network, reference = estimator.network(), PaperReference(estimator)
     co2, ventilation = np.full(300, 700.0), np.ones(300)
     settled = np.full(300, 5.0)
     for k in range(6, 300):
-        settled[k] = written.f(co2, settled, ventilation, k)
+        settled[k] = reference.f(co2, settled, ventilation, k)
     growth = error_growth(network, co2[:7], ventilation[:7], settled[-6:])
     undisturbed, disturbed = np.resize(settled[-6:], 40), np.resize(settled[-6:], 40)
     disturbed[:6] += 1e-5
     for k in range(6, 40):
-        undisturbed[k] = written.f(co2, undisturbed, ventilation, k)
-        disturbed[k] = written.f(co2, disturbed, ventilation, k)
+        undisturbed[k] = reference.f(co2, undisturbed, ventilation, k)
+        disturbed[k] = reference.f(co2, disturbed, ventilation, k)
     error = np.abs(disturbed - undisturbed)
     assert 0 < settled[-1] < estimator.most_people_
     assert (error[39] / error[19]) ** (1 / 20) == pytest.approx(growth, rel=0.02)

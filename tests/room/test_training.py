@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import occupair as oc
-from dense import WrittenRoom
+from dense import RoomReference
 from occupair.metrics import rmse
 from occupair.room import training as room_training
 from occupair.room.dataframes import episodes_by_date
@@ -47,7 +47,7 @@ def test_estimates_are_what_is_written_out(trained_room, last_day, lag):
         last = max(one for one in (0, 2, 4) if one <= wait and k + one < 288)
         refinement = next(one for one in trained_room.room_.refinements if one.lag == last)
         known = slice(0, k + last + 1)
-        written = WrittenRoom(trained_room, co2[known], flow[known], last_day.index[known])
+        written = RoomReference(trained_room, co2[known], flow[known], last_day.index[known])
         assert people.iloc[k] == pytest.approx(written.people(refinement), abs=1e-9), k
     assert people.max() > 5
 
@@ -58,7 +58,7 @@ def test_estimates_at_one_minute_are_what_is_written_out(office):
     people = model.estimate(part)
     for k in (0, 5, 30, 119):
         columns = (part[name].to_numpy()[: k + 1] for name in ("co2", "ventilation"))
-        written = WrittenRoom(model, *columns, part.index[: k + 1])
+        written = RoomReference(model, *columns, part.index[: k + 1])
         assert people.iloc[k] == pytest.approx(written.people(model.room_.refinements[0]), abs=1e-9)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from dense import WrittenRoom, linked_columns
+from dense import RoomReference, linked_columns
 from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
@@ -33,7 +33,7 @@ def mornings():
     return office[(office.index.hour >= 8) & (office.index.hour < 13)]
 
 
-class Written:
+class PaperReference:
     """What a model should have learned from some rows for one lag, by plain least squares with more rows."""
 
     def __init__(self, model, readings, one):
@@ -44,7 +44,7 @@ class Written:
             for k in range(len(day)):
                 then = day.iloc[max(k - one.lag, 0)]
                 if then["occupancy_weight"] > 0 and not np.isnan(then["occupancy"]):
-                    self.rooms.append(WrittenRoom(model, co2[: k + 1], flow[: k + 1], day.index[: k + 1]))
+                    self.rooms.append(RoomReference(model, co2[: k + 1], flow[: k + 1], day.index[: k + 1]))
                     self.people.append(then["occupancy"])
                     self.weight.append(then["occupancy_weight"])
                     self.day.append(date)
@@ -77,7 +77,7 @@ def test_half_of_the_rows_are_a_fit_written_out_on_those_rows(mornings, monkeypa
     model = small(n_hidden=6, ridge=0.5).fit(readings)
     assert model.room_.most_people == readings["occupancy"][weight > 0].max()
     for one in model.room_.refinements:
-        written = Written(model, readings, one)
+        written = PaperReference(model, readings, one)
         assert 50 < len(written.rooms) < 70
         found = [written.choice(choice) for choice in one.balance.choices]
         for choice, (coef, _) in zip(one.balance.choices, found, strict=True):

@@ -1,4 +1,4 @@
-"""Many rooms with the paper's estimator at once give what each gives alone."""
+"""A batch of rooms with the paper's estimator against single rooms."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def trained(offices, **changes):
 @pytest.mark.parametrize(
     "changes", [{}, {"smoothing": 0}, {"smoothing": 500}, {"layer": "elm", "smoothing": 0}, {"horizon": 60}]
 )
-def test_is_every_room_alone_over_a_day_and_the_next(offices, changes):
+def test_batch_matches_single_rooms_over_two_days(offices, changes):
     estimators = trained(offices, **changes)
     days = [office.iloc[-288 - 60 :] for office in offices]
     rooms = ManyPaperRooms(estimators)
@@ -45,7 +45,7 @@ def test_is_every_room_alone_over_a_day_and_the_next(offices, changes):
     assert np.max(together) > 3
 
 
-def test_some_rooms_at_a_time_with_gaps(offices, monkeypatch):
+def test_subsets_of_rooms_with_gaps(offices, monkeypatch):
     monkeypatch.setattr("tools.speed.many_paper_rooms._AT_ONCE", 2)
     estimators = trained(offices)
     day, rng = offices[0].iloc[-288:], np.random.default_rng(0)
@@ -64,7 +64,7 @@ def test_some_rooms_at_a_time_with_gaps(offices, monkeypatch):
         np.testing.assert_allclose(said[room], expected, atol=1e-6)
 
 
-def test_rooms_that_are_taken_go_on_as_they_would_have(offices):
+def test_taken_rooms_continue_unchanged(offices):
     day, rooms = offices[0].iloc[-288:], ManyPaperRooms(trained(offices))
     spread = np.array([0.0, 50.0, 100.0])
     for time, row in day.iloc[:150].iterrows():
@@ -79,7 +79,7 @@ def test_rooms_that_are_taken_go_on_as_they_would_have(offices):
         taken.update(day.index[200], np.full(3, 500.0), np.ones(3))
 
 
-def test_spikes_steps_and_both_clamps_are_within_the_promise(offices):
+def test_spikes_steps_and_clamps_stay_within_tolerance(offices):
     estimators = trained(offices)
     rng = np.random.default_rng(1)
     co2 = 450 + 400 * (np.arange(288) // 40 % 2) + 3000 * (rng.random(288) < 0.02) + rng.normal(size=288)
@@ -96,7 +96,7 @@ def test_spikes_steps_and_both_clamps_are_within_the_promise(offices):
     assert people.max() == max(estimator.most_people_ for estimator in estimators)
 
 
-def test_what_does_not_go_together(offices):
+def test_incompatible_estimators_are_rejected(offices):
     estimators = trained(offices)
     for others, message in [
         ([], "estimators must hold at least one trained room"),

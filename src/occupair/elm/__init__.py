@@ -1,1 +1,1 @@
-"""Extreme learning machines: random hidden layers and a ridge read-out."""
+"""Extreme learning machines: a random hidden layer and a ridge read-out."""

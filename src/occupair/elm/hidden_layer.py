@@ -1,8 +1,8 @@
 """The random hidden layer of an extreme learning machine, and the normal equations of its read-out.
 
-The hidden layer output H is never held whole: rows pass through in blocks, and the ridge solve needs only
-H'H and H'o. Each core takes blocks of its own through projection, sigmoid and H'H, with the BLAS on one
-thread: all cores are busy all the time, none waits for another, and what is added up stays in its cache.
+The hidden layer output H is never stored as a whole: samples are processed in blocks, and the ridge solve
+needs only H'H and H'o. Each core runs projection, sigmoid and H'H on blocks of its own with a single-threaded
+BLAS, so no core waits for another and the sums stay in its cache.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _ROWS_PER_BLOCK = 4096
-_FEW_ROWS = 256  # not worth a second core
+_FEW_ROWS = 256  # too few for a second core
 _VALUES_PER_BLOCK = 4_000_000  # of H, 32 MB for each core
-_OFF = 700.0  # a neuron with less than minus this is off: exp(-700) is the last power that is a usual number
+_OFF = 700.0  # inputs are clipped here: exp(-700) is about the smallest normal double
 
 
 def sigmoid_in_place(z: Array) -> Array:
     """Overwrite z with h(z) = 1 / (1 + exp(-z)), the activation below Jiang et al. 2016, Eq. (4)."""
     np.negative(z, out=z)
-    with np.errstate(over="ignore"):  # exp(-z) = inf is the neuron that is off: 1 / inf = 0
+    with np.errstate(over="ignore"):  # exp(-z) = inf gives h = 1 / inf = 0
         np.exp(z, out=z)
     z += 1.0
     return np.reciprocal(z, out=z)
 
 
 def random_layer(seed: int, n_hidden: int, n_features: int) -> tuple[Array, Array]:
-    """Draw weights from U(-1, 1) and bias from U(-0.1, 0.1), Section V-D; the same for a seed for ever.
+    """Draw weights from U(-1, 1) and bias from U(-0.1, 0.1), Section V-D.
 
-    The generator is numpy's RandomState because its stream is frozen: a saved model keeps the seed only.
+    The generator is numpy's RandomState because its stream is frozen: a saved model stores only the seed.
     """
     generator = np.random.RandomState(seed)
     weights = generator.uniform(-1.0, 1.0, size=(n_hidden, n_features))
@@ -49,7 +49,7 @@ def random_layer(seed: int, n_hidden: int, n_features: int) -> tuple[Array, Arra
 
 @dataclass(frozen=True, eq=False)
 class RandomLayer:
-    """The random weights as drawn, one row per column of the features, and the bias."""
+    """The random weights as drawn, one row per feature and one column per neuron, and the bias."""
 
     weights: Array
     bias: Array
@@ -59,9 +59,10 @@ _SHARED: WeakValueDictionary[tuple[int, int, int], RandomLayer] = WeakValueDicti
 
 
 def shared_layer(seed: int, n_hidden: int, n_features: int) -> RandomLayer:
-    """Give ``random_layer`` to read only: while anybody holds it, all who ask for it get the same memory.
+    """Return ``random_layer`` as a read-only object that all callers share while it is in use.
 
-    Trained rooms differ in scales and read-outs, kilobytes; of a thousand the random layer is held once.
+    Trained rooms differ only in scales and read-outs, some kilobytes each, so a thousand rooms need the
+    random layer only once.
     """
     key = (seed, n_hidden, n_features)
     layer = _SHARED.get(key)
@@ -73,12 +74,12 @@ def shared_layer(seed: int, n_hidden: int, n_features: int) -> RandomLayer:
 
 
 class GroupedRows:
-    """Rows whose columns come in groups, measured once for all the random layers they will be scaled to.
+    """Samples with grouped columns, measured once for all random layers that will be scaled to them.
 
     Parameters
     ----------
     x : array of shape (N, n_features)
-        The rows.
+        The samples.
     sizes : sequence of int
         Columns in each group.
     """
@@ -89,9 +90,9 @@ class GroupedRows:
         self._measured = each_on_a_core(_mean_and_deviation, self._groups)
 
     def scales(self, weights: Array, z_max: Array) -> Array:
-        """Scale every group by the three steps of Section III-D: z_max over its largest |z| unscaled.
+        """Return the scale of every group by the three steps of Section III-D: z_max / largest unscaled |z|.
 
-        A group whose columns are all zero has nothing to scale: its alpha is 0.
+        The scale of a group whose columns are all zero is 0.
         """
         parts = np.split(weights, self._edges, axis=1)
         unscaled = np.array(
@@ -101,12 +102,12 @@ class GroupedRows:
         return np.where(silent, 0.0, z_max / np.where(silent, 1.0, unscaled))
 
     def largest_input(self, group: int, r: Array) -> float:
-        """Largest |R y_k| over all rows and neurons for one group: z'_max of Section III-D, step 1.
+        """Return the largest |R y_k| of one group over all samples and neurons: z'_max of Section III-D.
 
-        A row is its mean m in every column, and what deviates from it, d: no row can cause more than
-        |m| max |sum of a row of R| + |d| max |row of R|. Once the rows with the largest bounds have been
-        looked at, only those are left whose bound is above what has been found: few, because windows of a
-        slow quantity are little more than their mean. What is found is right to nine digits.
+        A sample is its mean m plus a deviation d, so |R y_k| is at most |m| max |sum of a row of R| + |d| max
+        |row of R|. After the samples with the largest bounds have been evaluated, only those whose bound
+        exceeds the result so far remain. These are few, because lag windows of a slow quantity are close to
+        their mean. The result is accurate to nine digits.
 
         Examples
         --------
@@ -127,19 +128,19 @@ class GroupedRows:
 
 
 def _mean_and_deviation(rows: Array) -> tuple[Array, Array]:
-    """Give the mean of each row, and the length of what deviates from it."""
+    """Return the mean of each row and the norm of its deviation."""
     mean = rows.mean(axis=1)
     return mean, np.linalg.norm(rows - mean[:, np.newaxis], axis=1)
 
 
 def normal_equations(X: Array, y: Array, input_weights: Array, bias: Array) -> tuple[Array, Array]:
-    """Give H'H and H'o, the parts of Eq. (15), without ever holding H, Eq. (14)."""
+    """Return H'H and H'o of Eq. (15) without storing H, Eq. (14)."""
     transposed = np.ascontiguousarray(input_weights.T)
 
     def add_up(blocks: Sequence[slice]) -> tuple[Array, Array]:
         gram, moment, product = np.zeros((bias.size, bias.size)), np.zeros(bias.size), np.empty((0, 0))
         for rows, h in _hidden(X, transposed, bias, blocks):
-            product = np.matmul(h.T, h, out=product if product.size else None)  # numpy takes this for a syrk
+            product = np.matmul(h.T, h, out=product if product.size else None)  # numpy uses syrk here
             gram += product
             moment += y[rows] @ h
         return gram, moment
@@ -153,7 +154,7 @@ def normal_equations(X: Array, y: Array, input_weights: Array, bias: Array) -> t
 
 
 def read_out(X: Array, input_weights: Array, bias: Array, coef: Array) -> Array:
-    """Give H beta, Eq. (16), a block of rows at a time."""
+    """Return H beta, Eq. (16), computed in blocks."""
     transposed = np.ascontiguousarray(input_weights.T)
     result = np.empty(X.shape[0])
 
@@ -168,7 +169,7 @@ def read_out(X: Array, input_weights: Array, bias: Array, coef: Array) -> Array:
 def _hidden(
     X: Array, transposed: Array, bias: Array, blocks: Sequence[slice]
 ) -> Iterator[tuple[slice, Array]]:
-    """Blocks of the hidden layer output H, Eq. (14), one after the other in the same memory."""
+    """Yield blocks of the hidden layer output H, Eq. (14), all in the same memory."""
     memory = np.empty((max((rows.stop - rows.start for rows in blocks), default=0), bias.size))
     for rows in blocks:
         h = memory[: rows.stop - rows.start]
@@ -180,13 +181,13 @@ def _hidden(
 
 
 def _is_moderate(x: Array, transposed: Array) -> bool:
-    """Tell whether no neuron is driven so far that exp overflows, which is slow; bare inputs may do that."""
+    """Whether exp overflows for no neuron; unscaled inputs may cause that, and overflow is slow."""
     longest = float(np.einsum("ij,ij->i", x, x).max(initial=0.0))
     return longest * float(np.einsum("ij,ij->j", transposed, transposed).max()) < (_OFF - 1) ** 2
 
 
 def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: int) -> list[T]:
-    """Deal equal blocks of rows to the cores that the BLAS may use, and let each do its work on its own."""
+    """Distribute equal blocks of samples over the cores that the BLAS may use."""
     if n_rows <= _FEW_ROWS:
         return [work([slice(0, n_rows)])]
     cores = _cores()
@@ -199,7 +200,7 @@ def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: i
 
 
 def each_on_a_core(work: Callable[[S], T], items: Sequence[S]) -> list[T]:
-    """Do the work on every item, as many at a time as the BLAS may use cores, each on one of them."""
+    """Run ``work`` on every item, one core per item, on as many cores as the BLAS may use."""
     cores = min(_cores(), len(items)) if len(items) > 1 else 1
     if cores < 2:
         return [work(item) for item in items]

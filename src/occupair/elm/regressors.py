@@ -1,4 +1,4 @@
-"""Extreme learning machines: a random hidden layer and one ridge solve, as scikit-learn regressors."""
+"""Extreme learning machines as scikit-learn regressors."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from occupair.progress import track
 Array = NDArray[np.float64]
 
 LINEAR_RANGE = 5.0
-"""Beyond |z| = 5 the sigmoid is flat and a neuron tells its inputs apart no more: Eq. (6)."""
+"""Largest |z| at which the sigmoid is not saturated: Eq. (6)."""
 
 FINISHED = 8
-"""Random layers that are trained on all rows; of more, these are the best on some of the rows."""
+"""Random layers trained on all samples; with more draws, the best ones on a subset."""
 
-_SCREENED_ROWS = 1500  # the fewest rows that tell a good layer
-_SCREENED_SHARE = 20  # one row of so many
+_SCREENED_ROWS = 1500  # smallest subset that identifies a good layer
+_SCREENED_SHARE = 20  # the subset is one sample in this many
 
 
 class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """The standard extreme learning machine.
 
     Jiang et al. 2016, Eq. (4) with z of Eq. (5): hidden weights W from U(-1, 1), bias b from
-    U(-0.1, 0.1), and the read-out of Eq. (15). Of ``n_draws`` random layers the one with the least
+    U(-0.1, 0.1), and the read-out of Eq. (15). Of ``n_draws`` random layers the one with the lowest
     training error is kept, as in Section V-D.
 
     Parameters
@@ -47,31 +47,31 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
     n_draws : int
         Random layers to try.
     random_state : int, RandomState or None
-        Where the random layers come from. The first draws are the same whatever ``n_draws`` is.
+        Seed of the random layers. The first draws do not depend on ``n_draws``.
     verbose : bool, optional
-        Show a progress bar over the draws; None does so on a terminal, when it takes long.
+        Whether to show a progress bar over the draws; None does so in a terminal, if it takes long.
     screen : bool
-        Train only the ``FINISHED`` layers on all rows that do best on one row of twenty, when ``n_draws`` is
-        more than that and rows are many. False trains them all.
+        With more than ``FINISHED`` draws and many samples, train only the ``FINISHED`` layers on all samples
+        that are best on one sample in twenty. False trains all draws on all samples.
 
     Attributes
     ----------
     coef_ : array of shape (n_hidden,)
         The read-out beta.
     scale_ : array of shape (n_groups,)
-        What each group of columns was multiplied with: one group and 1 here.
+        Scale factor of each group of columns; here a single group with 1.
     random_weights_ : array of shape (n_hidden, n_features_in_)
         The random matrix as drawn: W here, R in ``FSELMRegressor``.
     input_weights_ : array of shape (n_hidden, n_features_in_)
-        What multiplies the inputs: W here, RS in ``FSELMRegressor``.
+        The matrix applied to the inputs: W here, RS in ``FSELMRegressor``.
     bias_ : array of shape (n_hidden,)
         The random bias b.
     layer_seed_ : int
-        Gives the random weights and bias again: ``random_layer(layer_seed_, n_hidden, n_features_in_)``.
+        Seed of the random weights and bias: ``random_layer(layer_seed_, n_hidden, n_features_in_)``.
     training_error_ : float
-        RMSE on the training data of the layer that was kept [unit of y].
+        RMSE of the selected layer on the training data [unit of y].
     training_errors_ : array of shape (n_draws,)
-        The same for every draw; NaN for those that were screened out.
+        The RMSE of every draw; NaN for draws that were screened out.
 
     Examples
     --------
@@ -123,9 +123,9 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return self
 
     def _promising(self, X: Array, y: Array, seeds: NDArray[np.int64]) -> list[int]:
-        """Choose the draws to train on all rows, in order: the best ones on evenly spaced rows.
+        """Return the draws to train on all samples, in order: the best ones on evenly spaced samples.
 
-        The ridge is smaller there in proportion to the rows, so that it weighs as much as on all of them.
+        The ridge is scaled with the number of samples, so its weight is the same as on all of them.
         """
         step = min(_SCREENED_SHARE, len(y) // max(_SCREENED_ROWS, self.n_hidden))
         if not self.screen or len(seeds) <= FINISHED or step < 2:
@@ -139,18 +139,18 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return sorted(np.argsort(errors, kind="stable")[:FINISHED].tolist())
 
     def predict(self, X: Any) -> Array:
-        """Estimate y: Jiang et al. 2016, Eq. (4) for the standard machine, Eq. (16) for the scaled one."""
+        """Predict y: Jiang et al. 2016, Eq. (4) for the standard machine, Eq. (16) for the scaled one."""
         check_is_fitted(self)
         return self._predict(validate_data(self, X, reset=False, dtype=np.float64))
 
     def hidden_input(self, X: Any) -> Array:
-        """Give the inputs z of all hidden neurons, one row per sample: Eq. (5), or Eq. (9) when scaled."""
+        """Return the inputs z of all hidden neurons, one row per sample: Eq. (5), or Eq. (9) if scaled."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(X @ self.input_weights_.T + self.bias_)
 
     def rebuild(self, *, layer_seed: int, scale: Array, coef: Array, n_features: int) -> Self:
-        """Become the fitted model that has this random layer, scale and read-out, without training data."""
+        """Set the fitted state from a random layer, scale and read-out, without training data."""
         weights, bias = random_layer(layer_seed, coef.size, n_features)
         input_weights = weights * self._spread(scale, n_features)
         self._keep(_Candidate(layer_seed, weights, bias, scale, input_weights, coef, math.nan))
@@ -165,11 +165,11 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return _Candidate(seed, weights, bias, scale, input_weights, coef, error)
 
     def _scale(self, rows: GroupedRows, weights: Array) -> Array:
-        """Scale of each group of columns; the standard machine takes them as they are."""
+        """Return the scale of each group of columns; the standard machine does not scale."""
         return np.ones(1)
 
     def _spread(self, scale: Array, n_features: int) -> Array:
-        """Spread the scale of each group over its columns: the diagonal of S, Eq. (12)."""
+        """Return the scale of each column: the diagonal of S, Eq. (12)."""
         return np.repeat(scale, self._group_sizes(n_features))
 
     def _group_sizes(self, n_features: int) -> list[int]:
@@ -195,37 +195,36 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
             raise InputError(f"ridge must be a finite number above 0, got {self.ridge!r}")
 
     def _check_columns(self, n_features: int) -> None:
-        """Reject parameters that do not fit the number of columns."""
+        """Raise InputError if a parameter does not match the number of columns."""
 
 
 class FSELMRegressor(ELMRegressor):
-    """The feature scaled extreme learning machine: groups of columns with a set influence each.
+    """The feature-scaled extreme learning machine (FS-ELM), with a set influence of each feature group.
 
-    Jiang et al. 2016, Eqs. (9)-(16). Columns come in groups; the random weights R of each group are
-    scaled by one alpha so that the group moves no neuron's input by more than its ``z_max`` over the
-    training data (the three steps of Section III-D). Any regression whose columns have different units
-    can use it.
+    Jiang et al. 2016, Eqs. (9)-(16). The random weights R of each group of columns are scaled by one factor
+    alpha such that, over the training data, the group changes the input of no neuron by more than its
+    ``z_max`` (the three steps of Section III-D). Suitable for any regression on columns with different units.
 
     Parameters
     ----------
     groups : sequence of int, optional
-        Number of columns of each group, in order; None is one group of all columns.
+        Number of columns of each group, in order; None treats all columns as one group.
     z_max : float or sequence of float
-        Largest |z| that each group may cause, one per group or one for all. Together they should stay
-        at 5 or below, Eq. (13). One group with ``z_max=5`` is Eq. (11); 0 shuts a group out.
+        Largest |z| of each group, one per group or one for all. Their sum should be at most 5, Eq. (13). One
+        group with ``z_max=5`` is Eq. (11); 0 disables a group.
     n_hidden, ridge, n_draws, random_state, verbose, screen
         As in ``ELMRegressor``.
 
     Attributes
     ----------
     scale_ : array of shape (n_groups,)
-        The scales alpha, Eq. (12). A group whose columns are all zero has nothing to scale: alpha is 0.
+        The scales alpha, Eq. (12); 0 for a group whose columns are all zero.
     coef_, random_weights_, input_weights_, bias_, layer_seed_, training_error_, training_errors_
         As in ``ELMRegressor``.
 
     Examples
     --------
-    A column of thousands does not drown a column of ones:
+    A column with values in the thousands does not mask a column of zeros and ones:
 
     >>> X = np.column_stack([np.linspace(400, 2000, 40), np.tile([0.0, 1.0], 20)])
     >>> y = X[:, 0] / 100 + 5 * X[:, 1]
@@ -251,7 +250,7 @@ class FSELMRegressor(ELMRegressor):
         self.z_max = z_max
 
     def _scale(self, rows: GroupedRows, weights: Array) -> Array:
-        """Scales by the three steps of Section III-D: alpha = z_max over the unscaled largest |z|."""
+        """Return the scales by the three steps of Section III-D: alpha = z_max / largest unscaled |z|."""
         sizes = self._group_sizes(weights.shape[1])
         return rows.scales(weights, self._z_max(sizes))
 
@@ -264,25 +263,23 @@ class FSELMRegressor(ELMRegressor):
     def _check_columns(self, n_features: int) -> None:
         sizes = self._group_sizes(n_features)
         if min(sizes, default=0) < 1 or sum(sizes) != n_features:
-            raise InputError(f"groups must add up to the {n_features} columns of X, got {self.groups!r}")
+            raise InputError(f"groups must sum to the {n_features} columns of X, got {self.groups!r}")
         z_max = np.asarray(self.z_max, dtype=float)
         if z_max.shape not in {(), (1,), (len(sizes),)}:
-            raise InputError(
-                f"z_max must be one number or one for each of {len(sizes)} groups, got {self.z_max!r}"
-            )
+            raise InputError(f"z_max must be one number or one per group ({len(sizes)}), got {self.z_max!r}")
         if not (np.isfinite(z_max).all() and (z_max >= 0).all()):
             raise InputError(f"z_max must be finite and 0 or more, got {self.z_max!r}")
         total = float(self._z_max(sizes).sum())
         if total > LINEAR_RANGE:
             message = (
-                f"z_max adds up to {total:g}, above {LINEAR_RANGE:g}: some neurons may saturate, Eq. (13)"
+                f"the sum of z_max is {total:g}, above {LINEAR_RANGE:g}: some neurons may saturate, Eq. (13)"
             )
             warnings.warn(message, UserWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """One drawn layer with its read-out."""
+    """A random layer with its read-out and training error."""
 
     seed: int
     weights: Array
@@ -294,13 +291,14 @@ class _Candidate:
 
 
 def _solve(X: Array, y: Array, input_weights: Array, bias: Array, ridge: float) -> tuple[Array, float]:
-    """Solve (gamma I + H'H) beta = H'o, Eq. (15), and give the training RMSE without another pass."""
+    """Solve (gamma I + H'H) beta = H'o, Eq. (15); also return the training RMSE, without another pass."""
     gram, moment = normal_equations(X, y, input_weights, bias)
     gram[np.diag_indices_from(gram)] += ridge
     try:
         beta = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), moment)
     except LinAlgError:
-        raise InputError(f"ridge={ridge:g} is too small for these data, raise it") from None
+        message = f"ridge must be large enough to solve for the read-out, got {ridge:g}: increase it"
+        raise InputError(message) from None
     # |o - H beta|^2 = o'o - 2 beta'H'o + beta'H'H beta, and (15) makes H'H beta = H'o - gamma beta
     squares = float(y @ y - beta @ moment - ridge * (beta @ beta))
     return beta, math.sqrt(max(squares, 0.0) / y.size)

@@ -1,1 +1,1 @@
-"""The estimator of Jiang et al. 2016: features, live day, tuning and stability."""
+"""The estimator of Jiang et al. 2016: features, training, network, live day and stability."""

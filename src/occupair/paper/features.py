@@ -1,7 +1,7 @@
-"""What the estimator looks at: the last readings, their differences, and the people it thought were in.
+"""The features of the paper: lag windows of CO2, its differences, past occupancy and ventilation.
 
-All lags are counted in readings; every group has one row per reading k = horizon, ..., N-1 and its
-oldest lag in the first column.
+All lags are in readings. Every feature group has one row per reading k = horizon, ..., N-1 and its oldest lag
+in the first column.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ LAYERS = ("fs-elm", "elm")
 def input_layer(
     co2: ArrayLike, occupancy: ArrayLike, ventilation: ArrayLike, *, horizon: int = 30
 ) -> dict[str, Array]:
-    """Lag windows of CO2, occupancy and ventilation: the input x_k of Jiang et al. 2016, Eq. (3).
+    """Return the lag windows of CO2, occupancy and ventilation: x_k of Jiang et al. 2016, Eq. (3).
 
     Parameters
     ----------
     co2, occupancy, ventilation : arrays of shape (N,)
         One value per reading [ppm], [people], [0..1].
     horizon : int
-        How far back to look, l [readings].
+        Length of the lag windows, l [readings].
 
     Returns
     -------
     dict of arrays
-        ``c`` (l+1 columns, k-l..k), ``o`` (l columns, k-l..k-1: the past only), ``v`` (l+1 columns).
+        ``c`` (l+1 columns, k-l..k), ``o`` (l columns, k-l..k-1, without the present), ``v`` (l+1 columns).
 
     Examples
     --------
@@ -44,7 +44,7 @@ def input_layer(
            [410., 430.,   1.,   1.,   1.]])
     """
     co2, occupancy, ventilation = _same_length(co2, occupancy, ventilation)
-    _whole("horizon", horizon, least=1)
+    _check_integer("horizon", horizon, least=1)
     return {
         "c": _windows(co2, horizon + 1),
         "o": _windows(occupancy[:-1], horizon),
@@ -55,23 +55,23 @@ def input_layer(
 def feature_layer(
     co2: ArrayLike, occupancy: ArrayLike, ventilation: ArrayLike, *, horizon: int = 30, stride: int = 10
 ) -> dict[str, Array]:
-    """P, I and D of CO2, past occupancy and ventilation: y_k of Jiang et al. 2016, Eqs. (7) and (8).
+    """Return P, I and D of CO2, past occupancy and ventilation: y_k of Jiang et al. 2016, Eqs. (7) and (8).
 
     Parameters
     ----------
     co2, occupancy, ventilation : arrays of shape (N,)
         One value per reading [ppm], [people], [0..1].
     horizon : int
-        How far back to look, l [readings].
+        Length of the lag windows, l [readings].
     stride : int
-        Distance of the two readings that make one entry of I, s [readings], from 1 to ``horizon``.
+        Lag of the differences I, s [readings], from 1 to ``horizon``.
 
     Returns
     -------
     dict of arrays
-        ``P`` (l+1 columns): CO2 [ppm]; ``I`` (l-s+1 columns): its rise over ``stride`` readings [ppm];
-        ``D`` (l columns): its rise from one reading to the next [ppm]; ``o`` (l columns): past
-        occupancy, without the present; ``v`` (l+1 columns): ventilation.
+        ``P`` (l+1 columns): CO2 [ppm]; ``I`` (l-s+1 columns): its change over ``stride`` readings [ppm];
+        ``D`` (l columns): its change from one reading to the next [ppm]; ``o`` (l columns): past occupancy,
+        without the present [people]; ``v`` (l+1 columns): ventilation [0..1].
 
     Examples
     --------
@@ -81,7 +81,7 @@ def feature_layer(
      'o': [[0.0, 1.0]], 'v': [[0.0, 1.0, 1.0]]}
     """
     lags = input_layer(co2, occupancy, ventilation, horizon=horizon)
-    _whole("stride", stride, least=1)
+    _check_integer("stride", stride, least=1)
     if stride > horizon:
         raise InputError(f"stride must be at most the horizon of {horizon} readings, got {stride}")
     window = lags["c"]
@@ -96,20 +96,20 @@ def feature_layer(
 
 @dataclass(frozen=True)
 class Layer:
-    """What a network sees: the bare inputs of (3) for ``"elm"``, the features of (7) for ``"fs-elm"``."""
+    """The features of a network: the inputs of Eq. (3) for ``"elm"``, those of Eq. (7) for ``"fs-elm"``."""
 
     kind: str
     horizon: int  # l [readings]
-    stride: int  # s [readings], used by "fs-elm"
+    stride: int  # s [readings], used by "fs-elm" only
 
     def groups(self, co2: ArrayLike, occupancy: ArrayLike, ventilation: ArrayLike) -> dict[str, Array]:
-        """Give the groups of columns, one row per reading from the horizon on."""
+        """Return the feature groups, one row per reading from the horizon on."""
         if self.kind == "elm":
             return input_layer(co2, occupancy, ventilation, horizon=self.horizon)
         return feature_layer(co2, occupancy, ventilation, horizon=self.horizon, stride=self.stride)
 
     def at(self, co2: Array, occupancy: Array, ventilation: Array) -> Array:
-        """Give the columns of all groups side by side for windows that end at a reading, one per row.
+        """Return all feature groups side by side for lag windows that are already cut out, one per row.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Layer:
         return np.hstack([co2, rise, step, occupancy, ventilation])
 
     def sizes(self) -> dict[str, int]:
-        """Count the columns of each group.
+        """Return the number of columns of each group.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class Layer:
 
 
 def _windows(series: Array, width: int) -> Array:
-    """Every run of ``width`` values, one per row, oldest run first."""
+    """Return all windows of ``width`` values, one per row, oldest first."""
     if series.size < width:
         return np.empty((0, width))
     return np.array(sliding_window_view(series, width))
@@ -157,11 +157,11 @@ def _same_length(*series: ArrayLike) -> tuple[Array, ...]:
     if any(array.ndim != 1 for array in arrays) or len({array.size for array in arrays}) > 1:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise InputError(
-            f"co2, occupancy and ventilation must be one-dimensional and equally long, got {shapes}"
+            f"co2, occupancy and ventilation must be one-dimensional and of equal length, got {shapes}"
         )
     return arrays
 
 
-def _whole(name: str, value: int, *, least: int) -> None:
+def _check_integer(name: str, value: int, *, least: int) -> None:
     if not (isinstance(value, int | np.integer) and value >= least):
         raise InputError(f"{name} must be an integer number of readings, {least} or more, got {value!r}")
