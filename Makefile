@@ -43,10 +43,11 @@ soak: $(INSTALLED) servers  ## kill the service twenty times on each database (5
 load: $(INSTALLED) servers  ## load test: 2,000 rooms for 10 min, then increasing to failure: docs/load.md
 	@$(BIN)/python -m tools.load --until-it-breaks
 
-lint: $(INSTALLED)       ## ruff and mypy
+lint: $(INSTALLED)       ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 ROOMS := sdu2018-1 sdu2018-2 sdu2018-3 sdu2018-4 sdu2019-1 robod-1 robod-3
 METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge,gradient-boosting,random-forest,svr,mlp,paper,occupair

@@ -16,7 +16,7 @@ from occupair.live import pipeline, retraining
 from occupair.live.config import VARIABLES, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
-from occupair.live.messages import Quality, ReadingOutcome, to_time
+from occupair.live.messages import VENTILATION_HOLD, Quality, ReadingOutcome, to_time
 from occupair.live.mqtt.discovery import state_payload
 from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
 from occupair.live.rooms import reading_grid
@@ -128,7 +128,7 @@ def test_numbers_are_those_of_the_code():
         f"the first {START:g} minutes of a day",
         f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
         f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
-        f"a value holds for {reading_grid.VENTILATION_HOLD / 60:g} hours",
+        f"a value holds for {VENTILATION_HOLD / 60:g} hours",
         f"gaps up to {reading_grid.LONGEST_GAP:g} minutes",
         f"`stale_after` ({room.stale_after:g} minutes)",
         f"`retention_days` ({service.retention_days})",

@@ -14,6 +14,9 @@ from occupair.room.lags import PUBLISHED_FIELD
 INTERFACE_NAMES = {"people_refined": PUBLISHED_FIELD}
 """Names in JSON and in the store of attributes that are called differently here."""
 
+VENTILATION_HOLD = 1440.0
+"""A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
+
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
 

@@ -18,14 +18,12 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from occupair.live.messages import to_microseconds, to_time
+from occupair.live.messages import VENTILATION_HOLD, to_microseconds, to_time
 from occupair.readings.gaps import bridged_step
 from occupair.readings.grid import MINUTE
 
 LONGEST_GAP = 10.0
 """Gaps up to this length are bridged by holding the last value, as in ``read_readings`` [min]."""
-VENTILATION_HOLD = 1440.0
-"""A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
 NEVER = 1 << 62
 
 

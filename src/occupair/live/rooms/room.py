@@ -23,6 +23,7 @@ import numpy as np
 
 from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
+    VENTILATION_HOLD,
     EstimateRecord,
     Quality,
     Reading,
@@ -32,7 +33,6 @@ from occupair.live.messages import (
 )
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.reading_grid import (
-    VENTILATION_HOLD,
     EstimatedReadings,
     GridReading,
     ReadingGrid,

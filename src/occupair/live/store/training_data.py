@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
 from occupair.errors import InputError
-from occupair.live.rooms.reading_grid import VENTILATION_HOLD
+from occupair.live.messages import VENTILATION_HOLD
 from occupair.live.store import schema
 from occupair.live.store.database import reading
 from occupair.live.store.row_conversion import check_texts
