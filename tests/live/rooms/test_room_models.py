@@ -54,7 +54,7 @@ def modified(content, **changes):
 class Day:
     """A day of a model that may be broken; ``estimate`` maps the number of a reading to people."""
 
-    started, range = True, None
+    started, prediction_interval = True, None
 
     def __init__(self, estimate):
         self._estimate, self._seen = estimate, 0
@@ -62,7 +62,7 @@ class Day:
     def append(self, co2, ventilation, time):
         self._seen += 1
 
-    def resume(self, co2, ventilation, times):
+    def restore(self, co2, ventilation, times):
         self._seen = len(times)
 
     def __len__(self):
