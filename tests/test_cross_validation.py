@@ -26,14 +26,14 @@ def test_error_matches_a_loop_over_held_out_days(slow_office, mode):
 
 
 def test_frequent_readings_are_thinned_live(office):
-    three, unfed = office.iloc[: 3 * 1440], small(smoothing=5, z_max=(1, 1, 1, 0, 0.1))
+    three, no_feedback = office.iloc[: 3 * 1440], small(smoothing=5, z_max=(1, 1, 1, 0, 0.1))
     squares = []
     for held_out in range(3):
         rows = np.arange(3 * 1440) // 1440 == held_out
-        people = unfed.fit(three[~rows]).estimate(three[rows])
+        people = no_feedback.fit(three[~rows]).estimate(three[rows])
         squares.append(((people - three[rows]["occupancy"]).to_numpy()[10::11]) ** 2)
     by_hand = np.sqrt(np.mean(np.concatenate(squares)))
-    assert free_run_error(three, unfed) == pytest.approx(by_hand, rel=1e-9)
+    assert free_run_error(three, no_feedback) == pytest.approx(by_hand, rel=1e-9)
 
 
 @pytest.mark.parametrize("changes", [{}, {"smoothing": 0}, {"z_max": (1, 1, 1, 0, 0.1)}, {"layer": "elm"}])
@@ -46,29 +46,29 @@ def test_live_at_times_matches_live_estimates(slow_office, last_day, changes, ev
 
 
 def test_gaps_and_missing_ventilation(slow_office):
-    holey = slow_office.drop(index=slow_office.index[700:730]).drop(columns="ventilation")
+    gappy = slow_office.drop(index=slow_office.index[700:730]).drop(columns="ventilation")
     squares = []
     for fold in range(4):
-        rows = holey.index.day == slow_office.index[fold * 288].day
-        parts = [holey[rows]]
+        rows = gappy.index.day == slow_office.index[fold * 288].day
+        parts = [gappy[rows]]
         if fold == 2:  # 576 to 863, without 700 to 729
-            parts = [holey[rows].iloc[:124], holey[rows].iloc[124:]]
-        model = small().fit(holey[~rows])
+            parts = [gappy[rows].iloc[:124], gappy[rows].iloc[124:]]
+        model = small().fit(gappy[~rows])
         for part in parts:
             squares.append((model.estimate(part) - part["occupancy"]).to_numpy()[1::2] ** 2)
     by_hand = np.sqrt(np.mean(np.concatenate(squares)))
-    assert free_run_error(holey, small(), folds=4, every=2) == pytest.approx(by_hand, rel=1e-9)
+    assert free_run_error(gappy, small(), folds=4, every=2) == pytest.approx(by_hand, rel=1e-9)
 
 
 def test_held_out_day_does_not_change_its_model(slow_office, monkeypatch):
     trained = []
     fit = oc.OccupancyEstimator.fit
 
-    def recorded(self, readings):
+    def recorded_fit(self, readings):
         trained.append(fit(self, readings).regressor_.coef_)
         return self
 
-    monkeypatch.setattr(oc.OccupancyEstimator, "fit", recorded)
+    monkeypatch.setattr(oc.OccupancyEstimator, "fit", recorded_fit)
     first_day = np.arange(len(slow_office)) < 288
     changed = slow_office.assign(
         co2=slow_office["co2"].where(~first_day, 5000.0),

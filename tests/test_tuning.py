@@ -23,10 +23,10 @@ def small(**changes):
 
 
 @pytest.fixture
-def planted(monkeypatch):
+def fake_score(monkeypatch):
     """Replace the score by a function of the estimator; return the list of scored estimators."""
 
-    def plant(error):
+    def replace_score(error):
         scored = []
 
         def score(readings, estimator, **options):
@@ -36,7 +36,7 @@ def planted(monkeypatch):
         monkeypatch.setattr(tuning, "free_run_error", score)
         return scored
 
-    return plant
+    return replace_score
 
 
 def test_huge_ridge_is_replaced(slow_office):
@@ -72,7 +72,7 @@ def test_search_matches_reference(slow_office):
     table = found.tried.set_index(["ridge", "horizon"])["rmse"]
     for g, rmse in ridges.items():
         assert table[g, 30] == rmse
-    assert len(table) == found.n_tried == 5  # the start is one of each
+    assert len(table) == found.n_tried == 5  # the initial settings are in both grids
     assert (found.tried["seconds"] > 0).all()
 
 
@@ -85,8 +85,8 @@ def test_search_is_reproducible(slow_office):
     pd.testing.assert_frame_equal(first.tried.drop(columns="seconds"), second.tried.drop(columns="seconds"))
 
 
-def test_best_initial_settings_are_kept(slow_office, planted):
-    planted(lambda e: 0.0 if settings_of(e) == settings_of(oc.OccupancyEstimator.paper()) else 1.0)
+def test_best_initial_settings_are_kept(slow_office, fake_score):
+    fake_score(lambda e: 0.0 if settings_of(e) == settings_of(oc.OccupancyEstimator.paper()) else 1.0)
     found = tune(slow_office, small())
     assert found.changes == {}
     assert found.rmse == found.rmse_before == 0.0
@@ -94,49 +94,49 @@ def test_best_initial_settings_are_kept(slow_office, planted):
     assert found.n_tried > 30
 
 
-def test_tie_keeps_the_initial_setting(slow_office, planted):
-    planted(lambda e: 1.0)
+def test_tie_keeps_the_initial_setting(slow_office, fake_score):
+    fake_score(lambda e: 1.0)
     assert tune(slow_office, small()).changes == {}
 
 
-def test_settings_are_scored_once(slow_office, planted):
-    scored = planted(lambda e: abs(e.horizon - 60) + e.ridge + e.smoothing + sum(e.z_max))
+def test_settings_are_scored_once(slow_office, fake_score):
+    scored = fake_score(lambda e: abs(e.horizon - 60) + e.ridge + e.smoothing + sum(e.z_max))
     tune(slow_office, small(n_hidden=1000), rounds=4, n_hidden=20)
     keys = [(*settings_of(e).items(), e.n_hidden) for _, e, _ in scored]
     assert len(keys) == len(set(keys)) > 40
 
 
-def test_impossible_values_are_skipped(slow_office, planted):
-    scored = planted(lambda e: -sum(e.z_max) - e.horizon - e.stride)  # larger is better
+def test_impossible_values_are_skipped(slow_office, fake_score):
+    scored = fake_score(lambda e: -sum(e.z_max) - e.horizon - e.stride)  # larger is better
     grid = GRID | {"horizon": (7, 10, 12.5, 20, 1435, 1440), "stride": (3, 5, 10, 2000)}
     found = tune(slow_office, small(), grid=grid, rounds=2)
     assert all(sum(e.z_max) <= 5 + 1e-9 for _, e, _ in scored)
-    assert {e.horizon for _, e, _ in scored} == {10, 20, 30, 1435}  # a day has 288 readings, so 287 are left
+    assert {e.horizon for _, e, _ in scored} == {10, 20, 30, 1435}  # below the 1440 min of a day
     assert {e.stride for _, e, _ in scored} == {5, 10}
     assert (found.estimator.horizon, found.estimator.stride) == (1435, 10)
     assert sum(found.estimator.z_max) > 4.5
 
 
-def test_stride_is_at_most_the_horizon(slow_office, planted):
-    scored = planted(lambda e: e.horizon - e.stride)
+def test_stride_is_at_most_the_horizon(slow_office, fake_score):
+    scored = fake_score(lambda e: e.horizon - e.stride)
     assert tune(slow_office, small()).estimator.horizon == 10
     assert all(e.stride <= e.horizon for _, e, _ in scored)
 
 
-def test_feedback_and_smoothing_are_searched_jointly(slow_office, planted):
-    """Either of them alone is worse than both as they were."""
+def test_feedback_and_smoothing_are_searched_jointly(slow_office, fake_score):
+    """Changing only one of the two is worse than the initial settings."""
 
     def error(e):
         fed, smoothed = e.z_max[3] > 0, e.smoothing > 0
         return 2.0 if fed != smoothed else 1.0 if fed else 0.5
 
-    planted(error)
+    fake_score(error)
     assert set(tune(slow_office, small()).changes) == {"z_max_o", "smoothing"}
 
 
-def test_second_round_uses_later_changes(slow_office, planted):
-    """The horizon pays only with little ridge, which comes after it; then a round brings nothing: the end."""
-    scored = planted(lambda e: e.ridge * 100 + (e.horizon if e.ridge < 0.1 else 100 - e.horizon))
+def test_second_round_uses_later_changes(slow_office, fake_score):
+    """A shorter horizon helps only with a small ridge, tuned later; round 3 changes nothing."""
+    scored = fake_score(lambda e: e.ridge * 100 + (e.horizon if e.ridge < 0.1 else 100 - e.horizon))
     grid = {"horizon": (30, 60), "ridge": (0.01, 1.0)}
     assert tune(slow_office, small(ridge=1.0), grid=grid).estimator.horizon == 60
     count = len(scored)
@@ -144,8 +144,8 @@ def test_second_round_uses_later_changes(slow_office, planted):
     assert len(scored) - count == 4
 
 
-def test_search_uses_fewer_neurons_with_scaled_ridge(slow_office, planted):
-    scored = planted(lambda e: e.horizon)
+def test_search_uses_fewer_neurons_with_scaled_ridge(slow_office, fake_score):
+    scored = fake_score(lambda e: e.horizon)
     start = small(n_hidden=400, n_draws=3, ridge=0.01)
     found = tune(slow_office, start, grid={"horizon": (20, 30)}, n_hidden=100)
     sizes = [(e.n_hidden, e.n_draws, e.ridge, e.horizon) for _, e, _ in scored]
@@ -157,24 +157,24 @@ def test_search_uses_fewer_neurons_with_scaled_ridge(slow_office, planted):
     assert found.estimator.get_params() == (start.get_params() | {"horizon": 20})
 
 
-def test_improvement_with_few_neurons_only_is_discarded(slow_office, planted):
-    planted(lambda e: e.horizon if e.n_hidden == 100 else -e.horizon)
+def test_improvement_with_few_neurons_only_is_discarded(slow_office, fake_score):
+    fake_score(lambda e: e.horizon if e.n_hidden == 100 else -e.horizon)
     found = tune(slow_office, small(n_hidden=400), grid={"horizon": (20, 30)}, n_hidden=100)
     assert found.changes == {}
     assert found.rmse == found.rmse_before == -30
 
 
-@pytest.mark.parametrize("chance", [None, np.random.RandomState(3)])
-def test_all_scores_share_one_random_layer(slow_office, planted, chance):
-    scored = planted(lambda e: e.horizon)
-    found = tune(slow_office, small(random_state=chance))
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(3)])
+def test_all_scores_share_one_random_layer(slow_office, fake_score, random_state):
+    scored = fake_score(lambda e: e.horizon)
+    found = tune(slow_office, small(random_state=random_state))
     assert len({e.random_state for _, e, _ in scored}) == 1
     assert isinstance(scored[0][1].random_state, int)
-    assert type(found.estimator.random_state) is type(chance)
+    assert type(found.estimator.random_state) is type(random_state)
 
 
-def test_score_gets_options_and_long_days_only(slow_office, planted):
-    scored = planted(lambda e: 1.0)
+def test_score_gets_options_and_long_days_only(slow_office, fake_score):
+    scored = fake_score(lambda e: 1.0)
     stub = slow_office.iloc[:6].set_index(
         slow_office.index[-1] + pd.Timedelta("1D") * np.ones(6) + _minutes(6)
     )
@@ -188,8 +188,8 @@ def _minutes(count):
     return pd.to_timedelta(5 * np.arange(count), unit="min")
 
 
-def test_elm_has_fewer_settings(slow_office, planted):
-    scored = planted(lambda e: e.smoothing)
+def test_elm_has_fewer_settings(slow_office, fake_score):
+    scored = fake_score(lambda e: e.smoothing)
     found = tune(slow_office, small(layer="elm"))
     assert found.changes == {"smoothing": (50, 0)}
     assert set(found.tried.columns) == {"horizon", "smoothing", "ridge", "n_hidden", "rmse", "seconds"}
@@ -197,15 +197,15 @@ def test_elm_has_fewer_settings(slow_office, planted):
 
 
 @pytest.mark.parametrize("changed", [{"columns": "ventilation"}, {}])
-def test_unknown_ventilation_is_not_tuned(slow_office, planted, changed):
-    scored = planted(lambda e: e.z_max[4])
+def test_unknown_ventilation_is_not_tuned(slow_office, fake_score, changed):
+    scored = fake_score(lambda e: e.z_max[4])
     readings = slow_office.drop(**changed) if changed else slow_office.assign(ventilation=0.0)
     assert tune(readings, small()).changes == {}
     assert {e.z_max[4] for _, e, _ in scored} == {0.1}
 
 
-def test_default_start_is_the_paper(slow_office, planted):
-    scored = planted(lambda e: 1.0)
+def test_default_start_is_the_paper(slow_office, fake_score):
+    scored = fake_score(lambda e: 1.0)
     start = tune(slow_office).before.get_params()
     assert start == PAPER | {"n_draws": 1, "random_state": 0}
     assert scored[0][1].n_hidden == 1000
@@ -213,8 +213,8 @@ def test_default_start_is_the_paper(slow_office, planted):
     assert set(GRID) == set(settings_of(oc.OccupancyEstimator.paper()))
 
 
-def test_unset_parameters_are_those_of_the_paper(slow_office, planted):
-    planted(lambda e: e.horizon)
+def test_unset_parameters_are_those_of_the_paper(slow_office, fake_score):
+    fake_score(lambda e: e.horizon)
     start = oc.OccupancyEstimator(layer="fs-elm", horizon=30, n_hidden=15, z_max=None, ridge=None)
     found = tune(slow_office, start, grid={"horizon": (20,)})
     assert found.changes == {"horizon": (30, 20)}
@@ -222,14 +222,14 @@ def test_unset_parameters_are_those_of_the_paper(slow_office, planted):
 
 
 def test_progress_goes_from_0_to_1(slow_office):
-    heard = []
-    with progress_to(lambda what, done, total: heard.append((what, done / total))):
+    calls = []
+    with progress_to(lambda what, done, total: calls.append((what, done / total))):
         tune(slow_office, small(ridge=1e5), grid={"ridge": (1e-3, 1.0)}, mode="hindsight", n_hidden=10)
-    shares = [share for _, share in heard]
-    assert shares[0] == 0
-    assert shares[-1] == pytest.approx(1)
-    assert all(before <= after + 1e-9 for before, after in pairwise(shares))
-    assert {what for what, _ in heard} == {
+    fractions = [fraction for _, fraction in calls]
+    assert fractions[0] == 0
+    assert fractions[-1] == pytest.approx(1)
+    assert all(before <= after + 1e-9 for before, after in pairwise(fractions))
+    assert {what for what, _ in calls} == {
         "scoring the initial settings",
         "trying settings",
         "scoring the best settings",

@@ -115,10 +115,10 @@ def test_bad_readings_are_one_line_and_change_nothing(estimators):
     time, co2 = pd.Timestamp("2024-01-08 10:00"), np.array([500.0, 600.0])
     rooms.update(time, co2)
     for arguments, message in [
-        ((time, co2), "times must rise, room 0 has had a reading of this time or later"),
-        ((time + pd.Timedelta("5min"), co2[:1]), "co2 and ventilation must have 2 values, one for each room"),
+        ((time, co2), "times must be increasing, room 0 already has a reading at this time or later"),
+        ((time + pd.Timedelta("5min"), co2[:1]), "co2 and ventilation must have 2 values, one per room"),
         ((time + pd.Timedelta("5min"), co2 * np.nan), "co2 and ventilation must be finite numbers"),
-        ((pd.DatetimeIndex([time] * 3), co2), "time must be one for all, or 2, one for each room"),
+        ((pd.DatetimeIndex([time] * 3), co2), "time must be one for all rooms or one per room, 2, got 3"),
     ]:
         with pytest.raises(oc.InputError, match=message):
             rooms.update(*arguments)

@@ -72,8 +72,8 @@ class ManyDefaultRooms:
             Which rooms, each once; all when not given.
         """
         rooms, co2, flow = check_step(len(self), rooms, co2, ventilation)
-        index, anew = self._clocks.turn(rooms, time)
-        self._seen[anew], self._low[anew] = 0, np.inf
+        index, restarted = self._clocks.advance(rooms, time)
+        self._seen[restarted], self._low[restarted] = 0, np.inf
         clock = Clock(*(np.broadcast_to(part, rooms.shape) for part in Clock.of(index)))
         self._append(rooms, co2, flow)
 

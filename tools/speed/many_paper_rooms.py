@@ -1,8 +1,8 @@
-"""The paper's live estimator, Eq. (26), for many rooms at once that share one random layer.
+"""The paper's live estimator, Eq. (26), for a batch of rooms with the same random layer.
 
-Trained rooms then differ in their scales and read-outs only. One minute of all rooms is one matrix product
-with the random weights. After every reading the minutes are estimated anew whose smoothed CO2 it moved: a
-change fades by a constant factor per reading, so how many they are does not depend on the time of day.
+The rooms differ only in their scales and read-outs, so one reading of all rooms is a single matrix product
+with the random weights. Every new reading updates the estimates whose smoothed CO2 it changed. A change
+decays by a constant factor per reading, so their number does not depend on the time of day.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 STILL = 1e-7
-"""Smoothed CO2 that has moved by no more leaves an estimate as it was [ppm]."""
+"""Largest change of smoothed CO2 that does not update an estimate [ppm]."""
 
-_LARGEST_MOVE = 1e4  # [ppm]: what has faded from this to STILL is kept no longer
-_OF_EACH_ROOM = ("_scale", "_coef", "_most", "_seen", "_swept", "_pivots", "_co2", "_ventilation", "_people")
-_AT_ONCE = 256  # rooms: their hidden neurons of one minute fit a cache
+_LARGEST_MOVE = 1e4  # [ppm]: readings are dropped once this has decayed to STILL
+_PER_ROOM = ("_scale", "_coef", "_most", "_seen", "_swept", "_pivots", "_co2", "_ventilation", "_people")
+_BLOCK = 256  # rooms per block: their hidden neurons fit into the cache
 
 
 class ManyPaperRooms:
-    """Rooms with the paper's estimator that are stepped together; each gives what ``LiveRoom`` gives alone.
+    """A batch of rooms with the paper's estimator; each estimate equals that of a single ``LiveRoom``.
 
     Parameters
     ----------
     estimators : sequence of OccupancyEstimator
-        Trained with one of the paper's layers, with the same settings, ``random_state`` and ``n_draws=1``,
-        so that they share one random layer.
+        Trained with one of the paper's layers, the same settings and ``random_state``, and ``n_draws=1``, so
+        they share one random layer.
     still : float
-        Smoothed CO2 that has moved by no more leaves an estimate as it was [ppm]: the larger, the faster.
-        At 1e-7 estimates are those of Eq. (26) written out to about 1e-6 people, at 1e-4 to about 1e-3.
+        Largest change of smoothed CO2 that does not update an estimate [ppm]: the larger, the faster. With
+        1e-7 estimates are within some 1e-6 people of Eq. (26), with 1e-4 within some 1e-3.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class ManyPaperRooms:
     """
 
     def __init__(self, estimators: Sequence[OccupancyEstimator], *, still: float = STILL) -> None:
-        _check_alike(estimators)
+        _check_compatible(estimators)
         first = estimators[0]
         regressors = [estimator.regressor_ for estimator in estimators]
         self._layer, self._smoothing, self._still = first.layer_, first.smoothing_, still
@@ -70,10 +70,10 @@ class ManyPaperRooms:
         self._most = np.array([estimator.most_people_ for estimator in estimators])
         n, length = len(estimators), first.layer_.horizon + 1 + _fading(self._smoothing, still)
         self._clocks = RoomClocks(n, interval=first.interval_)
-        # Of the last readings, the newest in the last column:
+        # Recent readings, the newest in the last column:
         self._swept, self._pivots = np.zeros((n, length)), np.ones((n, length))
         self._co2, self._ventilation, self._people = np.zeros((3, n, length))
-        self._seen = np.zeros(n, dtype=np.int64)  # readings since the day began, or a gap
+        self._seen = np.zeros(n, dtype=np.int64)  # readings since midnight or a gap
 
     def __len__(self) -> int:
         return len(self._seen)
@@ -85,32 +85,32 @@ class ManyPaperRooms:
         ventilation: Array | None = None,
         rooms: Indices | None = None,
     ) -> Array:
-        """Take one reading of each room, or of some, and estimate the people in them now [people].
+        """Add one reading of each room, or of some, and return their estimates now [people].
 
         Parameters
         ----------
         time : Timestamp or DatetimeIndex
-            Local time, or aware of its zone; one for all or one for each.
+            Local time, or time zone aware; one for all rooms or one per room.
         co2, ventilation : array of shape (n,)
             The readings [ppm], [0..1].
         rooms : array of int of shape (n,), optional
-            Which rooms, each once; all when not given.
+            Room numbers, each at most once; None is all rooms.
         """
         which, readings, flow = check_step(len(self), rooms, co2, ventilation)
-        _, anew = self._clocks.turn(which, time)
-        self._seen[anew] = 0
-        parts = [slice(start, start + _AT_ONCE) for start in range(0, which.size, _AT_ONCE)]
+        _, restarted = self._clocks.advance(which, time)
+        self._seen[restarted] = 0
+        parts = [slice(start, start + _BLOCK) for start in range(0, which.size, _BLOCK)]
         each_on_a_core(lambda part: self._step(which[part], readings[part], flow[part]), parts)
         return np.asarray(self._people[which, -1])
 
     def people(self, rooms: Indices | None = None) -> Array:
-        """Give what is now thought of the last readings of each room, the newest last [people]."""
+        """Return the current estimates of the recent readings of each room, newest last [people]."""
         return np.array(self._people[slice(None) if rooms is None else rooms])
 
     def take(self, rooms: Indices) -> ManyPaperRooms:
-        """Give some of the rooms as they are now, each as often as it is named: they go on on their own."""
+        """Return independent copies of some rooms in their current state; a room may occur several times."""
         taken = copy(self)
-        for name in _OF_EACH_ROOM:
+        for name in _PER_ROOM:
             setattr(taken, name, getattr(self, name)[rooms])
         taken._clocks = self._clocks.take(rooms)
         return taken
@@ -126,7 +126,7 @@ class ManyPaperRooms:
                 self._people[whose, place] = self._estimate(whose, place)
 
     def _append(self, rooms: Indices, readings: Array, flow: Array) -> None:
-        """Take a reading of each room: the forward elimination of Eq. (25)."""
+        """Add a reading of each room: the forward elimination of Eq. (25)."""
         begins = self._seen[rooms] == 0
         pivot = self._pivots[rooms, -1]
         carried = np.where(begins, 0.0, self._smoothing / (self._smoothing + pivot))
@@ -143,7 +143,7 @@ class ManyPaperRooms:
         self._seen[rooms] += 1
 
     def _smooth(self, rooms: Indices) -> int:
-        """Substitute back, Eq. (25), as far as smoothed CO2 still moves; how many readings that is."""
+        """Substitute back, Eq. (25), while smoothed CO2 changes; return the number of readings."""
         weight, length, seen = self._smoothing, self._co2.shape[1], self._seen[rooms]
         newer = self._co2[rooms, -1]
         for back in range(1, length):
@@ -158,7 +158,7 @@ class ManyPaperRooms:
         return int(length - 1 - self._layer.horizon)
 
     def _estimate(self, rooms: Indices, place: int) -> Array:
-        """Eq. (16) at one minute of each room, clamped."""
+        """Return Eq. (16) for one reading of each room, clamped [people]."""
         since = place - self._layer.horizon
         columns = self._layer.at(
             self._co2[rooms, since : place + 1],
@@ -173,19 +173,19 @@ class ManyPaperRooms:
 
 
 def _fading(smoothing: float, still: float) -> int:
-    """Count the readings after which the largest move of CO2 has faded to ``still`` [ppm]."""
+    """Return the readings until the largest change of CO2 has decayed to ``still`` [ppm]."""
     if smoothing == 0:
         return 1
     root = 1.0 + 0.5 / smoothing - math.sqrt(1.0 / smoothing + 0.25 / smoothing**2)
     return math.ceil(math.log(still / _LARGEST_MOVE) / math.log(root)) + 1
 
 
-def _check_alike(estimators: Sequence[OccupancyEstimator]) -> None:
+def _check_compatible(estimators: Sequence[OccupancyEstimator]) -> None:
     if not estimators:
-        raise InputError("estimators must hold at least one trained room")
+        raise InputError("estimators must contain at least one trained estimator")
     if not all(hasattr(estimator, "regressor_") for estimator in estimators):
-        raise InputError("estimators must have a layer of the paper's; see room.many for others")
+        raise InputError("estimators must have one of the paper's layers; use ManyDefaultRooms for others")
     if len({(one.interval_, one.layer_, one.smoothing_) for one in estimators}) > 1:
-        raise InputError("estimators must have one interval, one layer and one smoothing")
+        raise InputError("estimators must have the same interval, layer and smoothing")
     if len({(one.regressor_.layer_seed_, one.regressor_.coef_.size) for one in estimators}) > 1:
-        raise InputError("estimators must share one random layer: one random_state and n_draws=1")
+        raise InputError("estimators must share one random layer: train with one random_state and n_draws=1")
