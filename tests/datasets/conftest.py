@@ -1,4 +1,4 @@
-"""Where the published files are, and how made-up ones are written."""
+"""Access to the published files of the data sets."""
 
 import csv
 import gzip
@@ -11,7 +11,7 @@ from occupair.datasets import find_folder
 
 @pytest.fixture(scope="session")
 def published():
-    """Folder of a data set, or the test is skipped."""
+    """Return the folder of a data set, or skip the test."""
 
     def folder_of(name):
         folder = find_folder(name)
@@ -24,7 +24,7 @@ def published():
 
 @pytest.fixture(scope="session")
 def raw_rows(published):
-    """Rows of a published file as the csv module reads them: lists of text, without the header."""
+    """Rows of a published file as lists of strings, read by the csv module, without the header."""
 
     def rows_of(name, file):
         path = published(name) / file
@@ -37,7 +37,7 @@ def raw_rows(published):
 
 @pytest.fixture(scope="session")
 def explained():
-    """Share of the variance of the counts that CO2, its rise, and both times the ventilation explain."""
+    """R2 of a regression of the counts on CO2, its rise and their products with ventilation."""
 
     def r2(readings, *, span):
         days = readings.index.normalize()

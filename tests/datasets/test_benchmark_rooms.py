@@ -1,4 +1,4 @@
-"""The rooms of the benchmark are read as their facts say."""
+"""The rooms of the benchmark and their published properties."""
 
 import pytest
 
@@ -9,13 +9,13 @@ from occupair.readings.schema import check_readings, interval_of
 KEYS = ["sdu2018-1", "sdu2018-2", "sdu2018-3", "sdu2018-4", "sdu2019-1", "robod-1", "robod-3", "uci864"]
 
 
-def test_the_rooms():
+def test_order_of_rooms():
     assert list(ROOMS) == KEYS
     assert {room.dataset for room in ROOMS.values()} == set(DATASETS) - {"uci357"}
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_room_is_as_its_facts_say(published, key):
+def test_room_has_its_published_properties(published, key):
     room = ROOMS[key]
     folder = published(room.dataset)
     readings = read_room(key, folder, aligned=False)
@@ -24,17 +24,17 @@ def test_every_room_is_as_its_facts_say(published, key):
     assert check_readings(read_room(key)).notna().all(axis=None)
 
 
-def test_the_room_that_was_asked_for(published):
+def test_read_room_selects_the_room(published):
     folder = published("robod")
     assert read_room("robod-3").equals(read_robod(folder, room=3, whole_days=False))
 
 
-def test_no_such_room():
+def test_unknown_room_is_refused():
     with pytest.raises(InputError, match=r"unknown room 'attic', choose from sdu2018-1, sdu2018-2"):
         read_room("attic")
 
 
-def test_a_room_whose_data_are_not_here(monkeypatch):
+def test_room_without_data_is_refused(monkeypatch):
     monkeypatch.setattr("occupair.datasets.benchmark_rooms.find_folder", lambda name: None)
     message = r"robod-1: data set robod not found, .*'occupair datasets fetch robod' or set OCCUPAIR_DATA"
     with pytest.raises(InputError, match=message):

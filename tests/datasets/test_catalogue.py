@@ -1,4 +1,4 @@
-"""What there is, where it is, and that the checksums are those of the files we read."""
+"""The known data sets, their location and their checksums."""
 
 import gzip
 import hashlib
@@ -11,7 +11,7 @@ from occupair.datasets.catalogue import data_set_called
 from occupair.errors import InputError
 
 
-def test_every_data_set_has_what_a_reader_needs_to_know():
+def test_data_sets_are_described():
     assert list(DATASETS) == ["sdu2018", "sdu2019", "robod", "uci864", "uci357"]
     for name, data_set in DATASETS.items():
         assert data_set.name == name
@@ -25,7 +25,7 @@ def test_every_data_set_has_what_a_reader_needs_to_know():
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_checksums_are_those_of_the_files_here(published, name):
+def test_checksums_of_the_published_files(published, name):
     for file in DATASETS[name].files:
         path = published(name) / file.name
         wrapped = path.with_name(f"{file.name}.gz")

@@ -1,4 +1,4 @@
-"""ROBOD, against its own files read another way, and tiny ones like them."""
+"""ROBOD, compared with its files read by the csv module, and with small artificial files."""
 
 import numpy as np
 import pandas as pd
@@ -31,16 +31,16 @@ def test_29_days_as_published(published, raw_rows, room, most):
 
 
 @pytest.mark.parametrize("room", [1, 3])
-def test_co2_is_stamped_eight_hours_later_and_nothing_else_moves(published, room):
+def test_only_co2_is_shifted_by_eight_hours(published, room):
     before = read_robod(published("robod"), room=room, aligned=False)
     after = read_robod(published("robod"), room=room)
     assert after[["ventilation", "occupancy"]].equals(before.loc[after.index, ["ventilation", "occupancy"]])
     eight_hours_before = before["co2"].reindex(after.index - pd.Timedelta(hours=8))
-    assert np.mean(after["co2"].to_numpy() == eight_hours_before.to_numpy()) > 0.998  # but for held holes
+    assert np.mean(after["co2"].to_numpy() == eight_hours_before.to_numpy()) > 0.998  # except for filled gaps
 
 
 @pytest.mark.parametrize("room", [1, 3])
-def test_whole_days_or_what_there_is_of_them(published, room):
+def test_whole_days_or_longest_parts(published, room):
     whole = read_robod(published("robod"), room=room)
     assert [day.stop - day.start for day in date_slices(whole)] == [288] * 21
     parts = read_robod(published("robod"), room=room, whole_days=False)
@@ -50,7 +50,7 @@ def test_whole_days_or_what_there_is_of_them(published, room):
 
 
 @pytest.mark.parametrize(("room", "at_least"), [(1, 0.65), (3, 0.65)])
-def test_aligned_co2_explains_the_counts_better(published, explained, room, at_least):
+def test_alignment_increases_r2(published, explained, room, at_least):
     folder = published("robod")
     aligned = read_robod(folder, room=room)
     as_published = read_robod(folder, room=room, aligned=False).loc[aligned.index]
@@ -60,7 +60,7 @@ def test_aligned_co2_explains_the_counts_better(published, explained, room, at_l
 
 
 def write(folder, *, empty=(), days=("2021-09-07", "2021-09-08"), change=("", "")):
-    """Days of five-minute readings whose CO2 counts on from 400 and whose fan turns at 25 Hz."""
+    """Days of five-minute readings with CO2 increasing from 400 ppm and the fan at 25 Hz."""
     rows = []
     for k, time in enumerate(t for day in days for t in pd.date_range(day, periods=288, freq="5min")):
         co2 = "" if k in empty else 400 + k
@@ -69,7 +69,7 @@ def write(folder, *, empty=(), days=("2021-09-07", "2021-09-08"), change=("", ""
     (folder / "combined_Room1.csv").write_text(text.replace(*change))
 
 
-def test_a_made_up_room(tmp_path):
+def test_artificial_room(tmp_path):
     write(tmp_path)
     readings = read_robod(tmp_path)
     assert readings["co2"].tolist() == [float(400 + k) for k in range(192, 480)]
@@ -79,7 +79,7 @@ def test_a_made_up_room(tmp_path):
     assert len(read_robod(tmp_path, aligned=False)) == 576
 
 
-def test_short_holes_are_held_and_a_day_with_a_long_one_is_left_out(tmp_path):
+def test_short_gaps_are_filled_and_days_with_long_gaps_dropped(tmp_path):
     write(tmp_path, empty=range(10, 19))
     held = read_robod(tmp_path, aligned=False)["co2"]
     assert held.iloc[9:20].tolist() == [*[409.0] * 10, 419.0]
@@ -88,7 +88,7 @@ def test_short_holes_are_held_and_a_day_with_a_long_one_is_left_out(tmp_path):
     assert len(read_robod(tmp_path, aligned=False, whole_days=False)) == 288 + 268
 
 
-def test_a_fan_a_little_above_its_rating_is_at_full_speed(tmp_path):
+def test_fan_slightly_above_rating_is_at_full_speed(tmp_path):
     write(tmp_path, change=("25.0", "50.03"))
     assert set(read_robod(tmp_path)["ventilation"]) == {1.0}
 
@@ -97,23 +97,23 @@ def test_a_fan_a_little_above_its_rating_is_at_full_speed(tmp_path):
     ("change", "message"),
     [
         (("2021-09-07 00:05 +08:00", "7/9/2021"), r"row 3, column timestamp: must be a time such as 2021-09"),
-        (("00:05 +08:00", "00:00 +08:00"), r"column timestamp: has 2021-09-07 00:00:00 twice"),
+        (("00:05 +08:00", "00:00 +08:00"), r"column timestamp: contains 2021-09-07 00:00:00 twice"),
         ((",25.0,", ",-25.0,"), r"column ventilation: must be from 0 to 1"),
         (("fcu_fan_speed", "fan"), r"has no column 'fcu_fan_speed'"),
     ],
 )
-def test_bad_files(tmp_path, change, message):
+def test_invalid_file_is_refused(tmp_path, change, message):
     write(tmp_path, change=change)
     with pytest.raises(InputError, match=message):
         read_robod(tmp_path)
 
 
-def test_when_no_day_is_whole(tmp_path):
+def test_file_without_complete_day_is_refused(tmp_path):
     write(tmp_path, days=("2021-09-07",))
-    with pytest.raises(InputError, match=r"combined_Room1.csv: has no whole day, see whole_days"):
+    with pytest.raises(InputError, match=r"combined_Room1.csv: has no complete day, see whole_days"):
         read_robod(tmp_path)
 
 
-def test_no_such_room(tmp_path):
+def test_unknown_room_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"room must be one of 1, 3, got 2"):
         read_robod(tmp_path, room=2)

@@ -1,4 +1,4 @@
-"""SDU 2018, against its own files read another way, and tiny ones like them."""
+"""SDU 2018, compared with its files read by the csv module, and with small artificial files."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from occupair.readings.schema import check_readings, date_slices
 
 
 @pytest.mark.parametrize(("room", "most"), [(1, 67), (2, 28), (3, 35), (4, 39)])
-def test_fifteen_days_as_published(published, raw_rows, room, most):
+def test_15_days_as_published(published, raw_rows, room, most):
     readings = read_sdu2018(published("sdu2018"), room=room)
     assert len(readings) == 15 * 1440
     assert [day.stop - day.start for day in date_slices(readings)] == [1440] * 15
@@ -20,7 +20,7 @@ def test_fifteen_days_as_published(published, raw_rows, room, most):
     assert check_readings(readings).equals(readings)
 
 
-def test_days_keep_their_order_weekday_and_time(published, raw_rows):
+def test_days_have_their_order_weekday_and_time(published, raw_rows):
     readings = read_sdu2018(published("sdu2018"))
     rows = raw_rows("sdu2018", "co2_data_room_1.csv")
     assert [f"{time:%H:%M:%S}" for time in readings.index] == [row[1] for row in rows]
@@ -28,7 +28,7 @@ def test_days_keep_their_order_weekday_and_time(published, raw_rows):
     assert [int(row[0]) for row in rows] == sorted(int(row[0]) for row in rows)
 
 
-def test_there_is_nothing_to_align(published):
+def test_alignment_has_no_effect(published):
     folder = published("sdu2018")
     assert read_sdu2018(folder, room=3, aligned=False).equals(read_sdu2018(folder, room=3))
 
@@ -37,7 +37,7 @@ HEADER = "DayId,Time,Weekday,Holiday,Room 1\n"
 
 
 def write(folder, **changed):
-    """Two days of three minutes: a Thursday, then a Tuesday."""
+    """Two days of three minutes, a Thursday and a Tuesday."""
     for kind, values in {"co2": "456789", "occ": "001234", "vav": "555000"}.items():
         rows = [
             f"{day},00:0{minute}:00,{(3, 1)[day]},0,{values[3 * day + minute]}0.0\n"
@@ -48,7 +48,7 @@ def write(folder, **changed):
         (folder / f"{kind}_data_room_1.csv").write_text(text.replace(*changed.get(kind, ("", ""))))
 
 
-def test_a_made_up_room(tmp_path):
+def test_artificial_room(tmp_path):
     write(tmp_path)
     readings = read_sdu2018(tmp_path)
     assert readings["co2"].tolist() == [40, 50, 60, 70, 80, 90]
@@ -64,19 +64,19 @@ def test_a_made_up_room(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"occ": ("00:02:00", "00:03:00")}, r"occ_data_room_1.csv: does not list the times of .*co2_data"),
+        ({"occ": ("00:02:00", "00:03:00")}, r"occ_data_room_1.csv: times differ from those of .*co2_data"),
         ({"vav": ("Room 1", "Room 2")}, r"vav_data_room_1.csv: has no column 'Room 1', only"),
         ({"vav": ("50.0", "150.0")}, r"row 2, column ventilation: must be from 0 to 1"),
         ({"co2": ("40.0", "")}, r"row 2, column co2: must be .*got nothing"),
         (dict.fromkeys(("co2", "occ", "vav"), (",3,0", ",9,0")), r"Weekday: must be from 0 to 6, got 9"),
     ],
 )
-def test_bad_files(tmp_path, changed, message):
+def test_invalid_file_is_refused(tmp_path, changed, message):
     write(tmp_path, **changed)
     with pytest.raises(InputError, match=message):
         read_sdu2018(tmp_path)
 
 
-def test_no_such_room(tmp_path):
+def test_unknown_room_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"room must be one of 1, 2, 3, 4, got 5"):
         read_sdu2018(tmp_path, room=5)

@@ -1,4 +1,4 @@
-"""SDU 2019, against its own files read another way, and tiny ones like them."""
+"""SDU 2019, compared with its files read by the csv module, and with small artificial files."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ SUMMER_OCTOBER = {1, 4, 8, 11, 16, 26, 29, 36}
 
 
 def by_day(rows):
-    """Published values of each day, by the day's number."""
+    """Published values by day number."""
     days = {}
     for row in rows:
         days.setdefault(int(row[3]), []).append(float(row[5]))
@@ -39,7 +39,7 @@ def test_44_days_as_published(published, raw_rows):
         np.testing.assert_allclose(readings[column] * scale, expected, rtol=1e-12)
 
 
-def test_winter_days_move_an_hour_and_hold_the_last_one(published, raw_rows):
+def test_winter_days_are_shifted_by_an_hour(published, raw_rows):
     readings = read_sdu2019(published("sdu2019"))
     as_published = read_sdu2019(published("sdu2019"), aligned=False)
     assert readings["occupancy"].equals(as_published["occupancy"])
@@ -53,7 +53,7 @@ def test_winter_days_move_an_hour_and_hold_the_last_one(published, raw_rows):
             np.testing.assert_array_equal(after, expected)
 
 
-def test_aligned_co2_explains_the_counts_better(published, raw_rows, explained):
+def test_alignment_increases_r2(published, raw_rows, explained):
     folder = published("sdu2019")
     readings = {aligned: read_sdu2019(folder, aligned=aligned) for aligned in (True, False)}
     month_of = months(raw_rows("sdu2019", "co2_room_1.csv"))
@@ -64,8 +64,8 @@ def test_aligned_co2_explains_the_counts_better(published, raw_rows, explained):
     assert summer > 0.6
 
 
-def test_the_damper_keeps_its_schedule_once_aligned(published):
-    """It opens at 05:30 on the clock of the counts, whatever the season."""
+def test_aligned_damper_follows_its_schedule(published):
+    """The damper opens at 05:30 in the time of the counts, in summer and winter."""
 
     def openings(readings):
         is_open = readings["ventilation"] > 0
@@ -84,7 +84,7 @@ HEADER = "Year,Month,time_of_day_min,DayID,Workday,{}\n"
 
 
 def write(folder, **changed):
-    """Day 1 (June) before day 0 (January, not a working day): 90 minutes each."""
+    """Day 1 (June), then day 0 (January, not a working day), 90 minutes each."""
     for kind, column in {"co2": "CO2", "occupant_count": "N", "vav": "damper"}.items():
         rows = [
             f"2018,{(1, 6)[day]},{minute // 60}:{minute % 60:02}:00,{day},{('FALSE', 'TRUE')[day]},{minute}\n"
@@ -95,7 +95,7 @@ def write(folder, **changed):
         (folder / f"{kind}_room_1.csv").write_text(text.replace(*changed.get(kind, ("", ""))))
 
 
-def test_a_made_up_room(tmp_path):
+def test_artificial_room(tmp_path):
     write(tmp_path)
     readings = read_sdu2019(tmp_path)
     assert [f"{time:%F %a %R}" for time in readings.index[[0, 90]]] == [
@@ -112,7 +112,7 @@ def test_a_made_up_room(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"vav": ("0:05:00", "0:06:00")}, r"vav_room_1.csv: does not list the times of .*co2_room_1.csv"),
+        ({"vav": ("0:05:00", "0:06:00")}, r"vav_room_1.csv: times differ from those of .*co2_room_1.csv"),
         (
             dict.fromkeys(("co2", "vav", "occupant_count"), ("0:05:00", "0:06:00")),
             r"readings of .*co2_room_1.csv, row 7, column time: times must rise",
@@ -123,7 +123,7 @@ def test_a_made_up_room(tmp_path):
         ),
     ],
 )
-def test_bad_files(tmp_path, changed, message):
+def test_invalid_file_is_refused(tmp_path, changed, message):
     write(tmp_path, **changed)
     with pytest.raises(InputError, match=message):
         read_sdu2019(tmp_path)

@@ -1,4 +1,4 @@
-"""UCI 357, against its own files read another way, and tiny ones like them."""
+"""UCI 357, compared with its files read by the csv module, and with small artificial files."""
 
 import pandas as pd
 import pytest
@@ -10,7 +10,7 @@ from occupair.readings.schema import date_slices, interval_of
 FILES = ("datatest.txt", "datatraining.txt", "datatest2.txt")
 
 
-def test_seventeen_days_of_presence(published, raw_rows):
+def test_17_days_of_presence(published, raw_rows):
     readings = read_uci357(published("uci357"))
     rows = [row for file in FILES for row in raw_rows("uci357", file)]
     assert len(rows) == 2665 + 8143 + 9752
@@ -23,7 +23,7 @@ def test_seventeen_days_of_presence(published, raw_rows):
     assert late.min() >= pd.Timedelta(0)
 
 
-def test_the_grid(published):
+def test_readings_are_regular(published):
     readings = read_uci357(published("uci357"))
     assert list(readings.columns) == ["co2", "occupancy"]
     assert set(readings["occupancy"]) == {0.0, 1.0}
@@ -41,14 +41,14 @@ def write(folder, occupancy=1):
         )
 
 
-def test_a_made_up_room(tmp_path):
+def test_artificial_room(tmp_path):
     write(tmp_path)
     readings = read_uci357(tmp_path)
     assert readings["co2"].tolist() == [749.2, 760.4] * 3
     assert [f"{time:%d %T}" for time in readings.index[1::2]] == ["02 14:20:00", "03 14:20:00", "04 14:20:00"]
 
 
-def test_more_than_presence_is_not_this_data_set(tmp_path):
+def test_occupancy_other_than_0_or_1_is_refused(tmp_path):
     write(tmp_path, occupancy=2)
     with pytest.raises(InputError, match=r"datatest.txt, row 3, column Occupancy: must be 0 or 1, got 2"):
         read_uci357(tmp_path)

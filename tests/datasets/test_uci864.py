@@ -1,4 +1,4 @@
-"""UCI 864, against its own file read another way, and a tiny one like it."""
+"""UCI 864, compared with its files read by the csv module, and with small artificial files."""
 
 import bisect
 
@@ -10,7 +10,7 @@ from occupair.errors import InputError
 from occupair.readings.schema import date_slices, interval_of
 
 
-def test_seven_days_on_a_half_minute_grid(published):
+def test_7_days_on_a_30_second_grid(published):
     readings = read_uci864(published("uci864"))
     assert list(readings.columns) == ["co2", "occupancy"]
     assert interval_of(readings) == 0.5
@@ -25,7 +25,7 @@ def test_seven_days_on_a_half_minute_grid(published):
     assert busy.tolist() == [3, 3, 0, 0, 0, 3, 0]
 
 
-def test_every_value_is_the_last_published_one(published, raw_rows):
+def test_values_are_the_last_published_ones(published, raw_rows):
     readings = read_uci864(published("uci864"))
     rows = raw_rows("uci864", "Occupancy_Estimation.csv")
     times = [pd.Timestamp(f"{row[0]} {row[1]}") for row in rows]
@@ -35,10 +35,10 @@ def test_every_value_is_the_last_published_one(published, raw_rows):
     oldest = max(time - times[k] for time, k in zip(readings.index, last, strict=True))
     assert oldest < pd.Timedelta(minutes=4)
     in_the_longer_part = [k for k, time in enumerate(times) if time >= pd.Timestamp("2017-12-22 13:08")]
-    assert len(in_the_longer_part) - len(set(last) & set(in_the_longer_part)) <= 4  # ends of stretches
+    assert len(in_the_longer_part) - len(set(last) & set(in_the_longer_part)) <= 4  # at gaps
 
 
-def test_there_is_nothing_to_align(published):
+def test_alignment_has_no_effect(published):
     folder = published("uci864")
     assert read_uci864(folder, aligned=False).equals(read_uci864(folder))
 
@@ -49,7 +49,7 @@ def write(folder, clocks=("10:00:10", "10:00:41", "10:01:11", "10:05:11"), date=
     (folder / "Occupancy_Estimation.csv").write_text(text)
 
 
-def test_a_made_up_room(tmp_path):
+def test_artificial_room(tmp_path):
     write(tmp_path)
     readings = read_uci864(tmp_path)
     assert f"{readings.index[0]:%T} {readings.index[-1]:%T}" == "10:00:30 10:05:00"
@@ -57,7 +57,7 @@ def test_a_made_up_room(tmp_path):
     assert readings["occupancy"].tolist() == [0, 1, *[2] * 8]
 
 
-def test_a_gap_of_more_than_four_minutes_ends_a_part(tmp_path):
+def test_gap_of_more_than_4_minutes_splits_a_day(tmp_path):
     write(
         tmp_path, clocks=("10:00:10", "10:00:41", "10:01:11", "10:05:12", "10:05:42", "10:06:12", "10:06:42")
     )
@@ -68,11 +68,11 @@ def test_a_gap_of_more_than_four_minutes_ends_a_part(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"clocks": ("10:00:10", "10:00:05", "10:01:10")}, r"column Date Time: times must rise"),
+        ({"clocks": ("10:00:10", "10:00:05", "10:01:10")}, r"column Date Time: times must be increasing"),
         ({"date": "22.12.2017"}, r"row 2, column Date Time: must be a time such as 2017/12/22 10:49:41"),
     ],
 )
-def test_bad_files(tmp_path, options, message):
+def test_invalid_file_is_refused(tmp_path, options, message):
     write(tmp_path, **options)
     with pytest.raises(InputError, match=message):
         read_uci864(tmp_path)

@@ -1,4 +1,4 @@
-"""What a public data set is: its name, its makers, its licence, and the files the publisher gives out."""
+"""Description of a public data set: name, citation, licence and files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class RemoteFile:
     Parameters
     ----------
     name : str
-        What the file is called on disk.
+        File name on disk.
     url : str
-        Where it is: the file itself, a zip that has it, or the articles of a figshare collection
-        (``https://api.figshare.com/v2/collections/NUMBER/articles``) whose zip has it.
+        Address of the file, of a zip that contains it, or of the articles of a figshare collection
+        (``https://api.figshare.com/v2/collections/NUMBER/articles``) with such a zip.
     sha256 : str
-        Checksum of the file itself, unpacked [hexadecimal].
+        Checksum of the unpacked file [hexadecimal].
     """
 
     name: str
@@ -27,18 +27,18 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A public data set of rooms with CO2 and head counts.
+    """A public data set of rooms with CO2 readings and head counts.
 
     Parameters
     ----------
     name : str
-        What we call it, and its folder.
+        Short name, also that of its folder.
     title, citation, licence : str
-        As the publisher has them.
+        As published.
     page : str
-        Where a person reads about it and downloads it.
+        Web page with description and download.
     files : tuple of RemoteFile
-        The files our reader needs.
+        Files that the reader needs.
     """
 
     name: str

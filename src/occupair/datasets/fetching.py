@@ -1,4 +1,4 @@
-"""Data sets downloaded from their publishers, checked, and whole or not there."""
+"""Download of data sets from their publishers, with verified checksums."""
 
 from __future__ import annotations
 
@@ -24,36 +24,35 @@ from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.errors import InputError
 from occupair.progress import track
 
-CHUNK = 1 << 16  # bytes; progress is told in chunks
-TIMEOUT = 60.0  # s without an answer
+CHUNK = 1 << 16  # bytes per progress step
+TIMEOUT = 60.0  # s without a response
 _FIGSHARE = re.compile(r"/v2/collections/\d+/articles$")
 
 
 def fetch(name: str, folder: str | Path, *, data_set: DataSet | None = None) -> list[Path]:
     """Download a data set from its publisher into ``folder``.
 
-    Files that are already there with the right checksum (also wrapped as ``.gz``) are left alone. Each
-    other file is downloaded, checked, and only then put in its place. Progress is told to
-    `occupair.progress`.
+    Existing files with the right checksum (plain or gzipped) are not downloaded again. Other files are
+    put in place once their checksum is verified. Progress is reported to `occupair.progress`.
 
     Parameters
     ----------
     name : str
         A name in ``DATASETS``.
     folder : path
-        Where the files go; it is made when it is not there.
+        Folder of the files, created if needed.
     data_set : DataSet, optional
-        What to download instead of ``DATASETS[name]``.
+        Data set to download instead of ``DATASETS[name]``.
 
     Returns
     -------
     list of Path
-        The files, in the order of the data set.
+        Paths of the files, in the order of the data set.
 
     Raises
     ------
     InputError
-        In one line: no such data set, no network, an address that is gone, a wrong checksum.
+        For an unknown data set, a network error or a wrong checksum.
     """
     data_set = data_set or data_set_called(name)
     folder = _made(Path(folder))
@@ -67,12 +66,12 @@ def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder: {error.strerror}") from None
+        raise InputError(f"{folder}: cannot create folder: {error.strerror}") from None
     return folder
 
 
 def _present(folder: Path, file: RemoteFile) -> Path | None:
-    """Find the file, plain or wrapped, if it is the right one."""
+    """Return the path of the file, plain or gzipped, if its checksum is right."""
     plain, wrapped = folder / file.name, folder / f"{file.name}.gz"
     if plain.is_file() and _sha256(plain.read_bytes()) == file.sha256:
         return plain
@@ -101,7 +100,7 @@ def _fetch_from(url: str, files: list[RemoteFile], folder: Path, data_set: DataS
 
 
 def _download(url: str, stream: IO[bytes], data_set: DataSet) -> None:
-    """Copy what ``url`` gives into ``stream``."""
+    """Download ``url`` into ``stream``."""
     response = _open(url, data_set)
     with response:
         length = int(response.headers.get("Content-Length") or 0)
@@ -111,56 +110,56 @@ def _download(url: str, stream: IO[bytes], data_set: DataSet) -> None:
 
 
 def _open(url: str, data_set: DataSet) -> HTTPResponse:
-    by_hand = f"by hand: {data_set.page}"
+    by_hand = f"download it by hand from {data_set.page}"
     try:
         response: HTTPResponse = urlopen(url, timeout=TIMEOUT)
     except HTTPError as error:
         error.close()
-        raise InputError(f"{url}: the server answers {error.code} {error.reason}; {by_hand}") from None
+        raise InputError(f"{url}: the server responded {error.code} {error.reason}; {by_hand}") from None
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
-        raise InputError(f"{url}: cannot be reached, {reason}; {by_hand}") from None
+        raise InputError(f"{url}: cannot connect, {reason}; {by_hand}") from None
     return response
 
 
 def _chunks(response: HTTPResponse, steps: Iterator[int], url: str) -> Iterator[bytes]:
-    """Read as many chunks as were announced, then whatever else there is."""
+    """Yield the announced number of chunks, then any remaining data."""
     try:
         for _ in steps:
             yield response.read(CHUNK)
         while chunk := response.read(CHUNK):
             yield chunk
     except (OSError, HTTPException) as error:
-        raise InputError(f"{url}: broke off while downloading, {error}") from None
+        raise InputError(f"{url}: the download was interrupted, {error}") from None
 
 
 def _member(archive: IO[bytes], file: RemoteFile, url: str) -> bytes:
-    """Take the file out of a zip, whichever of its folders has the right one."""
+    """Return the content of a file in a zip, from the folder whose copy has the right checksum."""
     try:
         with zipfile.ZipFile(archive) as members:
             names = [name for name in members.namelist() if name.rpartition("/")[2] == file.name]
             contents = [members.read(name) for name in names]
     except zipfile.BadZipFile as error:
-        raise InputError(f"{url}: is not a zip that can be read, {error}") from None
+        raise InputError(f"{url}: is not a valid zip file, {error}") from None
     if not contents:
-        raise InputError(f"{url}: has no {file.name} in it")
+        raise InputError(f"{url}: does not contain {file.name}")
     right = [content for content in contents if _sha256(content) == file.sha256]
     return right[0] if right else _check(contents[0], file, url)
 
 
 def _archive_of(articles_url: str, data_set: DataSet) -> str:
-    """Ask figshare where the zip of a collection is."""
+    """Return the address of the zip of a figshare collection."""
     api = articles_url.partition("/collections/")[0]
-    by_hand = f"by hand: {data_set.page}"
+    by_hand = f"download it by hand from {data_set.page}"
     try:
         for article in _json(articles_url, data_set):
             for file in _json(f"{api}/articles/{article['id']}", data_set)["files"]:
                 if file["name"].endswith(".zip"):
                     return str(file["download_url"])
     except (json.JSONDecodeError, UnicodeDecodeError, TypeError, KeyError):
-        rule = "answers something that is not a list of files"
+        rule = "the response is not a list of files"
         raise InputError(f"{articles_url}: {rule}; {by_hand}") from None
-    raise InputError(f"{articles_url}: lists no zip; {by_hand}")
+    raise InputError(f"{articles_url}: lists no zip file; {by_hand}")
 
 
 def _json(url: str, data_set: DataSet) -> Any:
@@ -171,7 +170,7 @@ def _json(url: str, data_set: DataSet) -> Any:
 
 def _check(content: bytes, file: RemoteFile, url: str) -> bytes:
     if (got := _sha256(content)) != file.sha256:
-        raise InputError(f"{url}: {file.name} has the sha256 {got}, expected {file.sha256}")
+        raise InputError(f"{url}: {file.name} has SHA-256 {got}, expected {file.sha256}")
     return content
 
 

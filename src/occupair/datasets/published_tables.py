@@ -1,4 +1,4 @@
-"""Published tables as they lie in a folder: plain or gzip-wrapped, every fault named with its file."""
+"""Published CSV tables, plain or gzipped, with errors that name file, row and column."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from occupair.readings.source import Source, missing_column
 
 
 class Table:
-    """A published CSV table whose columns are taken out by name, each as what it should be.
+    """A published CSV table, with typed access to its columns.
 
     Parameters
     ----------
     path : path
-        The file, plain or ending in ``.gz``.
+        File, plain or gzipped (``.gz``).
     columns : iterable of str
-        Columns it must have.
+        Required columns.
     """
 
     def __init__(self, path: Path, columns: Iterable[str]) -> None:
@@ -34,32 +34,32 @@ class Table:
                 raise self.source.error(missing_column(column, self.frame))
 
     def numbers(self, column: str) -> pd.Series[float]:
-        """Give a column as floats; an empty cell is NaN."""
+        """Return a column as floats; an empty cell is NaN."""
         return to_numbers(self.frame[column], self.source)
 
-    def whole(self, column: str) -> pd.Series[int]:
-        """Give a column as whole numbers, every one of them there."""
+    def integers(self, column: str) -> pd.Series[int]:
+        """Return a column as integers without missing values."""
         numbers = self.numbers(column)
         wrong = ~(numbers == np.rint(numbers)).to_numpy()
         if wrong.any():
             k = int(np.argmax(wrong))
             raise self.source.error(
-                f"must be a whole number, got {self.frame[column].iloc[k]}", row=k, column=column
+                f"must be an integer, got {self.frame[column].iloc[k]}", row=k, column=column
             )
         return numbers.astype(int)
 
     def times(self, column: str, form: str, *, example: str) -> pd.DatetimeIndex:
-        """Give a column as times; their offset from UTC, if they have one, is left out."""
+        """Return a column as local times, without their UTC offset."""
         return pd.DatetimeIndex(self._timed(self.frame[column], column, form, example)).tz_localize(None)
 
     def joined_times(self, columns: tuple[str, str], form: str, *, example: str) -> pd.DatetimeIndex:
-        """Give two columns, a date and a time of day, as times."""
+        """Return a date column and a time-of-day column combined as times."""
         day, clock = columns
         text = self.frame[day].astype(str) + " " + self.frame[clock].astype(str)
         return pd.DatetimeIndex(self._timed(text, f"{day} {clock}", form, example))
 
     def clock(self, column: str) -> pd.TimedeltaIndex:
-        """Give a column of times of day (``7:30:00``) as time since midnight."""
+        """Return a column of times of day (``7:30:00``) as time since midnight."""
         times = self._timed(self.frame[column], column, "%H:%M:%S", "07:30:00")
         return pd.TimedeltaIndex(times - pd.Timestamp("1900-01-01"))
 
@@ -75,18 +75,24 @@ class Table:
 
 
 def open_table(folder: str | Path, name: str, columns: Iterable[str], data_set: DataSet) -> Table:
-    """Open the table ``name`` or ``name.gz`` of ``folder``, or say where to get it."""
+    """Open the table ``name`` or ``name.gz`` in ``folder``.
+
+    Raises
+    ------
+    InputError
+        If there is no such file; the message says how to download it.
+    """
     for path in (Path(folder) / name, Path(folder) / f"{name}.gz"):
         if path.is_file():
             return Table(path, columns)
     raise InputError(
-        f"{folder}: has no {name} or {name}.gz of {data_set.name}, "
-        f"download it from {data_set.page} or with: occupair datasets fetch {data_set.name}"
+        f"{folder}: contains neither {name} nor {name}.gz of {data_set.name}, download it with "
+        f"'occupair datasets fetch {data_set.name}' or from {data_set.page}"
     )
 
 
 def check_room(room: int, rooms: tuple[int, ...]) -> None:
-    """Say so when a data set has no such room."""
+    """Raise if a data set does not have the room."""
     if room not in rooms:
         raise InputError(f"room must be one of {', '.join(map(str, rooms))}, got {room!r}")
 
@@ -95,12 +101,12 @@ def _read_csv(path: Path, source: Source) -> pd.DataFrame:
     try:
         table = pd.read_csv(path)
     except UnicodeDecodeError:
-        raise source.error("is not text, so not a CSV file") from None
+        raise source.error("is a binary file, not a CSV table") from None
     except pd.errors.EmptyDataError:
         raise source.error("is empty") from None
     except pd.errors.ParserError as error:
         raise source.error(f"is not a CSV table: {str(error).strip().splitlines()[-1]}") from None
-    except (OSError, EOFError, zlib.error) as error:  # what a broken gzip file can raise
+    except (OSError, EOFError, zlib.error) as error:  # raised for damaged gzip files
         raise source.error(f"cannot be read: {error}") from None
     if table.empty:
         raise source.error("has no readings")

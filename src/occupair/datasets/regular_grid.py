@@ -1,7 +1,7 @@
-"""Published rows onto one regular grid: holes bridged by the last value, broken parts left out.
+"""Resampling of published data to a regular grid.
 
-Nothing here looks ahead. A hole is filled with the last value before it, as a live service would have
-to, so the repaired readings can be used to score causal estimators.
+Gaps are filled with the last value before them, never with later ones, as in a live service. The result
+can therefore be used to score causal estimators.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ import pandas as pd
 
 from occupair.readings.schema import date_slices
 
-FIRST_MADE_UP_DAY = pd.Timestamp("2000-01-01")
+FIRST_ARTIFICIAL_DAY = pd.Timestamp("2000-01-01")
 
 
-def made_up_dates(weekdays: Sequence[Iterable[int]]) -> pd.DatetimeIndex:
-    """Dates for days that were published without one.
+def artificial_dates(weekdays: Sequence[Iterable[int]]) -> pd.DatetimeIndex:
+    """Return artificial dates for days that were published without one.
 
     Parameters
     ----------
     weekdays : sequence
-        For each day, in order, the weekdays it may be: Monday is 0.
+        For each day, in order, the possible weekdays; Monday is 0.
 
     Returns
     -------
     DatetimeIndex
-        Rising dates from 2000-01-01 on, each the first one that fits. Two of them are never
-        neighbours, so that nothing seems to run on across a midnight that was never there.
+        Increasing dates from 2000-01-01, each the first one that fits. No two are consecutive, so
+        readings do not appear to continue across midnight.
 
     Examples
     --------
-    >>> [f"{day:%a %d}" for day in made_up_dates([{5}, {5}, {0, 1, 2, 3, 4}])]
+    >>> [f"{day:%a %d}" for day in artificial_dates([{5}, {5}, {0, 1, 2, 3, 4}])]
     ['Sat 01', 'Sat 08', 'Mon 10']
     """
     dates: list[pd.Timestamp] = []
     for allowed in weekdays:
         fits = set(allowed)
-        after = dates[-1] + pd.Timedelta(days=2) if dates else FIRST_MADE_UP_DAY
+        after = dates[-1] + pd.Timedelta(days=2) if dates else FIRST_ARTIFICIAL_DAY
         dates.append(next(day for day in pd.date_range(after, periods=7) if day.weekday() in fits))
     return pd.DatetimeIndex(dates)
 
 
 def hold(readings: pd.DataFrame, *, interval: pd.Timedelta, longest_gap: pd.Timedelta) -> pd.DataFrame:
-    """Put jittered readings on a grid: every grid time gets the last reading at or before it.
+    """Resample irregular readings to a grid: each grid time takes the last reading at or before it.
 
-    Grid times inside a gap of more than ``longest_gap`` between two readings are left out.
+    Grid times within a gap of more than ``longest_gap`` between two readings are dropped.
 
     Examples
     --------
@@ -66,23 +66,23 @@ def hold(readings: pd.DataFrame, *, interval: pd.Timedelta, longest_gap: pd.Time
     return readings.iloc[before[near]].set_axis(grid[near])
 
 
-def bridge(readings: pd.DataFrame, *, limit: int) -> pd.DataFrame:
-    """Fill holes of up to ``limit`` readings with the last value of the same day.
+def fill_gaps(readings: pd.DataFrame, *, limit: int) -> pd.DataFrame:
+    """Fill gaps of up to ``limit`` readings with the last value of the same day.
 
-    Of a longer hole the first ``limit`` readings are filled and the others stay empty.
+    In a longer gap, only the first ``limit`` readings are filled.
     """
     days = pd.DatetimeIndex(readings.index).normalize()
     return readings.groupby(days).ffill(limit=limit)
 
 
 def longest_parts(readings: pd.DataFrame, *, interval: pd.Timedelta) -> pd.DataFrame:
-    """Of every day keep the longest part without a hole; the first one if two are as long."""
+    """Return the longest part of each day without a gap; the first one if two are equally long."""
     whole = readings.dropna()
     return pd.concat([_longest_part(whole.iloc[day], interval) for day in date_slices(whole)])
 
 
 def whole_days(readings: pd.DataFrame, *, interval: pd.Timedelta) -> pd.DataFrame:
-    """Keep the days that run from midnight to midnight."""
+    """Return the complete days, from midnight to midnight."""
     days = pd.DatetimeIndex(readings.index).normalize()
     lengths = readings.groupby(days)[readings.columns[0]].transform("size")
     return readings[(lengths == pd.Timedelta(days=1) // interval).to_numpy()]

@@ -1,4 +1,4 @@
-"""SDU 2018: four rooms of a Danish university building, fifteen days, a camera count every minute."""
+"""SDU 2018: four rooms of a Danish university building, 15 days, camera counts every minute."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pandas as pd
 
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.published_tables import Table, check_room, open_table
-from occupair.datasets.regular_grid import made_up_dates
+from occupair.datasets.regular_grid import artificial_dates
 from occupair.readings.schema import check_readings
 
 ROOM_NUMBERS = (1, 2, 3, 4)
 _KEYS = ["DayId", "Time", "Weekday"]
 
-# The commit that the days of today come from; the one before it had other days under the same names.
+# The commit with the present days; the one before had other days under the same names.
 _BASE = (
     "https://raw.githubusercontent.com/EBC-Annex-79/Data-Driven-Occupant-Modeling/"
     "9355e3ba293b659e6fbabde9c156227c2d0f0426/data/sdu-2018-1building-3datatypes/"
@@ -48,40 +48,40 @@ DATA_SET = DataSet(
 
 
 def read_sdu2018(folder: str | Path, *, room: int = 1, aligned: bool = True) -> pd.DataFrame:
-    """Read one room of SDU 2018: 15 days, one reading a minute.
+    """Read one room of SDU 2018: 15 days, one reading per minute.
 
     Arendt et al. 2018 (``DATA_SET.citation``), CC-BY-4.0. Teaching and office building of the
     University of Southern Denmark, Odense, 2017-03-22 to 2017-04-05. Rooms 1 and 4 are lecture rooms
     (139 m2, 84 seats), rooms 2 and 3 study zones (125 m2, 32 seats). People are counted by 3D stereo
-    cameras over the doors; at most 67, 28, 35 and 39 of them.
+    cameras above the doors; the maximum occupancy is 67, 28, 35 and 39.
 
     Parameters
     ----------
     folder : path
-        Has the publisher's ``co2_data_room_N.csv``, ``occ_data_room_N.csv`` and
-        ``vav_data_room_N.csv``, or the same ending in ``.csv.gz``.
+        Folder with the published ``co2_data_room_N.csv``, ``occ_data_room_N.csv`` and
+        ``vav_data_room_N.csv``, plain or gzipped.
     room : int
         1 to 4.
     aligned : bool
-        Makes no difference here: no fault of the clocks is known.
+        Has no effect: no clock error is known.
 
     Returns
     -------
     DataFrame
-        Readings: ``co2`` [ppm], ``ventilation`` (opening of the damper, 100 % is 1) and ``occupancy``
-        [people], all as published. Nothing is missing and nothing was repaired.
+        Readings: ``co2`` [ppm], ``ventilation`` (damper position, 100 % is 1) and ``occupancy`` [people],
+        as published. There are no gaps and no corrections.
 
     Notes
     -----
-    **The dates are made up.** The days were published in shuffled order with a number (``DayId``) and
-    a weekday instead of a date. They keep that order and get the first rising dates from 2000-01-01 on
-    with the right weekday, never two neighbours.
+    **The dates are artificial.** The days were published in shuffled order with a number (``DayId``) and
+    a weekday instead of a date. They are assigned increasing dates from 2000-01-01 in that order, with the
+    right weekday and never on consecutive days.
 
-    Known faults, found in the data, not the publisher's word. CO2 is a staircase of five-minute steps.
-    Its baselines are uncalibrated (down to 268 ppm in room 2) and move by 40 to 90 ppm between days.
-    Rooms 2 and 3 count 1 to 3 people through several nights. Room 3 reaches 907 ppm on day 7 with 0 or
-    1 counted. The Danish clocks changed on 2017-03-26, inside the period, without a trace: on every
-    day the damper first opens at 07:30 or later and CO2 follows the counts best after some 20 minutes.
+    Known faults, inferred from the data and not documented by the publisher. CO2 is updated every five
+    minutes. Its baseline is uncalibrated (down to 268 ppm in room 2) and drifts by 40 to 90 ppm between
+    days. Rooms 2 and 3 count 1 to 3 people through several nights. Room 3 reaches 907 ppm on day 7 with 0
+    or 1 person counted. The change to summer time on 2017-03-26 has no visible effect: on every day the
+    damper first opens at 07:30 or later, and CO2 follows the counts best with a delay of about 20 minutes.
     """
     check_room(room, ROOM_NUMBERS)
     co2, occupancy, damper = (
@@ -101,17 +101,17 @@ def read_sdu2018(folder: str | Path, *, room: int = 1, aligned: bool = True) -> 
 
 
 def same_rows(table: Table, other: Table, keys: list[str]) -> None:
-    """Check that two tables list the same times in the same order."""
+    """Raise unless two tables have the same times in the same order."""
     if not table.frame[keys].equals(other.frame[keys]):
-        raise other.source.error(f"does not list the times of {table.source.name}: {', '.join(keys)}")
+        raise other.source.error(f"times differ from those of {table.source.name}: {', '.join(keys)}")
 
 
 def _times(table: Table) -> pd.DatetimeIndex:
-    """Made-up dates in the order of the days' numbers, with the published time of day."""
-    days, weekdays = table.whole("DayId"), table.whole("Weekday")
+    """Return artificial dates in the order of the day numbers, with the published time of day."""
+    days, weekdays = table.integers("DayId"), table.integers("Weekday")
     weekday_of = weekdays.groupby(days).first()  # in the order of DayId
     wrong = ~weekday_of.between(0, 6)
     if wrong.any():
         raise table.source.error(f"must be from 0 to 6, got {weekday_of[wrong].iloc[0]}", column="Weekday")
-    date_of = pd.Series(made_up_dates([[weekday] for weekday in weekday_of]), index=weekday_of.index)
+    date_of = pd.Series(artificial_dates([[weekday] for weekday in weekday_of]), index=weekday_of.index)
     return pd.DatetimeIndex(days.map(date_of)) + table.clock("Time")

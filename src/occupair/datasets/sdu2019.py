@@ -1,4 +1,4 @@
-"""SDU 2019: a lecture room of the same Danish building, 44 working days, a camera count every minute."""
+"""SDU 2019: a lecture room of the same Danish building, 44 working days, camera counts every minute."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pandas as pd
 
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.published_tables import Table, check_room, open_table
-from occupair.datasets.regular_grid import made_up_dates
+from occupair.datasets.regular_grid import artificial_dates
 from occupair.datasets.sdu2018 import same_rows
 from occupair.readings.schema import check_readings
 
 ROOM_NUMBERS = (1, 2, 3)
 WINTER_MONTHS = (11, 12, 1, 2, 3)
 WINTER_DAYS_OF_OCTOBER = (17, 32)
-"""The days (``DayID``) between the change of the clock on 2018-10-28 and the end of that month."""
+"""The days (``DayID``) between the clock change on 2018-10-28 and the end of that month."""
 
 LATE = pd.Timedelta(minutes=60)
 _KEYS = ["Year", "Month", "time_of_day_min", "DayID", "Workday"]
@@ -43,51 +43,50 @@ DATA_SET = DataSet(
 
 
 def read_sdu2019(folder: str | Path, *, room: int = 1, aligned: bool = True) -> pd.DataFrame:
-    """Read one room of SDU 2019: 44 working days between March 2018 and February 2019, once a minute.
+    """Read one room of SDU 2019: 44 working days from March 2018 to February 2019, one reading per minute.
 
     Schwee et al. 2019 (``DATA_SET.citation``), CC0. The building of ``read_sdu2018``; room 1 is a
-    lecture room with up to 80 people, counted by cameras over its doors.
+    lecture room with up to 80 people, counted by cameras above its doors.
 
     Parameters
     ----------
     folder : path
-        Has the publisher's ``co2_room_N.csv``, ``occupant_count_room_N.csv`` and ``vav_room_N.csv``
-        (of the filled data), or the same ending in ``.csv.gz``.
+        Folder with the published ``co2_room_N.csv``, ``occupant_count_room_N.csv`` and ``vav_room_N.csv``
+        (of the filled data), plain or gzipped.
     room : int
-        1 to 3. Only room 1 was looked at here, and ``DATA_SET`` fetches only its files.
+        1 to 3. Only room 1 was analysed, and ``DATA_SET`` downloads only its files.
     aligned : bool
-        Move CO2 and damper 60 minutes earlier on the winter days, see below. False leaves all values
-        where they were published.
+        Whether to shift CO2 and damper 60 minutes earlier on winter days, see below; False returns the
+        data as published.
 
     Returns
     -------
     DataFrame
-        Readings: ``co2`` [ppm], ``ventilation`` (opening of the damper, 100 % is 1) and ``occupancy``
-        [people]. Nothing is missing and, but for the clock, nothing was repaired.
+        Readings: ``co2`` [ppm], ``ventilation`` (damper position, 100 % is 1) and ``occupancy`` [people].
+        There are no gaps, and no corrections other than the clock.
 
     Notes
     -----
-    **The dates are made up.** The days were published in shuffled order with a number (``DayID``),
-    year, month and whether they are working days. They keep the order of their numbers and get rising
-    dates from 2000-01-03 on, all of them Mondays (a day that is not a working day would be a Saturday):
-    which weekday they were is not known, so the made-up one must not tell them apart. Their months mean
-    nothing.
+    **The dates are artificial.** The days were published in shuffled order with a number (``DayID``),
+    year, month and whether they are working days. They are assigned increasing dates from 2000-01-03 in
+    the order of their numbers, all Mondays (Saturdays if not a working day), because the weekday is unknown
+    and must not carry information. The month of these dates has no meaning.
 
-    **The clocks.** On winter-time days CO2 and damper run 60 minutes late against the counts. These
-    are 21 of the 44: November to March, where all three days of March show it, and days 17 and 32 of
-    October. Found in the data, not the publisher's word: the damper's schedule opens it at 05:30 on
-    summer days and at 06:30 on winter days, while people come at 06:00 all year; explained by CO2 and
-    its rise, the counts of a winter day have a higher R2 with CO2 moved by 60 minutes on 19 of 21 days
-    (not 6 and 30, where CO2 explains nothing), those of a summer day without on 21 of 23 (not 25 and
-    34, with at most 13 and 4 people). So CO2 and
-    damper are stamped in UTC and the counts two hours behind the local clock: after the correction
-    every time of day is two hours behind the local one. The days stand alone, so the last hour of a
-    corrected day is not known and holds the last value of CO2 and damper.
+    **Clocks.** On winter-time days, CO2 and damper are 60 minutes late relative to the counts. These are
+    21 of the 44 days: November to March (including all three days of March), and days 17 and 32 in October.
+    Inferred from the data, not documented by the publisher: the damper schedule opens at 05:30 on summer
+    days and at 06:30 on winter days, while people arrive at 06:00 all year. In a regression on CO2 and its
+    rise, the counts of winter days have a higher R2 with CO2 shifted by 60 minutes on 19 of 21 days
+    (exceptions: 6 and 30, where CO2 explains nothing), those of summer days without the shift on 21 of 23
+    (exceptions: 25 and 34, with at most 13 and 4 people). CO2 and damper thus have timestamps in UTC, and
+    the counts are two hours behind local time: after the correction all times are two hours behind local
+    time. The days are not consecutive, so the last hour of a corrected day is unknown and repeats the last
+    value of CO2 and damper.
 
-    Other faults: CO2 is a staircase of five-minute steps, and frozen for 347 minutes of day 7 and 1016
-    of day 30.
+    Other faults: CO2 is updated every five minutes, and is stuck for 347 minutes on day 7 and 1016 minutes
+    on day 30.
 
-    The address in ``DATA_SET`` asks figshare for the collection's zip. It could not be tried here.
+    The address in ``DATA_SET`` queries figshare for the zip of the collection; it is untested.
     """
     check_room(room, ROOM_NUMBERS)
     co2 = open_table(folder, f"co2_room_{room}.csv", [*_KEYS, "CO2"], DATA_SET)
@@ -104,31 +103,31 @@ def read_sdu2019(folder: str | Path, *, room: int = 1, aligned: bool = True) -> 
         }
     ).set_axis(times)
     source = f"readings of {co2.source.name}"
-    readings = check_readings(published.sort_index(), source=source)  # before anything is moved
+    readings = check_readings(published.sort_index(), source=source)  # before the shift
     if aligned:
         readings = _winter_aligned(readings, times[_is_winter(co2)])
     return check_readings(readings, source=source)
 
 
 def _times(table: Table) -> pd.DatetimeIndex:
-    """Made-up dates in the order of the days' numbers, with the published time of day."""
-    days = table.whole("DayID")
+    """Return artificial dates in the order of the day numbers, with the published time of day."""
+    days = table.integers("DayID")
     is_workday = (table.frame["Workday"].astype(str).str.lower() == "true").groupby(days).first()
     weekdays = [[0 if workday else 5] for workday in is_workday]
-    date_of = pd.Series(made_up_dates(weekdays), index=is_workday.index)
+    date_of = pd.Series(artificial_dates(weekdays), index=is_workday.index)
     return pd.DatetimeIndex(days.map(date_of)) + table.clock("time_of_day_min")
 
 
 def _is_winter(table: Table) -> pd.Series[bool]:
-    october = table.whole("DayID").isin(WINTER_DAYS_OF_OCTOBER) & (table.whole("Month") == 10)
-    return table.whole("Month").isin(WINTER_MONTHS) | october
+    october = table.integers("DayID").isin(WINTER_DAYS_OF_OCTOBER) & (table.integers("Month") == 10)
+    return table.integers("Month").isin(WINTER_MONTHS) | october
 
 
 def _winter_aligned(readings: pd.DataFrame, winter: pd.DatetimeIndex) -> pd.DataFrame:
-    """Give CO2 and damper of each winter reading the values published an hour later that day."""
+    """Shift CO2 and damper on winter days one hour earlier, within each day."""
     late = readings.loc[readings.index.isin(winter), ["co2", "ventilation"]]
     times = pd.DatetimeIndex(late.index)
-    earlier = late.set_axis(times - LATE).reindex(times)  # no day is the next of another: none spills over
+    earlier = late.set_axis(times - LATE).reindex(times)  # no two days are consecutive: nothing spills over
     moved = readings.copy()
     moved.loc[times, ["co2", "ventilation"]] = earlier.groupby(times.normalize()).ffill()
     return moved

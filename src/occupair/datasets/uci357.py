@@ -1,4 +1,4 @@
-"""UCI 357: an office with one or two people, presence only, one reading a minute."""
+"""UCI 357: presence in an office with one or two people, one reading per minute."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ DATA_SET = DataSet(
 
 
 def read_uci357(folder: str | Path, *, aligned: bool = True) -> pd.DataFrame:
-    """Read UCI 357: seventeen days in February 2015, once a minute.
+    """Read UCI 357: 17 days in February 2015, one reading per minute.
 
     Candanedo and Feldheim 2016 (``DATA_SET.citation``), CC-BY-4.0. An office in Mons, Belgium.
 
     Parameters
     ----------
     folder : path
-        Has the publisher's ``datatest.txt``, ``datatraining.txt`` and ``datatest2.txt``, or the same
-        ending in ``.txt.gz``.
+        Folder with the published ``datatest.txt``, ``datatraining.txt`` and ``datatest2.txt``, plain or
+        gzipped.
     aligned : bool
-        Makes no difference here: no fault of the clocks is known.
+        Has no effect: no clock error is known.
 
     Returns
     -------
     DataFrame
-        Readings: ``co2`` [ppm] and ``occupancy``. There is no ventilation.
+        Readings: ``co2`` [ppm] and ``occupancy``, without ventilation.
 
     Notes
     -----
-    **Occupancy is presence, not a count**: 0 is nobody, 1 is somebody, whoever many. Scores in people
-    mean nothing here.
+    **Occupancy is presence, not a count**: 0 is empty, 1 is occupied. Scores in people are not
+    meaningful.
 
-    **Repairs.** The stamps are 59 to 61 seconds apart and each is rounded to its minute; no value is
-    changed and no reading is lost that way. The three files follow one another with gaps. On
-    2015-02-04 the first ends at 10:43 and the second begins at 17:51: of that day the longer part is
-    kept, the morning. 2015-02-10 ends at 09:33 and 2015-02-11 begins at 14:48.
+    **Corrections.** Timestamps are 59 to 61 seconds apart and are rounded to the minute; no value is
+    changed and no reading is lost. There are gaps between the three files. On 2015-02-04 the first ends at
+    10:43 and the second begins at 17:51: the longer part of that day, the morning, is used. 2015-02-10
+    ends at 09:33 and 2015-02-11 begins at 14:48.
     """
     published = pd.concat([_read_file(folder, name) for name in _CHECKSUMS])
     readings = longest_parts(published, interval=INTERVAL)

@@ -1,4 +1,4 @@
-"""UCI 864: a small office with no ventilation, up to three people, one reading every half a minute."""
+"""UCI 864: a small unventilated office with up to three people, one reading every 30 seconds."""
 
 from __future__ import annotations
 
@@ -39,34 +39,33 @@ def read_uci864(folder: str | Path, *, aligned: bool = True) -> pd.DataFrame:
     """Read UCI 864: seven days in December 2017 and January 2018, every 30 seconds.
 
     Singh et al. 2018 (``DATA_SET.citation``), CC-BY-4.0. A room of 6 m x 4.6 m with at most three
-    people, counted by hand; somebody is there on three days (2017-12-22 and 23, 2018-01-10).
+    people, counted manually; it is occupied on three days (2017-12-22 and 23, 2018-01-10).
 
     Parameters
     ----------
     folder : path
-        Has the publisher's ``Occupancy_Estimation.csv``, or ``Occupancy_Estimation.csv.gz``.
+        Folder with the published ``Occupancy_Estimation.csv``, plain or gzipped.
     aligned : bool
-        Makes no difference here: no fault of the clocks is known.
+        Has no effect: no clock error is known.
 
     Returns
     -------
     DataFrame
-        Readings: ``co2`` [ppm] and ``occupancy`` [people]. There is no ventilation: the room's
-        heating and air conditioning were not in use.
+        Readings: ``co2`` [ppm] and ``occupancy`` [people], without ventilation: heating and air
+        conditioning were not in use.
 
     Notes
     -----
-    **Repairs.** The stamps come 30 or 31 seconds apart, and 61 or 62 seconds 133 times. Every time
-    of a regular 30-second grid gets the last reading at or before it, so all values are published ones
-    and none comes from the future; each published reading is there once or twice. Gaps between readings
-    of up to 4 minutes are bridged that way (the longest is 215 s). One gap is longer: 12:42 to 13:08 on
-    2017-12-22, with three people in; of that day only the longer part is kept, 13:08 on. Days are not
-    whole: only 2017-12-23 runs from midnight to midnight.
+    **Corrections.** Timestamps are 30 or 31 seconds apart, and 133 times 61 or 62 seconds. Each time of a
+    regular 30-second grid takes the last reading at or before it, so no value is changed or taken from the
+    future; each published reading occurs once or twice. Gaps of up to 4 minutes are filled this way (the
+    longest is 215 s). There is one longer gap: 12:42 to 13:08 on 2017-12-22, with three people present;
+    only the longer part of that day, from 13:08, is used. Only 2017-12-23 is a complete day.
     """
     table = open_table(folder, _FILE, ["Date", "Time", "S5_CO2", "Room_Occupancy_Count"], DATA_SET)
     times = table.joined_times(("Date", "Time"), "%Y/%m/%d %H:%M:%S", example="2017/12/22 10:49:41")
     if not times.is_monotonic_increasing:
-        raise table.source.error("times must rise", column="Date Time")
+        raise table.source.error("times must be increasing", column="Date Time")
     published = pd.DataFrame(
         {"co2": table.numbers("S5_CO2"), "occupancy": table.numbers("Room_Occupancy_Count")}
     ).set_axis(times)
