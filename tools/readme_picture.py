@@ -1,6 +1,6 @@
-"""Take the README's picture: the test days of a report, as a PNG.
+"""Render the figure of the test days in a report as a PNG.
 
-Usage: readme_picture.py REPORT.html OUT.png   (needs Debian's chromium)
+Usage: readme_picture.py REPORT.html OUT.png   (requires chromium)
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-WIDTH, SCALE = 1000, 2  # [px], and dots per px for sharp screens
-ONLY_THE_DAYS = """<style>
+WIDTH, SCALE = 1000, 2  # [px], device pixels per px
+ONLY_TEST_DAYS = """<style>
 :root { color-scheme: light; }
 header, footer, figcaption, .modebar-container, main > :not(#five-days) { display: none; }
 main { padding: 12px 20px; } #five-days { margin: 0; }
@@ -35,28 +35,28 @@ FLAGS = [
 
 
 def main(arguments: list[str]) -> str | None:
-    """Take the picture; return what went wrong, if anything."""
+    """Render the figure; return an error message, or None."""
     if len(arguments) != 2:
         return "usage: readme_picture.py REPORT.html OUT.png"
     report, picture = (Path(argument).resolve() for argument in arguments)
     chromium = shutil.which("chromium")
     if chromium is None:
-        return "readme_picture: no chromium found; on Debian: apt-get install chromium"
+        return "readme_picture: chromium not found; on Debian: apt-get install chromium"
     if not report.is_file():
-        return f"readme_picture: there is no report {report}; make one with: occupair reproduce"
+        return f"readme_picture: report {report} not found; create it with: occupair reproduce"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    wrong = take_picture(chromium, report, picture)
-    return f"readme_picture: {wrong}" if wrong else None
+    error = render_test_days(chromium, report, picture)
+    return f"readme_picture: {error}" if error else None
 
 
-def take_picture(chromium: str, report: Path, picture: Path) -> str | None:
-    """Photograph a copy of the report that shows nothing but the test days."""
-    page = report.read_text(encoding="utf-8").replace("</head>", ONLY_THE_DAYS, 1)
-    return photograph(chromium, page, picture, height=HEIGHT)
+def render_test_days(chromium: str, report: Path, picture: Path) -> str | None:
+    """Render a copy of the report that shows only the test days."""
+    page = report.read_text(encoding="utf-8").replace("</head>", ONLY_TEST_DAYS, 1)
+    return render_png(chromium, page, picture, height=HEIGHT)
 
 
-def photograph(chromium: str, page: str, picture: Path, *, height: int) -> str | None:
-    """Open a page of HTML, ``height`` [px] tall, and write what it looks like as a PNG."""
+def render_png(chromium: str, page: str, picture: Path, *, height: int) -> str | None:
+    """Render an HTML page with ``height`` [px] as a PNG; return an error message, or None."""
     with tempfile.TemporaryDirectory() as folder:
         file, shot = Path(folder, "page.html"), Path(folder, "page.png")
         file.write_text(page, encoding="utf-8")
@@ -71,9 +71,9 @@ def photograph(chromium: str, page: str, picture: Path, *, height: int) -> str |
         try:
             ended = subprocess.run(command, capture_output=True, timeout=120, check=False)
         except subprocess.TimeoutExpired:
-            return "chromium did not finish within two minutes"
+            return "chromium did not finish within 2 min"
         if not shot.is_file():
-            return f"chromium made no picture (exit {ended.returncode})"
+            return f"chromium wrote no file (exit {ended.returncode})"
         shutil.copyfile(shot, picture)
     return None
 

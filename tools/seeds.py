@@ -1,6 +1,6 @@
-"""Print how the paper's experiment comes out in other offices: one row per seed, as Markdown.
+"""Print the results of the paper's experiment for several seeds as a Markdown table.
 
-python tools/seeds.py 10        # seeds 0 to 9, one draw each: some six minutes on two cores
+python tools/seeds.py 10        # seeds 0 to 9, one draw each: about 6 min on two cores
 """
 
 import sys
@@ -22,7 +22,7 @@ def main() -> None:
         result = reproduce(draws=1, seed=seed)
         rmse = [result.scores[equation].rmse for equation in EQUATIONS]
         rows.append([*rmse, result.scores[26].within_4, *(result.error_growth[loop] for loop in LOOPS)])
-    print("| seed | (4) | (21) | (22) | (24) | (26) | (26) ≤4 off | growth (21) | growth (22), (26) |")
+    print("| seed | (4) | (21) | (22) | (24) | (26) | (26) within ±4 | growth (21) | growth (22), (26) |")
     print("| --- " * 9 + "|")
     for seed, row in zip(seeds, rows, strict=True):
         print(markdown(str(seed), row))

@@ -26,7 +26,7 @@ def test_plain_and_gzipped_files_are_equal(tmp_path):
 
 def test_missing_file_message_says_how_to_download(tmp_path):
     message = (
-        r"contains neither t.csv nor t.csv.gz of robod, download it with 'occupair datasets fetch robod' or"
+        r"contains neither t.csv nor t.csv.gz of robod, download it with 'occupair datasets fetch robod'"
     )
     with pytest.raises(InputError, match=message):
         open_table(tmp_path, "t.csv", [], ROBOD)

@@ -1,4 +1,4 @@
-"""A made-up reproduction, small and seeded, that looks like the paper's office."""
+"""A small artificial reproduction that resembles the paper's office."""
 
 from __future__ import annotations
 

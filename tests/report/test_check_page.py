@@ -1,4 +1,4 @@
-"""The page of a check: one file, plain words, figures that stay small."""
+"""The check report: self-contained, with small figures."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from occupair.report.check_page import headline, render_check_page, write_check_
 
 @pytest.fixture(scope="module")
 def spoiled():
-    """Eight days with CO2 eight hours early, some 0 ppm, and people all night."""
+    """Eight days with CO2 eight hours early, failed reads of 0 ppm, and people at night."""
     readings = oc.simulate_office(days=8, seed=1).astype(float)
     early = readings["co2"].set_axis(readings.index - pd.Timedelta(hours=8)).reindex(readings.index)
     readings["co2"] = early
@@ -39,56 +39,56 @@ def figures(html):
     return {name: json.loads(text) for name, text in found}
 
 
-def test_it_says_at_once_whether_to_train_and_why(own_part):
+def test_report_starts_with_the_verdict(own_part):
     assert "Not fit to train on" in own_part
-    assert "<h1>Do not train on these readings yet: clocks disagree and failed reads.</h1>" in own_part
+    assert "<h1>Fix before training: clock offset and failed reads.</h1>" in own_part
 
 
-def test_every_fault_is_there_in_words(own_part, spoiled):
+def test_report_has_every_fault(own_part, spoiled):
     for fault in find_faults(spoiled):
         assert fault.words.split(":")[0].replace(" %", "&nbsp;%") in own_part
 
 
-def test_its_name_is_escaped(own_part):
+def test_name_is_escaped(own_part):
     assert "&lt;room&gt; &amp; co.csv" in own_part
     assert "<room>" not in own_part
 
 
-def test_nothing_is_loaded(own_part):
+def test_report_is_self_contained(own_part):
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", own_part)
     assert "default-src 'none'" in own_part
 
 
-def test_the_clock_has_its_day_and_its_curve(own_part):
+def test_clock_offset_has_two_figures(own_part):
     drawn = figures(own_part)
     assert list(drawn) == ["readings-plot", "clock-1-day-plot", "clock-1-curve-plot"]
     curve = drawn["clock-1-curve-plot"]["data"][0]
     assert curve["x"][int(np.argmax(curve["y"]))] == pytest.approx(-8, abs=0.3)
 
 
-def test_clean_readings_get_a_clean_page():
+def test_report_of_readings_without_faults():
     readings = oc.simulate_office(days=8, seed=0)
     page = render_check_page(readings, [])
     assert "Fit to train on: nothing wrong was found." in page
     assert list(figures(page)) == ["readings-plot"]
 
 
-def test_no_counts_are_no_trouble():
+def test_readings_without_head_counts():
     readings = oc.simulate_office(days=1, seed=0)[["co2"]]
     assert "no head counts" in render_check_page(readings, find_faults(readings))
 
 
-def test_a_year_of_minutes_stays_small():
+def test_figure_of_a_year_of_minutes_is_small():
     times = pd.date_range("2024-01-01", periods=365 * 1440, freq="min")
     wave = 500 + 80 * np.sin(np.arange(len(times)) / 200)
     wave[1000] = 0.0
     readings = pd.DataFrame({"co2": wave, "occupancy": 3.0}, index=times)
     figure = readings_and_faults(readings, [])
     assert len(figure.to_json()) < 400_000
-    assert min(value for value in figure.data[0].y if value == value) == 0  # the spike is still seen
+    assert min(value for value in figure.data[0].y if value == value) == 0  # the spike is visible
 
 
-def test_where_faults_are_is_shaded():
+def test_faults_are_shaded():
     readings = oc.simulate_office(days=2, seed=0)
     noon = pd.Timestamp("2015-08-04 12:00")
     fault = Fault("stuck", "wrong", "Frozen.", noon, noon + pd.Timedelta(hours=6))
@@ -96,17 +96,17 @@ def test_where_faults_are_is_shaded():
     assert {(shape.x0, shape.x1) for shape in shapes} == {(1.5, 1.75)}
 
 
-def test_days_stand_side_by_side():
+def test_day_axis_skips_missing_days():
     times = pd.DatetimeIndex(["2024-01-01 12:00", "2024-03-01 06:00"])
     assert DayAxis(times)(times).tolist() == [0.5, 1.25]
     assert DayAxis(times)(pd.DatetimeIndex(["2024-02-01 12:00", "2024-03-02"])).tolist() == [1, 2]
 
 
-def test_it_is_written_whole(tmp_path, spoiled):
+def test_report_is_written_to_a_file(tmp_path, spoiled):
     write_check_page(spoiled, [], tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text().endswith("</html>\n")
 
 
-def test_headlines():
+def test_headline():
     assert headline([]) == "Fit to train on: nothing wrong was found."
-    assert headline([Fault("few_days", "wrong", "...")]) == "Do not train on these readings yet: few days."
+    assert headline([Fault("few_days", "wrong", "...")]) == "Fix before training: few days."

@@ -1,4 +1,4 @@
-"""The experiment made small: that it is put together as the paper says."""
+"""The paper's experiment at a small scale."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from occupair.report import paper_experiment as reproduction
 
 @pytest.fixture(scope="module")
 def small():
-    """Two days to train on, one to test, 20 neurons."""
+    """Two training days, one test day, 20 neurons."""
     patch = pytest.MonkeyPatch()
     paper = oc.OccupancyEstimator.paper
     patch.setattr(reproduction, "DAYS", 3)
@@ -39,7 +39,7 @@ def office():
         (26, {}, "live"),
     ],
 )
-def test_every_estimator_is_the_one_of_its_equation(small, office, equation, changes, mode):
+def test_estimates_are_those_of_their_equation(small, office, equation, changes, mode):
     result, _ = small
     model = oc.OccupancyEstimator.paper(n_draws=2, random_state=4, **changes).fit(office.iloc[:2880])
     people = model.estimate(office.iloc[2880:], mode=mode)
@@ -49,7 +49,7 @@ def test_every_estimator_is_the_one_of_its_equation(small, office, equation, cha
     )
 
 
-def test_the_truth_is_that_of_the_test_days(small, office):
+def test_truth_is_that_of_the_test_days(small, office):
     pd.testing.assert_series_equal(small[0].truth, office["occupancy"].iloc[2880:].astype(float))
     assert small[0].most_people == office["occupancy"].iloc[:2880].max()
 
@@ -62,7 +62,7 @@ def test_tolerance_curves_agree_with_the_scores(small):
         assert curve.is_monotonic_increasing
 
 
-def test_the_co2_day_is_smoothed_with_what_was_known(small, office):
+def test_co2_day_is_smoothed_with_past_readings(small, office):
     day, co2 = small[0].co2_day, office["co2"].to_numpy()[2880:]
     np.testing.assert_array_equal(day["raw"], co2)
     np.testing.assert_allclose(day["locally_smoothed_680"][:680], oc.smooth(co2[:680]))
@@ -70,19 +70,19 @@ def test_the_co2_day_is_smoothed_with_what_was_known(small, office):
     assert day["locally_smoothed_720"].notna().sum() == 720
 
 
-def test_saturation_counts_the_inputs_of_the_neurons(small, office):
+def test_saturation_of_hidden_neurons(small, office):
     result, _ = small
     elm, scaled = result.saturation[4], result.saturation[21]
-    assert elm.share_beyond_5 > 0.9  # the reason for FS-ELM: hundreds of ppm times weights of order one
+    assert elm.share_beyond_5 > 0.9  # unscaled: hundreds of ppm times weights of order one
     assert scaled.share_beyond_5 == 0
     assert scaled.share_always_beyond_5 == 0
     assert scaled.density.sum() == pytest.approx(1.0)
     assert elm.density.sum() < 0.1
 
 
-def test_progress_runs_from_nothing_to_all_and_never_back(small):
+def test_progress_increases_from_0_to_1(small):
     done = [done for _, done, _ in small[1]]
     assert done[0] == 0
     assert done == sorted(done)
     assert done[-1] == pytest.approx(1.0)
-    assert "estimating by (26)" in {what for what, _, _ in small[1]}
+    assert "estimating with (26)" in {what for what, _, _ in small[1]}

@@ -17,7 +17,7 @@ VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
-    """Every element in order, with a check that each is closed where it should be."""
+    """All elements in order; asserts that each is closed properly."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ def page(html) -> Page:
 
 @pytest.fixture(scope="module")
 def own_part(html) -> str:
-    """The report without plotly's script, which names hosts that it never calls here."""
+    """The report without the plotly script, which contains unused host names."""
     return html.replace(get_plotlyjs(), "")
 
 
@@ -62,22 +62,22 @@ def cells(table: str) -> list[list[str]]:
     return [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in rows]
 
 
-def test_every_element_is_closed(page):
+def test_all_elements_are_closed(page):
     assert page.open == []
 
 
-def test_it_says_what_it_is(page):
+def test_report_has_title_heading_and_language(page):
     tags = [tag for tag, _ in page.elements]
     assert (tags.count("title"), tags.count("h1"), tags.count("main")) == (1, 1, 1)
     assert dict(page.elements)["html"]["lang"] == "en"
 
 
-def test_no_id_is_used_twice(page):
+def test_ids_are_unique(page):
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
 
 
-def test_the_five_figures_are_there_with_legend_caption_and_data(page):
+def test_figures_have_legend_caption_and_data(page):
     plots = [attributes["id"] for _, attributes in page.elements if attributes.get("class") == "plot"]
     assert sorted(plots) == [f"{name}-plot" for name in FIGURES]
     for plot in plots:
@@ -87,7 +87,7 @@ def test_the_five_figures_are_there_with_legend_caption_and_data(page):
     assert tags.count("figcaption") == tags.count("figure") == len(FIGURES)
 
 
-def test_every_legend_entry_moves_a_trace(page):
+def test_legend_entries_belong_to_traces(page):
     groups = {
         trace.get("legendgroup")
         for name in FIGURES
@@ -99,11 +99,11 @@ def test_every_legend_entry_moves_a_trace(page):
     assert {button["aria-pressed"] for button in buttons} == {"true"}
 
 
-def test_plotly_is_inside_exactly_once(html):
+def test_plotly_is_included_once(html):
     assert html.count(get_plotlyjs()) == 1
 
 
-def test_nothing_is_loaded_from_elsewhere(own_part, page):
+def test_report_is_self_contained(own_part, page):
     assert not re.search(
         r"""(src|href|action|srcset|poster)\s*=\s*["']?\s*(https?:|//)""", own_part, re.IGNORECASE
     )
@@ -114,18 +114,18 @@ def test_nothing_is_loaded_from_elsewhere(own_part, page):
     assert str(policy).startswith("default-src 'none'")
 
 
-def test_it_says_that_the_data_are_simulated_and_what_is_rounded(own_part):
+def test_report_states_simulation_and_rounding(own_part):
     assert "The data are simulated." in own_part
-    assert "RMSE is worked out on unrounded estimates" in own_part
+    assert "RMSE uses unrounded estimates" in own_part
 
 
-def test_tables_have_captions_and_scoped_heads(page):
+def test_tables_are_accessible(page):
     tags = [tag for tag, _ in page.elements]
     assert tags.count("table") == tags.count("caption") == 2
     assert all("scope" in attributes for tag, attributes in page.elements if tag == "th")
 
 
-def test_the_score_table_has_the_papers_numbers_beside_ours(reproduction):
+def test_score_table_has_the_scores_of_the_paper(reproduction):
     rows = cells(score_table(reproduction))
     printed = [
         ["5.9575", "0.0695", "0.1713", "0.0034"],
@@ -138,7 +138,7 @@ def test_the_score_table_has_the_papers_numbers_beside_ours(reproduction):
     assert rows[5][-2:] == ["up to 89 %", "up to 94 %"]
 
 
-def test_the_score_table_writes_ours_as_the_paper_does(reproduction):
+def test_score_table_format(reproduction):
     given = replace(
         reproduction.scores[26], rmse=2.00004, fdr=0.1, fpr=float("nan"), fnr=0.0, within_3=0.8765
     )
@@ -148,7 +148,7 @@ def test_the_score_table_writes_ours_as_the_paper_does(reproduction):
     assert row[9] == "87.6 %"  # 87.65 lies just under its own decimal in binary
 
 
-def test_the_scale_table_has_the_papers_numbers_beside_ours(reproduction):
+def test_scale_table(reproduction):
     raw, smoothed = cells(scale_table(reproduction))
     assert raw[1::2] == ["0.0001", "0.0012", "0.005", "0.004", "0.008"]
     assert smoothed[1::2] == ["0.0001", "0.0025", "0.02", "0.004", "0.008"]
@@ -156,7 +156,7 @@ def test_the_scale_table_has_the_papers_numbers_beside_ours(reproduction):
     assert smoothed[2::2] == ["0.00011", "0.0026", "0.021", "0.0042", "0.0083"]
 
 
-def test_the_settings_are_listed(reproduction):
+def test_settings_list(reproduction):
     values = re.findall(r"<dd>(.*?)</dd>", settings_list(reproduction))
     assert values == ["30", "25", "5", "2", "0", "28", "42"]
 
@@ -164,14 +164,14 @@ def test_the_settings_are_listed(reproduction):
 HOSTILE = """</script><script>alert("x")</script><img src=x onerror='alert(1)'> $title ${css} & %"""
 
 
-def test_a_hostile_string_stays_text(reproduction, html):
+def test_hostile_string_is_escaped(reproduction, html):
     marked = replace(reproduction, draws=HOSTILE, most_people=28)
     hostile = render_report(marked)
     assert HOSTILE not in hostile
     assert [tag for tag, _ in Page(hostile).elements] == [tag for tag, _ in Page(html).elements]
 
 
-def test_a_hostile_string_in_a_figure_stays_data(reproduction, monkeypatch):
+def test_hostile_string_in_a_figure_is_escaped(reproduction, monkeypatch):
     monkeypatch.setitem(
         __import__("occupair.report.number_format", fromlist=["x"]).ESTIMATOR_NAMES, 4, HOSTILE
     )
@@ -182,14 +182,14 @@ def test_a_hostile_string_in_a_figure_stays_data(reproduction, monkeypatch):
     assert f"(4) {HOSTILE}" in names
 
 
-def test_the_report_is_written_whole(reproduction, html, tmp_path):
+def test_report_is_written_to_a_file(reproduction, html, tmp_path):
     path = tmp_path / "report.html"
     write_report(reproduction, path)
     assert path.read_text(encoding="utf-8") == html
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_report_that_fails_leaves_the_old_one(reproduction, tmp_path):
+def test_failed_report_leaves_the_old_file(reproduction, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("the old one")
     with pytest.raises(KeyError):
@@ -198,11 +198,11 @@ def test_a_report_that_fails_leaves_the_old_one(reproduction, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_same_numbers_give_the_same_bytes(reproduction, html):
+def test_report_is_deterministic(reproduction, html):
     assert render_report(reproduction) == html
 
 
-def test_it_draws_in_a_browser_without_a_network(chromium, html, tmp_path):
+def test_figures_are_drawn_in_a_browser(chromium, html, tmp_path):
     path = tmp_path / "report.html"
     path.write_text(html, encoding="utf-8")
     flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --dump-dom"

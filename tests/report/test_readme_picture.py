@@ -17,26 +17,26 @@ def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment or None)
 
 
-def test_without_chromium_it_says_so_in_one_line(tmp_path):
+def test_missing_chromium_is_reported(tmp_path):
     ended = run("report.html", tmp_path / "out.png", PATH=str(tmp_path))
     assert ended.returncode == 1
-    assert ended.stderr == "readme_picture: no chromium found; on Debian: apt-get install chromium\n"
+    assert ended.stderr == "readme_picture: chromium not found; on Debian: apt-get install chromium\n"
 
 
-def test_it_says_how_it_is_called():
+def test_usage():
     assert run().stderr == "usage: readme_picture.py REPORT.html OUT.png\n"
 
 
 @pytest.mark.usefixtures("chromium")
-def test_a_missing_report_is_named(tmp_path):
+def test_missing_report_is_reported(tmp_path):
     assert (
-        f"there is no report {tmp_path / 'none.html'}"
+        f"report {tmp_path / 'none.html'} not found"
         in run(tmp_path / "none.html", tmp_path / "out.png").stderr
     )
 
 
 @pytest.mark.usefixtures("chromium")
-def test_it_takes_a_sharp_picture(reproduction, tmp_path):
+def test_picture_has_double_resolution(reproduction, tmp_path):
     write_report(reproduction, tmp_path / "report.html")
     ended = run(tmp_path / "report.html", tmp_path / "docs" / "out.png")
     assert ended.returncode == 0, ended.stderr

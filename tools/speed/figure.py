@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from occupair.report.figure_style import BLUE, GREY, ORANGE, SKY, styled
-from tools.readme_picture import WIDTH, photograph
+from tools.readme_picture import WIDTH, render_png
 from tools.speed.contenders import BLAS, OURS, WRITTEN
 from tools.speed.live import LiveDay
 from tools.speed.training import Training
@@ -44,7 +44,7 @@ def draw(training: Training, live: LiveDay, picture: Path) -> str | None:
     chromium = shutil.which("chromium")
     if chromium is None:
         return "no chromium found; on Debian: apt-get install chromium"
-    return photograph(chromium, page, picture, height=height)
+    return render_png(chromium, page, picture, height=height)
 
 
 def training_bars(training: Training) -> go.Figure:

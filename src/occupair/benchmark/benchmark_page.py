@@ -9,7 +9,8 @@ from occupair.atomic_files import write_atomically
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.room_figures import compared, room_figure
 from occupair.benchmark.score_tables import Table, about, average_table, full_table, lag_words, room_scores
-from occupair.report.html_page import figure_block, prose, section, whole_page
+from occupair.report.html_page import figure_block, prose, section
+from occupair.report.html_page import render_page as render_html
 from occupair.report.number_format import listed
 
 TITLE = "occupair benchmark"
@@ -25,7 +26,7 @@ def render_page(result: BenchmarkResult) -> str:
     words = "\n".join(f"<p>{prose(line)}</p>" for line in about(result).splitlines())
     header = f'<p class="kicker">{TITLE}</p>\n<h1>{prose(headline(result))}</h1>\n{words}'
     sections = [*_average_sections(result), *_room_sections(result)]
-    return whole_page(TITLE, header=header, sections=sections)
+    return render_html(TITLE, header=header, sections=sections)
 
 
 def headline(result: BenchmarkResult) -> str:

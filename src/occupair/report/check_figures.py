@@ -1,4 +1,4 @@
-"""Figures of a check: the readings with what is wrong marked on them, and clocks that disagree up close."""
+"""Figures of the check report: readings with marked faults, and details of clock offsets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from occupair.checks import Fault, Severity
 from occupair.report import figure_style
 
-MOST_BINS = 1500  # drawn over all days: more than a screen has pixels, and a year of minutes stays small
+MOST_BINS = 1500  # over all days: more than the pixels of a screen, and small for a year of minutes
 COLOURS: dict[Severity, str] = {
     "wrong": figure_style.VERMILLION,
     "doubtful": figure_style.ORANGE,
@@ -24,24 +24,24 @@ SHADES: dict[Severity, str] = {
     "doubtful": "rgba(230,159,0,0.14)",
     "note": "rgba(0,0,0,0)",
 }
-NARROWEST = 0.002  # of the width: a single reading has to be seen too
+NARROWEST = 0.002  # fraction of the width, to make single readings visible
 TICKS = 6
 KIND_NAMES = {
-    "clock": "clocks disagree",
+    "clock": "clock offset",
     "failed_reads": "failed reads",
-    "stuck": "CO2 frozen",
-    "jumps": "CO2 leaps",
-    "coarse": "CO2 in coarse steps",
+    "stuck": "CO2 stuck",
+    "jumps": "CO2 jumps",
+    "coarse": "coarse CO2 resolution",
     "reset": "CO2 reset",
-    "drift": "CO2 drifts",
+    "drift": "CO2 drift",
     "negative_counts": "negative counts",
-    "broken_counts": "counts that are not whole",
-    "no_number": "cells that are no numbers",
-    "no_time": "rows without a time",
+    "broken_counts": "non-integer counts",
+    "no_number": "non-numeric values",
+    "no_time": "rows without time",
     "times": "times out of order",
-    "counter_drift": "counter drifts",
-    "people_at_night": "people all night",
-    "midnight_reset": "set to 0 at midnight",
+    "counter_drift": "counter drift",
+    "people_at_night": "people at night",
+    "midnight_reset": "reset to 0 at midnight",
     "co2_without_people": "CO2 without people",
 }
 
@@ -49,18 +49,18 @@ Array = NDArray[np.float64]
 
 
 def kind_name(kind: str) -> str:
-    """Name a kind of fault in plain words.
+    """Return the display name of a kind of fault.
 
     Examples
     --------
     >>> kind_name("stuck"), kind_name("few_days")
-    ('CO2 frozen', 'few days')
+    ('CO2 stuck', 'few days')
     """
     return KIND_NAMES.get(kind, kind.replace("_", " "))
 
 
 class DayAxis:
-    """Days of readings side by side, days without readings left out; 1 is one day.
+    """Axis with days side by side, without days that have no readings; one day has length 1.
 
     Parameters
     ----------
@@ -72,20 +72,20 @@ class DayAxis:
         self.days = times.normalize().unique()
 
     def __call__(self, times: pd.DatetimeIndex) -> Array:
-        """Place times on the axis; those on days that are not there go to the next edge."""
+        """Return the positions of times; times on missing days are moved to the next edge."""
         days = times.normalize()
         place = self.days.searchsorted(days).astype(float)
         there = days.isin(self.days)
         return np.asarray(place + np.where(there, (times - days) / pd.Timedelta(days=1), 0.0))
 
     def ticks(self) -> dict[str, list[int] | list[str]]:
-        """Give a few evenly spaced days, with their dates."""
+        """Return a few evenly spaced ticks with dates."""
         places = list(range(0, len(self.days), max(1, -(-len(self.days) // TICKS))))
         return {"tickvals": places, "ticktext": [f"{self.days[k]:%d %b<br>%Y}" for k in places]}
 
 
 def readings_and_faults(readings: pd.DataFrame, faults: Sequence[Fault]) -> go.Figure:
-    """Draw CO2 [ppm] and counts [people] over all days, shaded where something is wrong."""
+    """Plot CO2 [ppm] and head counts [people] over all days, with faults shaded."""
     axis = DayAxis(pd.DatetimeIndex(readings.index))
     marked = [fault for fault in faults if fault.spans and fault.severity != "note"]
     rows = [row for row in ("co2", "occupancy") if row in readings] + (["faults"] if marked else [])
@@ -105,27 +105,27 @@ def readings_and_faults(readings: pd.DataFrame, faults: Sequence[Fault]) -> go.F
 
 
 def clock_example(readings: pd.DataFrame, fault: Fault) -> go.Figure:
-    """Draw a day's counts [people] with CO2 [ppm] as it is stamped and as it should be."""
+    """Plot head counts [people] and CO2 [ppm] of one day, as recorded and shifted."""
     offset = pd.Timedelta(minutes=fault.details["offset"])
     moved = readings["co2"].set_axis(pd.DatetimeIndex(readings.index) - offset)
-    day = _telling_day(readings, moved, pd.DatetimeIndex(fault.details["days"]))
+    day = _example_day(readings, moved, pd.DatetimeIndex(fault.details["days"]))
     figure = make_subplots(specs=[[{"secondary_y": True}]])
     counts = _thin_day(readings["occupancy"], day, "max")
-    figure.add_trace(_area(counts, "people counted"), secondary_y=True)
+    figure.add_trace(_area(counts, "head count"), secondary_y=True)
     for co2, name, line in (
-        (readings["co2"], "CO2 as stamped", {"color": figure_style.VERMILLION, "width": 2.5, "dash": "dot"}),
-        (moved, "CO2 moved", {"color": figure_style.BLUE, "width": 2.5}),
+        (readings["co2"], "CO2 as recorded", {"color": figure_style.VERMILLION, "width": 2.5, "dash": "dot"}),
+        (moved, "CO2 shifted", {"color": figure_style.BLUE, "width": 2.5}),
     ):
         figure.add_trace(_day_line(_thin_day(co2, day, "mean"), name, line), secondary_y=False)
     figure_style.clock_axis(figure)
-    figure.update_xaxes(title=f"hour of {day:%d %B %Y}")
+    figure.update_xaxes(title=f"hour of day, {day:%d %B %Y}")
     figure.update_yaxes(title="CO2 [ppm]", secondary_y=False)
     figure.update_yaxes(title="people", secondary_y=True, rangemode="tozero", showgrid=False, tickmode="auto")
     return figure_style.styled(figure, height=340).update_layout(margin={"r": 52})
 
 
 def clock_curve(fault: Fault) -> go.Figure:
-    """Draw how much of the counts CO2 explains [%] when it is moved by so much [h]."""
+    """Plot the variance of the counts explained by CO2 [%] over the clock offset [h]."""
     hours = np.round(np.array(fault.details["offsets"]) / 60, 4)
     percent = np.round(100 * np.array(fault.details["explained"]), 2)
     figure = go.Figure()
@@ -142,20 +142,20 @@ def clock_curve(fault: Fault) -> go.Figure:
     )
     top = 1.25 * float(percent.max())
     for place, name, colour in (
-        (0.0, "as stamped", figure_style.VERMILLION),
-        (fault.details["offset"] / 60, "best", figure_style.BLUE),
+        (0.0, "as recorded", figure_style.VERMILLION),
+        (fault.details["offset"] / 60, "best fit", figure_style.BLUE),
     ):
         figure.add_vline(x=place, line={"color": colour, "width": 2, "dash": "dash"})
         figure.add_annotation(
             x=place, y=top, text=name, showarrow=False, yanchor="top", **_beside(place, fault)
         )
-    figure.update_xaxes(title="CO2 is stamped early (−) or late (+) by [h]", dtick=4, range=[-12, 12])
-    figure.update_yaxes(title="of the counts explained [%]", range=[0, top])
+    figure.update_xaxes(title="CO2 clock offset [h], early (−) or late (+)", dtick=4, range=[-12, 12])
+    figure.update_yaxes(title="explained variance [%]", range=[0, top])
     return figure_style.styled(figure, height=300).update_layout(hovermode="closest")
 
 
 def _beside(place: float, fault: Fault) -> dict[str, object]:
-    """Put a label on that side of its line where the other line is not."""
+    """Place a label on the side of its line away from the other line."""
     left = (place == 0) == (fault.details["offset"] > 0)
     return {"xanchor": "right" if left else "left", "xshift": -5 if left else 5}
 
@@ -169,7 +169,7 @@ def _draw_readings(figure: go.Figure, axis: DayAxis, column: pd.Series[float], *
             x=np.round(axis(times), 4).tolist(),
             y=np.round(thin.to_numpy(), 1).tolist(),
             text=[f"{time:%a %d %b %Y %H:%M}" for time in times],
-            name="CO2" if is_co2 else "people counted",
+            name="CO2" if is_co2 else "head count",
             mode="lines",
             connectgaps=False,
             fill=None if is_co2 else "tozeroy",
@@ -189,9 +189,9 @@ def _draw_readings(figure: go.Figure, axis: DayAxis, column: pd.Series[float], *
 
 
 def _thinned(column: pd.Series[float], n_days: int) -> pd.Series[float]:
-    """Keep the lowest and the highest reading of each of MOST_BINS parts, in the order they came.
+    """Return the minimum and maximum of each of ``MOST_BINS`` bins, in order of time.
 
-    A gap stays one: an empty value after it.
+    Gaps are preserved by a missing value.
     """
     times = pd.DatetimeIndex(column.index)
     minutes = max(1, -(-n_days * 1440 // MOST_BINS))
@@ -205,7 +205,7 @@ def _thinned(column: pd.Series[float], n_days: int) -> pd.Series[float]:
 
 
 def _draw_strip(figure: go.Figure, axis: DayAxis, faults: Sequence[Fault], *, row: int) -> None:
-    """Draw one line for each fault, where it is, with its name above."""
+    """Plot a bar for each fault with its name above."""
     for level, fault in enumerate(faults):
         spans = _placed(axis, fault)
         x = [place for start, end in spans for place in (start, end, None)]
@@ -234,7 +234,7 @@ def _shade(figure: go.Figure, axis: DayAxis, faults: Sequence[Fault]) -> None:
 
 
 def _placed(axis: DayAxis, fault: Fault) -> list[tuple[float, float]]:
-    """Give the parts of the axis that a fault covers, wide enough to be seen and joined where they touch."""
+    """Return the spans of a fault on the axis, at least of visible width and merged if adjacent."""
     least = NARROWEST * len(axis.days)
     joined: list[tuple[float, float]] = []
     for start, end in fault.spans:
@@ -247,11 +247,11 @@ def _placed(axis: DayAxis, fault: Fault) -> list[tuple[float, float]]:
     return [(round(left, 4), round(right, 4)) for left, right in joined]
 
 
-def _telling_day(readings: pd.DataFrame, moved: pd.Series[float], days: pd.DatetimeIndex) -> pd.Timestamp:
-    """Choose the day that shows it best: much going on, and moved CO2 follows it."""
-    together = pd.DataFrame({"co2": moved, "n": readings["occupancy"]}).dropna()
-    dates = pd.DatetimeIndex(together.index).normalize()
-    chosen = together[dates.isin(days)]
+def _example_day(readings: pd.DataFrame, moved: pd.Series[float], days: pd.DatetimeIndex) -> pd.Timestamp:
+    """Return the day with the clearest offset: high occupancy variation, followed by shifted CO2."""
+    both = pd.DataFrame({"co2": moved, "n": readings["occupancy"]}).dropna()
+    dates = pd.DatetimeIndex(both.index).normalize()
+    chosen = both[dates.isin(days)]
     if chosen.empty:
         return days[0]
     by_day = chosen.groupby(pd.DatetimeIndex(chosen.index).normalize())
@@ -259,7 +259,7 @@ def _telling_day(readings: pd.DataFrame, moved: pd.Series[float], days: pd.Datet
     product = chosen["co2"] * chosen["n"]
     covariance = product.groupby(pd.DatetimeIndex(chosen.index).normalize()).mean()
     covariance = covariance - by_day["co2"].mean() * by_day["n"].mean()
-    score = covariance / (spread["co2"] + 1) * by_day["n"].count() ** 2  # whole days first
+    score = covariance / (spread["co2"] + 1) * by_day["n"].count() ** 2  # prefer complete days
     return pd.Timestamp(str(score.idxmax()))
 
 

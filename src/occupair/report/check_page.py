@@ -1,4 +1,4 @@
-"""One HTML file that shows what is wrong with readings; it opens offline."""
+"""The report of ``occupair check``, one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from occupair.atomic_files import write_atomically
 from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
 from occupair.checks.cleaning import clean_readings
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
-from occupair.report.html_page import figure_block, page_file, prose, section, whole_page
+from occupair.report.html_page import figure_block, page_file, prose, render_page, section
 from occupair.report.number_format import listed
 
-MOST_CLOCKS = 3  # clock faults shown up close
+MOST_CLOCKS = 3  # clock faults shown in detail
 MARKS: dict[Severity, str] = {"wrong": "#d55e00", "doubtful": "#e69f00", "note": "#56b4e9"}
 HEADINGS: dict[Severity, str] = {
-    "wrong": "Wrong: put this right before you train",
-    "doubtful": "Doubtful: have a look at this",
-    "note": "Good to know",
+    "wrong": "Errors: fix before training",
+    "doubtful": "Warnings: please review",
+    "note": "Notes",
 }
 
 
 def write_check_page(
     readings: pd.DataFrame, faults: Sequence[Fault], path: str | Path, *, name: str = "readings"
 ) -> None:
-    """Write a page that shows readings and what `occupair.checks.find_faults` found in them.
+    """Write a report with readings and the faults found by `occupair.checks.find_faults`.
 
     Parameters
     ----------
     readings : DataFrame
-        As they were given to `find_faults`.
+        Readings, as passed to `find_faults`.
     faults : sequence of Fault
-        What it found.
+        Faults found.
     path : path
-        The HTML file, written whole or not at all.
+        HTML file, written atomically.
     name : str
-        What to call the readings, such as the name of their file.
+        Name of the readings, such as that of their file.
     """
     write_atomically(path, render_check_page(readings, faults, name=name))
 
 
 def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: str = "readings") -> str:
-    """Render the page as one HTML document that loads nothing from elsewhere."""
+    """Render the report as one self-contained HTML document."""
     table = clean_readings(readings)
     fit = fit_to_train(faults)
     doubtful = any(fault.severity == "doubtful" for fault in faults)
@@ -53,7 +53,7 @@ def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: 
 <p class="verdict" style="--mark:{mark}">{"Fit to train on" if fit else "Not fit to train on"}</p>
 <h1>{prose(headline(faults))}</h1>
 <p class="lead">{prose(_summary(table))}</p>"""
-    return whole_page(
+    return render_page(
         f"occupair check: {name}",
         header=header,
         sections=_sections(table, faults),
@@ -63,15 +63,15 @@ def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: 
 
 
 def headline(faults: Sequence[Fault]) -> str:
-    """Say in one line whether the readings are fit to train on, and why not.
+    """State in one line whether the readings are fit for training, and why not.
 
     Examples
     --------
     >>> headline([Fault("stuck", "wrong", "..."), Fault("clock", "wrong", "...")])
-    'Do not train on these readings yet: CO2 frozen and clocks disagree.'
+    'Fix before training: CO2 stuck and clock offset.'
     """
     wrong = list(dict.fromkeys(kind_name(fault.kind) for fault in faults if fault.severity == "wrong"))
-    return f"Do not train on these readings yet: {listed(wrong)}." if wrong else verdict(faults)
+    return f"Fix before training: {listed(wrong)}." if wrong else verdict(faults)
 
 
 def _summary(table: pd.DataFrame) -> str:
@@ -85,15 +85,15 @@ def _summary(table: pd.DataFrame) -> str:
 def _sections(table: pd.DataFrame, faults: Sequence[Fault]) -> list[str]:
     clocks = [fault for fault in faults if fault.kind == "clock"][:MOST_CLOCKS]
     return [
-        section("findings", "What was found", _findings(faults)),
-        section("readings", "Where it is", _overview(table, faults)),
+        section("findings", "Findings", _findings(faults)),
+        section("readings", "Readings", _overview(table, faults)),
         *(_clock_section(table, fault, k) for k, fault in enumerate(clocks, start=1)),
     ]
 
 
 def _findings(faults: Sequence[Fault]) -> str:
     if not faults:
-        return "<p>Nothing. CO2, counts and ventilation look as they should.</p>"
+        return "<p>No faults found in CO2, head counts and ventilation.</p>"
     parts = []
     for severity in SEVERITIES:
         items = "".join(_item(fault) for fault in faults if fault.severity == severity)
@@ -110,11 +110,11 @@ def _item(fault: Fault) -> str:
 
 def _overview(table: pd.DataFrame, faults: Sequence[Fault]) -> str:
     caption = (
-        "All days side by side, days without readings left out. Shaded: where something is wrong (red) or "
-        "doubtful (yellow); the bars beneath say what. Drag to look closer, double-click to come back."
+        "All days with readings, side by side. Shading marks errors (red) and warnings (yellow), named by "
+        "the bars below. Drag to zoom, double-click to reset."
     )
     figure = readings_and_faults(table, faults)
-    return figure_block("readings-plot", figure, label="CO2 and counts over time", caption=caption)
+    return figure_block("readings-plot", figure, label="CO2 and head counts over time", caption=caption)
 
 
 def _clock_section(table: pd.DataFrame, fault: Fault, number: int) -> str:
@@ -122,15 +122,15 @@ def _clock_section(table: pd.DataFrame, fault: Fault, number: int) -> str:
     example = figure_block(
         f"clock-{number}-day-plot",
         clock_example(table, fault),
-        label="One day, CO2 as stamped and moved",
-        caption="One of these days. The grey area is the people counted: "
-        "CO2 should rise while they are in and fall after.",
+        label="One day, CO2 as recorded and shifted",
+        caption="Example day. The grey area is the head count: "
+        "CO2 should rise while the room is occupied and fall afterwards.",
     )
     curve = figure_block(
         f"clock-{number}-curve-plot",
         clock_curve(fault),
-        label="How well counts and CO2 fit at each offset",
-        caption=f"CO2 explains {before:.0%} of the counts as it is stamped and {after:.0%} when it is moved. "
-        f"Clocks that agree have their peak at 0 to 0.4 h: air takes some minutes to mix.",
+        label="Agreement of head counts and CO2 at each offset",
+        caption=f"CO2 explains {before:.0%} of the variance of the counts as recorded, {after:.0%} when "
+        f"shifted. Without a clock offset, the peak is at 0 to 0.4 h, because of the mixing time of the air.",
     )
-    return section(f"clock-{number}", "Clocks that disagree, up close", f"{example}\n{curve}")
+    return section(f"clock-{number}", "Clock offset", f"{example}\n{curve}")

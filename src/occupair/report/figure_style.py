@@ -1,4 +1,4 @@
-"""How every figure looks: colours, axes and time of day, readable on a light and on a dark page."""
+"""Common style of all figures: colours, axes and time of day, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-# Okabe and Ito's palette: told apart with any kind of colour vision, and on white as on black.
+# Palette of Okabe and Ito, suitable for colour-blind readers and for light and dark backgrounds.
 ORANGE, BLUE, GREEN, PURPLE, VERMILLION, SKY = (
     "#E69F00",
     "#0072B2",
@@ -19,18 +19,18 @@ ORANGE, BLUE, GREEN, PURPLE, VERMILLION, SKY = (
 )
 ESTIMATOR_COLOURS: dict[int, str] = {4: ORANGE, 21: BLUE, 22: GREEN, 24: PURPLE, 26: VERMILLION}
 
-# Legible on both pages; page.js swaps them for the page's own ink (black or white) once it is open.
+# Legible on both backgrounds; page.js replaces them by the text colour of the page.
 GREY = "#808080"
 FAINT = "rgba(128,128,128,0.25)"
 SHADE = "rgba(128,128,128,0.10)"
-INK = "ink"  # the `meta` of a trace whose line is to be drawn in the page's ink
+INK = "ink"  # the `meta` of a trace drawn in the text colour of the page
 
-DAY = "2000-01-01"  # any date: all days are drawn over the same 24 hours
+DAY = "2000-01-01"  # arbitrary: all days are drawn over the same 24 hours
 HOUR_MS = 3_600_000
 
 
 def styled(figure: go.Figure, *, height: int) -> go.Figure:
-    """Give a figure the house look: see-through, grey, as wide as the page, ``height`` [px] tall."""
+    """Apply the common style to a figure, with ``height`` [px]."""
     figure.update_layout(
         template="none",
         height=height,
@@ -57,7 +57,7 @@ def styled(figure: go.Figure, *, height: int) -> go.Figure:
 def clock_axis(
     figure: go.Figure, *, span: tuple[str, str] = ("00:00", "24:00"), hours: float = 3, **where: Any
 ) -> None:
-    """Make the x axes of a figure (or of one panel) a time of day, a tick every ``hours`` [h]."""
+    """Format the x axes of a figure (or of one panel) as time of day, with a tick every ``hours`` [h]."""
     figure.update_xaxes(
         type="date",
         range=[clock(time) for time in span],
@@ -70,7 +70,7 @@ def clock_axis(
 
 
 def clock(time: str) -> str:
-    """Put a time of day on the one date all days are drawn on.
+    """Return a time of day on the common date of all days.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def clock(time: str) -> str:
 
 
 def clock_start(index: pd.Index) -> dict[str, Any]:
-    """Say where on the clock a regular series starts [time] and how far its readings lie apart [ms].
+    """Return the start [time] and the interval [ms] of a regular series, on the common date.
 
-    Two numbers stand for the whole index, which keeps the report small.
+    Two numbers replace the whole index, which keeps the report small.
 
     Examples
     --------
@@ -96,12 +96,12 @@ def clock_start(index: pd.Index) -> dict[str, Any]:
 
 
 def rounded(values: pd.Series, *, decimals: int) -> list[float]:
-    """Round what is drawn to what the eye can tell, and drop what is missing at the end.
+    """Return rounded values without trailing missing values.
 
     Examples
     --------
     >>> rounded(pd.Series([1.234, 5.678, float("nan")]), decimals=1)
     [1.2, 5.7]
     """
-    kept = values.loc[: values.last_valid_index()] if values.notna().any() else values.iloc[:0]
-    return [float(value) for value in np.round(kept.to_numpy(dtype=float), decimals)]
+    known = values.loc[: values.last_valid_index()] if values.notna().any() else values.iloc[:0]
+    return [float(value) for value in np.round(known.to_numpy(dtype=float), decimals)]

@@ -1,4 +1,4 @@
-"""Pieces that every page of ours is put together from: sections, legends, figures as data."""
+"""Building blocks of the HTML reports: page, sections, legends and figures."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from plotly.offline import get_plotlyjs
 from occupair.report import figure_style
 
 
-def whole_page(title: str, *, header: str, sections: Iterable[str], footer: str = "", css: str = "") -> str:
-    """Put parts together to one HTML document that opens offline: scripts, styles and data are inside it."""
+def render_page(title: str, *, header: str, sections: Iterable[str], footer: str = "", css: str = "") -> str:
+    """Render one self-contained HTML document with scripts, styles and data."""
     return Template(page_file("page.html")).substitute(
         title=escape(title),
         css=page_file("page.css") + css,
@@ -27,7 +27,7 @@ def whole_page(title: str, *, header: str, sections: Iterable[str], footer: str 
 
 
 def figure_block(plot: str, figure: go.Figure, *, label: str, caption: str) -> str:
-    """Place a figure between its legend and its caption; the page's script draws it from its data."""
+    """Render a figure with legend and caption; the script of the page draws it from its data."""
     height = figure.layout.height
     return f"""<figure>
 {legend(figure)}
@@ -38,24 +38,24 @@ def figure_block(plot: str, figure: go.Figure, *, label: str, caption: str) -> s
 
 
 def section(name: str, heading: str, body: str) -> str:
-    """Put a heading over a part of a page."""
+    """Render a section with a heading."""
     return f"""<section id="{name}" aria-labelledby="{name}-heading">
 <h2 id="{name}-heading">{escape(heading)}</h2>
 {body}
 </section>"""
 
 
-def prose(words: str) -> str:
-    """Escape a sentence and keep numbers and their percent signs on one line."""
-    return escape(words).replace(" %", "&nbsp;%")
+def prose(text: str) -> str:
+    """Escape text, with no-break spaces before percent signs."""
+    return escape(text).replace(" %", "&nbsp;%")
 
 
 def legend(figure: go.Figure) -> str:
-    """Make a legend of buttons, which work by keyboard, for the traces of a figure."""
+    """Render a legend of buttons, usable by keyboard, for the traces of a figure."""
     entries = [trace for trace in figure.data if trace.legendgroup and trace.showlegend is not False]
     entries.sort(
         key=lambda trace: 1000 if trace.legendrank is None else trace.legendrank
-    )  # 1000: plotly's own
+    )  # 1000: plotly's default
     items = "".join(f"<li>{_legend_button(trace)}</li>" for trace in entries)
     return f'<ul class="legend" aria-label="Show or hide">{items}</ul>' if items else ""
 
@@ -76,10 +76,10 @@ def _shape(trace: go.Scatter) -> str:
 
 
 def figure_json(figure: go.Figure) -> str:
-    """Write a figure as JSON that cannot end the script element it stands in."""
+    """Return a figure as JSON that is safe inside a script element."""
     return str(figure.to_json()).replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
 def page_file(name: str) -> str:
-    """Read a style, script or frame that lies beside this module."""
+    """Read a file next to this module."""
     return files("occupair.report").joinpath(name).read_text(encoding="utf-8")

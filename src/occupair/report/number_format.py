@@ -1,4 +1,4 @@
-"""Numbers and estimators in the words and formats that tables, captions and figures share."""
+"""Number formats and estimator names used in tables, captions and figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DASH = "–"
 
 
 def four_decimals(value: float | None) -> str:
-    """Write a score as the paper's Table II does, a dash where there is none.
+    """Format a score as in the paper's Table II, or a dash if it is missing.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def four_decimals(value: float | None) -> str:
 
 
 def percent(share: float | None, *, decimals: int = 1) -> str:
-    """Write a share [0..1] in percent; only all is 100 % and only nothing is 0 %.
+    """Format a fraction [0..1] as a percentage; 0 % and 100 % are exact.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def percent(share: float | None, *, decimals: int = 1) -> str:
 
 
 def two_digits(value: float | None) -> str:
-    """Write a scale of Table I with two significant digits and no exponent.
+    """Format a scale of Table I with two significant digits and no exponent.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def two_digits(value: float | None) -> str:
 
 
 def people(count: float) -> str:
-    """Write an error or a count in people.
+    """Format a number of people.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def people(count: float) -> str:
 
 
 def estimator_name(equation: int) -> str:
-    """Name an estimator, its equation number first.
+    """Return the name of an estimator with its equation number.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def estimator_name(equation: int) -> str:
 
 
 def listed(items: list[str]) -> str:
-    """Join words as a sentence does.
+    """Join items with commas and "and".
 
     Examples
     --------

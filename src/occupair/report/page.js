@@ -1,10 +1,10 @@
-// Draws the figures in the page's own ink, again when the page turns dark or light, and wires the legends.
+// Draws the figures in the colours of the page, redraws them on a change of the colour scheme, and wires the legends.
 (() => {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const touch = window.matchMedia("(pointer: coarse)").matches;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const config = { responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
-                   modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] };  // none that sends data away
+                   modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] };  // no button that uploads data
 
   function inked(figure) {
     const ink = colour("--ink"), soft = colour("--soft"), grid = colour("--grid");
@@ -26,8 +26,8 @@
 
   for (const plot of document.querySelectorAll(".plot")) {
     const figure = JSON.parse(document.getElementById(plot.id + "-data").textContent);
-    figure.layout.showlegend = false;  // the buttons above the figure are its legend, for keyboards too
-    if (touch) figure.layout.dragmode = false;  // a finger scrolls the page
+    figure.layout.showlegend = false;  // the buttons above the figure are its legend
+    if (touch) figure.layout.dragmode = false;  // swiping scrolls the page
     const draw = () => { inked(figure); Plotly.react(plot, figure.data, figure.layout, config); };
     draw();
     dark.addEventListener("change", draw);

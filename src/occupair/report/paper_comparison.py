@@ -1,4 +1,4 @@
-"""The paper's tables beside ours, as HTML."""
+"""Tables I and II of the paper next to our results, as HTML."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from occupair.report.number_format import estimator_name, four_decimals, percent
 from occupair.report.paper_experiment import Reproduction
 from occupair.report.published_results import ESTIMATOR_NAMES, PAPER_BEST_WITHIN, PAPER_SCALES, PAPER_SCORES
 
-PRINTED = ("rmse", "fdr", "fpr", "fnr")  # the columns of the paper's Table II
+PRINTED = ("rmse", "fdr", "fpr", "fnr")  # columns of the paper's Table II
 SCALED = {16: "(16) raw CO2", 20: "(20) smoothed CO2"}
 
 
 def score_table(reproduction: Reproduction) -> str:
-    """Table II: the paper's scores and ours, and how often ours are within three and four people."""
-    ours_only = "".join(f'<th scope="col" class="ours">Within {x}</th>' for x in PAPER_BEST_WITHIN)
+    """Render Table II: scores of the paper and ours, with our accuracy within ±3 and ±4 people."""
+    ours_only = "".join(f'<th scope="col" class="ours">within ±{x}</th>' for x in PAPER_BEST_WITHIN)
     heads = _pair_heads(name.upper() for name in PRINTED) + ours_only
     subheads = _pair_subheads(len(PRINTED)) + '<th scope="col" class="ours">ours</th>' * len(
         PAPER_BEST_WITHIN
     )
     rows = [_score_row(reproduction, equation) for equation in ESTIMATOR_NAMES]
     caption = (
-        f"Scores on the {_test_days(reproduction)} test days, the paper's (Table II) beside ours. "
-        "Smaller is better, except for the last two columns."
+        f"Scores on the {_test_days(reproduction)} test days, next to Table II of the paper. RMSE in people. "
+        "Lower is better, except in the last two columns."
     )
     return _table("scores", caption, heads=(heads, subheads), rows=[*rows, _best_row()])
 
 
 def scale_table(reproduction: Reproduction) -> str:
-    """Table I: the scale alpha of each group of features, the paper's and ours."""
+    """Render Table I: scale factor alpha of each feature group, of the paper and ours."""
     groups = list(PAPER_SCALES[16])
     heads = _pair_heads(f"α {group}" for group in groups), _pair_subheads(len(groups))
-    caption = "The scale α of each group of features, the paper's (Table I) beside ours."
+    caption = "Scale factor α of each feature group, next to Table I of the paper."
     rows = [_scale_row(reproduction, equation) for equation in PAPER_SCALES]
     return _table("scales", caption, heads=heads, rows=rows)
 
 
 def settings_list(reproduction: Reproduction) -> str:
-    """List how the experiment was run."""
+    """Render the settings of the experiment as a list."""
     settings = {
-        "days simulated": reproduction.days,
-        "days to train on": reproduction.train_days,
-        "days to test on": _test_days(reproduction),
+        "simulated days": reproduction.days,
+        "training days": reproduction.train_days,
+        "test days": _test_days(reproduction),
         "random draws": reproduction.draws,
         "random seed": reproduction.seed,
-        "most people in training": reproduction.most_people,
-        "seconds it took": f"{reproduction.seconds:.0f}",
+        "maximum occupancy in training": reproduction.most_people,
+        "run time [s]": f"{reproduction.seconds:.0f}",
     }
     items = [
         f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>" for name, value in settings.items()
@@ -68,11 +68,11 @@ def _score_row(reproduction: Reproduction, equation: int) -> str:
 
 
 def _best_row() -> str:
-    """Give what the paper says of tolerances: "up to", without saying of which estimator."""
+    """Render the tolerance accuracy of the paper, given as "up to" without naming the estimator."""
     shares = [f"up to {percent(share, decimals=0)}" for share in PAPER_BEST_WITHIN.values()]
     cells = "".join(_cell(share, "paper") for share in shares)
     return (
-        '<tr><th scope="row" class="paper">the paper\'s best</th>'
+        '<tr><th scope="row" class="paper">best in the paper</th>'
         f'<td colspan="{2 * len(PRINTED)}"></td>{cells}</tr>'
     )
 
@@ -99,7 +99,7 @@ def _cell(text: str, kind: str) -> str:
 
 
 def _table(name: str, caption: str, *, heads: tuple[str, str], rows: list[str]) -> str:
-    """Put rows under a two-line head, in a box of its own that scrolls on a narrow screen."""
+    """Render a table with a two-line head, horizontally scrollable on narrow screens."""
     body = "\n".join(rows)
     return f"""<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}-caption">
 <table id="{name}">

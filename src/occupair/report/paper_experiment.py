@@ -1,4 +1,4 @@
-"""The paper's experiment (Section V): 25 days to train on, five to test, every estimator it compares."""
+"""The experiment of the paper (Section V): 25 training days, 5 test days, all estimators compared."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Scores:
     """One row of the paper's Table II, with two points of its tolerance figure."""
 
     rmse: float  # (27) [people], on unrounded estimates
-    fdr: float  # (30) [0..1], this and what follows on estimates rounded to whole people
+    fdr: float  # (30) [0..1], like the following on estimates rounded to whole people
     fpr: float  # (28) [0..1]
     fnr: float  # (29) [0..1]
     within_3: float  # (31) with a tolerance of three people [0..1]
@@ -37,25 +37,23 @@ class Scores:
 
 @dataclass(frozen=True)
 class Saturation:
-    """How far the inputs z of the hidden neurons lie outside |z| < 5, Eq. (6), over the training rows."""
+    """Hidden inputs z outside |z| < 5, Eq. (6), over the training rows."""
 
-    share_beyond_5: float  # share of all z with |z| > 5 [0..1]
-    share_always_beyond_5: float  # share of hidden neurons with |z| > 5 at every training row [0..1]
-    density: pd.Series[
-        float
-    ]  # share of all z in each bin, indexed by bin centre; what lies outside is left out
+    share_beyond_5: float  # fraction of all z with |z| > 5 [0..1]
+    share_always_beyond_5: float  # fraction of hidden neurons with |z| > 5 at all rows [0..1]
+    density: pd.Series[float]  # fraction of all z in each bin, by bin centre, without outliers
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What the experiment found. Estimators are named by their equation number: 4, 21, 22, 24, 26."""
+    """Results of the experiment. Estimators are identified by equation number: 4, 21, 22, 24, 26."""
 
     days: int
     train_days: int
     draws: int
     seed: int
-    most_people: int  # the most people seen in training: the upper clamp [people]
-    seconds: float  # how long it took [s]
+    most_people: int  # maximum occupancy in training, the upper clamp [people]
+    seconds: float  # run time [s]
     scores: dict[int, Scores]
     scales: dict[int, dict[str, float]]  # Table I: alpha of P, I, D, o, v for the estimators (16) and (20)
     truth: pd.Series[float]  # occupancy of the test days [people], indexed by time
@@ -70,12 +68,12 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class _Run:
-    """One way of running one of the three trained estimators."""
+    """One mode of one of the three trained estimators."""
 
     equation: int
     model: str
     mode: Mode
-    cost: float  # of estimating, in the time that one draw of FS-ELM takes
+    cost: float  # of estimation, relative to one draw of FS-ELM
 
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -93,14 +91,14 @@ RUNS = (
 
 
 def reproduce(*, draws: int = 100, seed: int = 0) -> Reproduction:
-    """Run the experiment on the simulated office, with the parameters of Table I.
+    """Run the experiment on the simulated office, with the settings of the paper.
 
     Parameters
     ----------
     draws : int
-        Random layers to choose from for each estimator; the paper has 100.
+        Number of random layers to select from; 100 in the paper.
     seed : int
-        For the office and the random layers.
+        Random seed of the office and of the random layers.
     """
     began = time.perf_counter()
     office = simulate_office(DAYS, seed=seed)
@@ -126,7 +124,7 @@ def reproduce(*, draws: int = 100, seed: int = 0) -> Reproduction:
 
 
 def co2_day(day: pd.DataFrame) -> pd.DataFrame:
-    """Smooth one day as in the paper's CO2 figure: whole, and as known after 680 and after 720 minutes."""
+    """Smooth one day as in the paper's CO2 figure: globally, and after 680 and 720 minutes."""
     co2 = day["co2"].to_numpy()
     columns = {"raw": co2, "globally_smoothed": smooth(co2)}
     for minutes in (680, 720):
@@ -143,18 +141,18 @@ def _train_and_run(
     done = 0.0
     models, estimates = {}, {}
     for name, changes in MODELS.items():
-        with stage(f"training {_machine(name)}", done / whole, (done + draws) / whole):
+        with stage(f"training {_model_name(name)}", done / whole, (done + draws) / whole):
             model = OccupancyEstimator.paper(n_draws=draws, screen=False, random_state=seed, **changes)
             models[name] = model.fit(train)
         done += draws
     for run in RUNS:
-        with stage(f"estimating by ({run.equation})", done / whole, (done + run.cost) / whole):
+        with stage(f"estimating with ({run.equation})", done / whole, (done + run.cost) / whole):
             estimates[run.equation] = models[run.model].estimate(test, mode=run.mode)
         done += run.cost
     return models, estimates
 
 
-def _machine(name: str) -> str:
+def _model_name(name: str) -> str:
     return "ELM" if name == "elm" else f"FS-ELM on {name} CO2"
 
 
@@ -178,7 +176,7 @@ def _saturation(model: OccupancyEstimator, train: pd.DataFrame) -> Saturation:
     edges = np.arange(-60, 61) / 4
     counts, beyond = np.zeros(edges.size - 1), 0
     always = np.ones(model.n_hidden, dtype=bool)
-    for block in np.array_split(rows, len(rows) // DAY):  # a day or so at a time: z is large
+    for block in np.array_split(rows, len(rows) // DAY):  # about one day at a time to limit memory
         z = model.regressor_.hidden_input(block)
         flat = np.abs(z) > LINEAR_RANGE
         counts += np.histogram(z, bins=edges)[0]
@@ -190,7 +188,7 @@ def _saturation(model: OccupancyEstimator, train: pd.DataFrame) -> Saturation:
 
 
 def _median_growth(model: OccupancyEstimator, train: pd.DataFrame) -> float:
-    """Growth of an error per minute, on the true past, once every hour of the training days; the median."""
+    """Return the median growth of an error per minute, given the true past, over the training days."""
     network = model.network()
     growths = []
     for start in range(0, len(train), DAY):

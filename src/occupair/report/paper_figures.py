@@ -1,4 +1,4 @@
-"""The paper's figures on our data, each a pure function of what the experiment found."""
+"""The figures of the paper for our results, each a pure function of the reproduction."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from occupair.report.number_format import estimator_name
 from occupair.report.paper_experiment import Reproduction
 from occupair.report.published_results import PAPER_SCORES
 
-AROUND_ENDS = pd.Timedelta(minutes=40)  # what the close-up shows before the first end and after the last
+AROUND_ENDS = pd.Timedelta(minutes=40)  # margin of the detail panel
 PANEL_PX = 170
 
 
 def co2_day(reproduction: Reproduction) -> go.Figure:
-    """One day of CO2 [ppm], raw and smoothed, above a close-up of where the live smoothing ends."""
+    """Plot one day of CO2 [ppm], raw and smoothed, above a detail of the ends of the live lines."""
     day = reproduction.co2_day
-    near = _near_the_ends(day)
-    titles = ("The whole day", "Up close: where the live lines end")
+    near = _around_the_ends(day)
+    titles = ("Whole day", "Detail: ends of the live lines")
     figure = make_subplots(rows=2, cols=1, subplot_titles=titles, vertical_spacing=0.16)
     for row, part in enumerate((day, near), start=1):
         for column in plot_traces.CO2_LINES:
@@ -37,7 +37,7 @@ def co2_day(reproduction: Reproduction) -> go.Figure:
 
 
 def five_test_days(reproduction: Reproduction) -> go.Figure:
-    """Every estimator against the true count [people], one panel for each test day."""
+    """Plot all estimators and the true count [people], one panel for each test day."""
     days = [day for _, day in reproduction.truth.groupby(pd.DatetimeIndex(reproduction.truth.index).date)]
     titles = [f"Test day {number}: {day.index[0]:%A}" for number, day in enumerate(days, start=1)]
     figure = make_subplots(
@@ -55,24 +55,24 @@ def five_test_days(reproduction: Reproduction) -> go.Figure:
     figure_style.clock_axis(figure)
     top = max(reproduction.most_people, float(reproduction.truth.max()))
     figure.update_yaxes(title="people", range=[-0.03 * top, 1.06 * top])
-    figure.update_xaxes(title="hour of the day", row=len(days), col=1)
+    figure.update_xaxes(title="hour of day", row=len(days), col=1)
     return figure_style.styled(_titles_left(figure), height=72 + PANEL_PX * len(days))
 
 
 def tolerance_accuracy(reproduction: Reproduction) -> go.Figure:
-    """How often [%] an estimate is at most x people wrong, Eq. (31), for x from 0 to 10."""
+    """Plot the percentage of estimates within x people, Eq. (31), for x from 0 to 10."""
     figure = go.Figure()
     for equation in plot_traces.DAY_LINES:
         share = reproduction.tolerance_accuracy[equation]
         figure.add_trace(plot_traces.line_with_markers(share, equation))
     figure.add_trace(plot_traces.paper_best())
     figure.update_xaxes(title="tolerance x [people]", dtick=1, range=[-0.3, 10.3])
-    figure.update_yaxes(title="within x people [%]", range=[0, 102], dtick=20)
+    figure.update_yaxes(title="within ±x people [%]", range=[0, 102], dtick=20)
     return figure_style.styled(figure, height=420)
 
 
 def rmse_beside_paper(reproduction: Reproduction) -> go.Figure:
-    """Root mean square error [people] of every estimator, Eq. (27), the paper's beside ours."""
+    """Plot the RMSE of every estimator [people], Eq. (27), next to that of the paper."""
     equations = sorted(reproduction.scores)
     names = [_wrapped(estimator_name(equation)) for equation in equations]
     ours = [round(reproduction.scores[equation].rmse, 4) for equation in equations]
@@ -84,7 +84,7 @@ def rmse_beside_paper(reproduction: Reproduction) -> go.Figure:
     )
     figure.add_trace(
         plot_traces.dots(
-            paper, names, name="the paper, its office", color=figure_style.GREY, symbol="diamond-open"
+            paper, names, name="paper, measured office", color=figure_style.GREY, symbol="diamond-open"
         )
     )
     figure.update_xaxes(title="RMSE [people]", rangemode="tozero")
@@ -93,8 +93,8 @@ def rmse_beside_paper(reproduction: Reproduction) -> go.Figure:
 
 
 def sigmoid_saturation(reproduction: Reproduction) -> go.Figure:
-    """Sigmoid curve, where the inputs z of ELM and FS-ELM fall on it, and their shares beyond |z| = 5."""
-    titles = ("The sigmoid h(z)", "Where the inputs z fall", "Stuck where the sigmoid is flat, |z| > 5")
+    """Plot the sigmoid, the distribution of hidden inputs z of ELM and FS-ELM, and their saturation."""
+    titles = ("Sigmoid h(z)", "Distribution of the hidden inputs z", "Saturation, |z| > 5")
     figure = make_subplots(rows=3, cols=1, subplot_titles=titles, vertical_spacing=0.13)
     figure.add_trace(plot_traces.sigmoid_line(reproduction), row=1, col=1)
     for equation in sorted(reproduction.saturation):
@@ -102,15 +102,15 @@ def sigmoid_saturation(reproduction: Reproduction) -> go.Figure:
         figure.add_trace(plot_traces.share_bars(reproduction, equation), row=3, col=1)
     _mark_five(figure, reproduction)
     figure.update_yaxes(title="h(z)", range=[-0.05, 1.05], row=1, col=1)
-    figure.update_yaxes(title="share [%], log", type="log", range=_decades(reproduction), row=2, col=1)
+    figure.update_yaxes(title="fraction [%]", type="log", range=_decades(reproduction), row=2, col=1)
     figure.update_yaxes(tickformat="~g", dtick=1, row=2, col=1)
     figure.update_xaxes(title="z", row=2, col=1)
-    figure.update_xaxes(title="share [%]", range=[0, 118], tickvals=[0, 25, 50, 75, 100], row=3, col=1)
+    figure.update_xaxes(title="fraction [%]", range=[0, 118], tickvals=[0, 25, 50, 75, 100], row=3, col=1)
     figure.update_yaxes(autorange="reversed", automargin=True, row=3, col=1)
     return figure_style.styled(_titles_left(figure), height=700)
 
 
-def _near_the_ends(day: pd.DataFrame) -> pd.DataFrame:
+def _around_the_ends(day: pd.DataFrame) -> pd.DataFrame:
     locally = day[["locally_smoothed_680", "locally_smoothed_720"]].notna()
     ends = pd.DatetimeIndex([day.index[locally[column]][-1] for column in locally.columns])
     return day.loc[ends.min() - AROUND_ENDS : ends.max() + AROUND_ENDS]
@@ -130,7 +130,7 @@ def _shade_ventilation(figure: go.Figure, day: pd.DataFrame, *, row: int) -> Non
 
 
 def _decades(reproduction: Reproduction) -> list[float]:
-    """Show the peak of every density and two decades beneath the lowest peak [log10 of %]."""
+    """Return an axis range from two decades below the lowest peak to the highest [log10 of %]."""
     peaks = [100 * float(found.density.max()) for found in reproduction.saturation.values()]
     peaks = [peak for peak in peaks if peak > 0] or [1.0]
     return [math.floor(math.log10(min(peaks))) - 1, math.ceil(math.log10(max(peaks)) + 0.05)]

@@ -1,4 +1,4 @@
-"""The lines, dots and bars that the figures are made of."""
+"""Traces of the figures: lines, dots and bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from occupair.report.number_format import estimator_name, percent
 from occupair.report.paper_experiment import Reproduction
 from occupair.report.published_results import PAPER_BEST_WITHIN
 
-# Five lines over one another: the troubled estimators thin and below, the live one widest and on top.
+# Five overlapping lines: the less accurate estimators thin and below, the live one widest and on top.
 DAY_LINES: dict[int, dict[str, Any]] = {
     4: {"width": 1, "opacity": 0.65},
     24: {"width": 1.2, "opacity": 0.85},
@@ -25,13 +25,13 @@ MARKERS = {4: "square", 21: "triangle-up", 22: "circle", 24: "x", 26: "star"}
 CO2_LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "raw": ("raw readings", {"color": figure_style.GREY, "width": 1.2}),
     "globally_smoothed": ("smoothed, whole day (hindsight)", {"color": figure_style.GREEN, "width": 3}),
-    "locally_smoothed_720": ("smoothed, first 720 minutes", {"color": figure_style.SKY, "width": 2}),
-    "locally_smoothed_680": ("smoothed, first 680 minutes", {"color": figure_style.VERMILLION, "width": 2}),
+    "locally_smoothed_720": ("smoothed live, first 720 min", {"color": figure_style.SKY, "width": 2}),
+    "locally_smoothed_680": ("smoothed live, first 680 min", {"color": figure_style.VERMILLION, "width": 2}),
 }
 
 
 def co2_line(day: pd.DataFrame, column: str, *, first: bool) -> go.Scatter:
-    """One smoothing of a day's CO2 [ppm]; where live smoothing ends, a dot in the close-up."""
+    """Return a line of CO2 on one day [ppm]; in the detail panel, live lines end with a dot."""
     name, line = CO2_LINES[column]
     values = figure_style.rounded(day[column], decimals=1)
     ended = column.startswith("locally") and not first
@@ -49,7 +49,7 @@ def co2_line(day: pd.DataFrame, column: str, *, first: bool) -> go.Scatter:
 
 
 def truth_line(day: pd.Series, *, first: bool) -> go.Scatter:
-    """Draw the true count of one day [people], an area with a strong edge."""
+    """Return the true count of one day [people], an area with an outline."""
     return go.Scatter(
         **figure_style.clock_start(day.index),
         y=figure_style.rounded(day, decimals=0),
@@ -67,7 +67,7 @@ def truth_line(day: pd.Series, *, first: bool) -> go.Scatter:
 
 
 def day_line(estimate: pd.Series, equation: int, *, first: bool) -> go.Scatter:
-    """One estimator over one day [people, unrounded]."""
+    """Return the estimates of one day [people, unrounded]."""
     return go.Scatter(
         **figure_style.clock_start(estimate.index),
         y=figure_style.rounded(estimate, decimals=2),
@@ -83,7 +83,7 @@ def day_line(estimate: pd.Series, equation: int, *, first: bool) -> go.Scatter:
 
 
 def line_with_markers(share: pd.Series, equation: int) -> go.Scatter:
-    """One estimator's accuracy [%] over the tolerance [people], Eq. (31)."""
+    """Return the accuracy of an estimator [%] over the tolerance [people], Eq. (31)."""
     return go.Scatter(
         x=[int(x) for x in share.index],
         y=figure_style.rounded(100 * share, decimals=2),
@@ -98,11 +98,11 @@ def line_with_markers(share: pd.Series, equation: int) -> go.Scatter:
 
 
 def paper_best() -> go.Scatter:
-    """Two accuracies [%] that the paper's text gives for its best estimator."""
+    """Return the accuracies of the best estimator in the paper's text [%]."""
     return go.Scatter(
         x=list(PAPER_BEST_WITHIN),
         y=[100 * share for share in PAPER_BEST_WITHIN.values()],
-        name="the paper's best",
+        name="best in the paper",
         legendgroup="paper",
         meta=figure_style.INK,
         mode="markers",
@@ -114,7 +114,7 @@ def paper_best() -> go.Scatter:
 def dots(
     errors: list[float | None] | list[float], names: list[str], *, name: str, color: Any, symbol: str
 ) -> go.Scatter:
-    """One error [people] for each estimator, nothing where there is none."""
+    """Return one dot for the error of each estimator [people], none if it is missing."""
     return go.Scatter(
         x=errors,
         y=names,
@@ -133,7 +133,7 @@ def dots(
 
 
 def sigmoid_line(reproduction: Reproduction) -> go.Scatter:
-    """Activation h(z) of a hidden neuron, over the range of the densities."""
+    """Return the activation h(z) of a hidden neuron over the range of the densities."""
     centres = next(iter(reproduction.saturation.values())).density.index.to_numpy(dtype=float)
     z = np.linspace(centres.min(), centres.max(), 161)
     return go.Scatter(
@@ -149,9 +149,9 @@ def sigmoid_line(reproduction: Reproduction) -> go.Scatter:
 
 
 def density_line(reproduction: Reproduction, equation: int) -> go.Scatter:
-    """Where the inputs z of one estimator fall [% of all z in each bin]."""
+    """Return the distribution of the hidden inputs z of an estimator [% of all z per bin]."""
     density = reproduction.saturation[equation].density
-    density = density.where(density > 0)  # a logarithm has no place for nothing
+    density = density.where(density > 0)  # zeros cannot be shown on a log axis
     return go.Scatter(
         x=np.round(density.index.to_numpy(dtype=float), 3).tolist(),
         y=[float(f"{100 * share:.4g}") for share in density],
@@ -165,12 +165,12 @@ def density_line(reproduction: Reproduction, equation: int) -> go.Scatter:
 
 
 def share_bars(reproduction: Reproduction, equation: int) -> go.Bar:
-    """How much of one estimator lies beyond |z| = 5 [%]: of all z, and neurons that never leave."""
+    """Return bars of the fraction of all z, and of neurons at all readings, with |z| > 5 [%]."""
     found = reproduction.saturation[equation]
     shares = [100 * found.share_beyond_5, 100 * found.share_always_beyond_5]
     return go.Bar(
         x=[round(share, 3) for share in shares],
-        y=["of all<br>inputs z", "of neurons,<br>all the time"],
+        y=["inputs z", "neurons,<br>always"],
         orientation="h",
         name=estimator_name(equation),
         legendgroup=str(equation),

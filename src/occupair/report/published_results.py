@@ -1,4 +1,4 @@
-"""What the paper printed: the numbers of its Tables I and II, and what we call its estimators."""
+"""Results printed in the paper: Tables I and II, and the names of its estimators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class PaperScores:
     fnr: float  # (29) [0..1]
 
 
-#: In plain words, the estimators by equation number, in the order the paper brings them up.
+#: Names of the estimators by equation number, in the order of the paper.
 ESTIMATOR_NAMES: dict[int, str] = {
     4: "standard ELM",
     21: "FS-ELM, raw CO2",
@@ -24,7 +24,7 @@ ESTIMATOR_NAMES: dict[int, str] = {
     26: "FS-ELM live, three steps",
 }
 
-#: Table II. The paper argues that (24) drifts but prints no row for it.
+#: Table II. The paper discusses the drift of (24) but prints no row for it.
 PAPER_SCORES: dict[int, PaperScores] = {
     4: PaperScores(rmse=5.9575, fdr=0.0695, fpr=0.1713, fnr=0.0034),
     21: PaperScores(rmse=3.2307, fdr=0.0569, fpr=0.1438, fnr=0.0005),
@@ -32,11 +32,11 @@ PAPER_SCORES: dict[int, PaperScores] = {
     26: PaperScores(rmse=2.1345, fdr=0.0278, fpr=0.0441, fnr=0.0172),
 }
 
-#: Table I: the scale alpha of each group of features, for the estimators (16) raw and (20) smoothed.
+#: Table I: scale factor alpha of each feature group, for the estimators (16) raw and (20) smoothed.
 PAPER_SCALES: dict[int, dict[str, float]] = {
     16: {"P": 0.0001, "I": 0.0012, "D": 0.005, "o": 0.004, "v": 0.008},
     20: {"P": 0.0001, "I": 0.0025, "D": 0.02, "o": 0.004, "v": 0.008},
 }
 
-#: Section V: tolerance x [people] -> the accuracy (31) that the paper's best estimator gets "up to" [0..1].
+#: Section V: tolerance x [people] -> accuracy (31) reached by the best estimator, "up to" [0..1].
 PAPER_BEST_WITHIN: dict[int, float] = {3: 0.89, 4: 0.94}
