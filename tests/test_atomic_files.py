@@ -9,7 +9,7 @@ import pytest
 from occupair.atomic_files import check_writable, replacing, write_atomically
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_failure_leaves_only_the_old_file(tmp_path):
     path = tmp_path / "model"
     write_atomically(path, b"old")
 
@@ -24,7 +24,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["model"]
 
 
-def test_new_files_get_the_usual_permissions_and_old_ones_keep_theirs(tmp_path):
+def test_permissions_are_default_for_new_and_preserved_for_old_files(tmp_path):
     path, usual = tmp_path / "model", tmp_path / "usual"
     usual.touch()
     write_atomically(path, "text")
@@ -34,24 +34,24 @@ def test_new_files_get_the_usual_permissions_and_old_ones_keep_theirs(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_scratch_file_keeps_the_suffix(tmp_path):
+def test_temporary_file_has_the_suffix(tmp_path):
     with replacing(tmp_path / "table.parquet") as scratch:
         assert scratch.suffix == ".parquet"
 
 
-def test_a_folder_is_not_a_file(tmp_path):
+def test_folder_is_rejected(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder, give the name of a file in it"):
         write_atomically(tmp_path, "text")
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_symbolic_link_is_preserved(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write_atomically(tmp_path / "link", "text")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "text"
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+def test_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     received = []
@@ -63,7 +63,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert pipe.is_fifo()
 
 
-def test_writability_is_found_out_without_a_trace(tmp_path):
+def test_check_writable_leaves_no_trace(tmp_path):
     check_writable(tmp_path / "new")
     assert os.listdir(tmp_path) == []
     with pytest.raises(FileNotFoundError) as error:

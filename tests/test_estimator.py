@@ -328,9 +328,9 @@ def test_ventilation_on_another_scale_is_rejected(slow_office, last_day, with_sc
         pd.testing.assert_series_equal(model.estimate(with_scale(last_day, full, unit)), expected)
     again = "read the file with ventilation_full=100, ventilation_unit='%', or train again"
     for full, unit, words in (
-        (50.0, "Hz", "ventilation is in Hz here and was in % in training"),
-        (850.0, "unknown", "ventilation is in an unknown unit here and was in % in training"),
-        (90.0, "%", r"ventilation is fully on at 90 here and was at 100 in training \[%\]"),
+        (50.0, "Hz", "ventilation is in Hz, but was in % in training"),
+        (850.0, "unknown", "ventilation is in an unknown unit, but was in % in training"),
+        (90.0, "%", r"full ventilation is 90, but was 100 in training \[%\]"),
     ):
         with pytest.raises(oc.InputError, match=f"readings: {words}: {again}"):
             model.estimate(with_scale(last_day, full, unit))

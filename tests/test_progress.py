@@ -9,17 +9,17 @@ from occupair import progress
 from occupair.progress import progress_to, stage, track
 
 
-def test_silent_by_default(capsys):
+def test_no_output_by_default(capsys):
     assert list(track([1, 2], "work")) == [1, 2]
     assert capsys.readouterr() == ("", "")
 
 
-def test_stages_without_a_listener_change_nothing():
+def test_stage_without_listener_has_no_effect():
     with stage("half", 0.0, 0.5):
         assert list(track([1, 2], "work")) == [1, 2]
 
 
-def test_a_listener_hears_only_what_is_inside_its_block():
+def test_listener_is_called_only_inside_its_block():
     heard = []
     with progress_to(lambda *news: heard.append(news)):
         list(track("ab", "inside"))
@@ -27,7 +27,7 @@ def test_a_listener_hears_only_what_is_inside_its_block():
     assert heard == [("inside", 0, 2), ("inside", 1, 2), ("inside", 2, 2)]
 
 
-def test_a_bar_is_drawn_on_standard_error(capsys):
+def test_bar_is_drawn_on_standard_error(capsys):
     assert list(track([1, 2], "work", show=True)) == [1, 2]
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -40,14 +40,14 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (60.0, False)])
-def test_on_a_terminal_only_long_work_shows_a_bar(monkeypatch, patience, shown):
+def test_bar_on_a_terminal_appears_only_for_long_work(monkeypatch, patience, shown):
     monkeypatch.setattr(progress, "PATIENCE", patience)
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert list(track([1, 2], "work", show=None)) == [1, 2]
     assert ("work" in sys.stderr.getvalue()) is shown
 
 
-def test_without_a_terminal_no_bar_is_drawn_unasked(monkeypatch, capsys):
+def test_no_bar_without_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     assert list(track([1, 2], "work", show=None)) == [1, 2]
     assert capsys.readouterr() == ("", "")

@@ -20,7 +20,7 @@ def by_kind(readings):
 
 
 @pytest.mark.parametrize("room", [1, 3])
-def test_robods_indoor_sensors_are_eight_hours_early(published, room):
+def test_robod_sensors_are_8_hours_early(published, room):
     faults = find_faults(read_robod(published("robod"), room=room, aligned=False))
     wrong = [fault for fault in faults if fault.severity == "wrong"]
     assert [(fault.kind, fault.details["offset"]) for fault in wrong] == [("clock", -480)]
@@ -30,7 +30,7 @@ def test_robods_indoor_sensors_are_eight_hours_early(published, room):
     assert wrong[0].words.startswith("On all 29 days CO2 is stamped about 8 h early")
 
 
-def test_sdu2019_runs_an_hour_late_on_winter_days(published):
+def test_sdu2019_is_an_hour_late_in_winter(published):
     as_published = read_sdu2019(published("sdu2019"), aligned=False)
     aligned = read_sdu2019(published("sdu2019"))
     moved = (aligned["co2"] != as_published["co2"]).groupby(aligned.index.normalize()).any()
@@ -48,20 +48,20 @@ def test_sdu2019_runs_an_hour_late_on_winter_days(published):
     assert sure <= winter
 
 
-def test_sdu2019_is_frozen_twice(published):
+def test_sdu2019_is_stuck_twice(published):
     stuck = by_kind(read_sdu2019(published("sdu2019"), aligned=False))["stuck"]
     assert stuck.details["minutes"] == [347, 1016]
     assert sum(stuck.details["occupied"]) == 230
     assert stuck.severity == "doubtful"  # of 502 h with people
 
 
-def test_rooms_that_are_trained_on_are_fit_to_train_on(published):
+def test_rooms_of_the_benchmark_are_fit_to_train_on(published):
     rooms = {key: read_room(key, published(room.dataset)) for key, room in ROOMS.items()}
     assert [key for key, readings in rooms.items() if not fit_to_train(find_faults(readings))] == []
 
 
 @pytest.mark.parametrize("key", ["sdu2018-1", "sdu2018-2", "sdu2018-4", "robod-3", "sdu2019-1"])
-def test_the_end_of_summer_time_is_found_in_the_middle_of_a_room(published, key):
+def test_planted_end_of_summer_time_is_found(published, key):
     readings = read_room(key, published(ROOMS[key].dataset))
     days = readings.index.normalize().unique()
     winter = readings.index >= days[len(days) // 2]
@@ -79,7 +79,7 @@ def test_the_end_of_summer_time_is_found_in_the_middle_of_a_room(published, key)
 
 @pytest.mark.parametrize("key", ["sdu2018-1", "sdu2018-4", "robod-1", "robod-3", "sdu2019-1"])
 @pytest.mark.parametrize("minutes", [60, -480])
-def test_a_clock_moved_in_a_published_room_is_within_its_range(published, key, minutes):
+def test_planted_clock_offset_is_within_its_interval(published, key, minutes):
     readings = read_room(key, published(ROOMS[key].dataset))
     late = readings["co2"].set_axis(readings.index + pd.Timedelta(minutes=minutes))
     (fault,) = (f for f in find_faults(readings.assign(co2=late)) if f.kind == "clock")
@@ -89,27 +89,27 @@ def test_a_clock_moved_in_a_published_room_is_within_its_range(published, key, m
 
 
 @pytest.mark.parametrize("room", [1, 2, 3, 4])
-def test_sdu2018_is_a_staircase_with_right_clocks(published, room):
+def test_sdu2018_is_a_staircase_without_clock_fault(published, room):
     found = by_kind(read_sdu2018(published("sdu2018"), room=room))
     assert found["staircase"].details["step"] == 5
     assert all(fault.severity != "wrong" for fault in found.values())
 
 
 @pytest.mark.parametrize("room", [1, 2, 3])
-def test_sdu2018_is_not_calibrated_and_its_level_moves(published, room):
+def test_sdu2018_has_a_low_and_moving_baseline(published, room):
     found = by_kind(read_sdu2018(published("sdu2018"), room=room))
     assert found["low_baseline"].details["lowest"] < 310
     assert 40 <= found["moving_baseline"].details["spread"] <= 90
 
 
 @pytest.mark.parametrize("room", [2, 3])
-def test_sdu2018_counts_people_all_night(published, room):
+def test_sdu2018_counts_people_at_night(published, room):
     fault = by_kind(read_sdu2018(published("sdu2018"), room=room))["people_at_night"]
     assert fault.details["most"] == 3
     assert fault.details["nights"] >= 3
 
 
-def test_sdu2018_room_3_has_a_day_of_co2_without_people(published):
+def test_sdu2018_room_3_has_co2_without_people(published):
     readings = read_sdu2018(published("sdu2018"), room=3)
     fault = by_kind(readings)["co2_without_people"]
     eighth = readings.index.normalize().unique()[7]  # DayId 7, counted from 0
@@ -124,7 +124,7 @@ def test_uci864_has_three_occupied_days_and_no_ventilation(published):
     assert "stuck" not in found  # a coarse sensor in an empty room
 
 
-def test_uci357_is_presence(published):
+def test_uci357_is_presence_only(published):
     assert "presence_only" in by_kind(read_uci357(published("uci357")))
 
 

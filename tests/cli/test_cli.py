@@ -177,8 +177,8 @@ def test_other_ventilation_unit_is_converted_or_refused(desk, percent_model, las
     done = occupair("estimate", "percent.occupair", "flow-now.csv", cwd=desk)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "occupair: flow-now.csv, column damper [m3/h]: ventilation is in m3/h here and was in % in training: "
-        "give it in %, or train again on readings in m3/h\n"
+        "occupair: flow-now.csv, column damper [m3/h]: ventilation is in m3/h, but was in % in training: "
+        "convert it to %, or train again on readings in m3/h\n"
     )
 
 
@@ -382,7 +382,7 @@ def test_datasets_lists_licence_and_location(monkeypatch, tmp_path):
         (["fit", "train.csv", "--ridge", "0"], "occupair: ridge must be a finite number above 0"),
         (
             ["fit", "train.csv", "--timezone", "Mars"],
-            "occupair: timezone must be one such as Europe/Copenhagen, got 'Mars'",
+            "occupair: timezone must be a time zone name such as Europe/Copenhagen, got 'Mars'",
         ),
         (
             ["fit", "train.csv", "--paper", "--horizon", "nan"],

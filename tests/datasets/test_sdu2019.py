@@ -115,7 +115,7 @@ def test_artificial_room(tmp_path):
         ({"vav": ("0:05:00", "0:06:00")}, r"vav_room_1.csv: times differ from those of .*co2_room_1.csv"),
         (
             dict.fromkeys(("co2", "vav", "occupant_count"), ("0:05:00", "0:06:00")),
-            r"readings of .*co2_room_1.csv, row 7, column time: times must rise",
+            r"readings of .*co2_room_1.csv, row 7, column time: times must increase",
         ),
         (
             {"occupant_count": (",7\n", ",7.5\n")},

@@ -122,7 +122,7 @@ MEANT = {
 
 
 @pytest.mark.parametrize("name", MEANT)
-def test_it_is_read_as_it_is_meant(tmp_path, table, name):
+def test_unusual_file_is_read(tmp_path, table, name):
     expected = oc.read_readings(written(tmp_path, "plain.csv", csv(table)))
     readings = oc.read_readings(written(tmp_path, "room.csv", MEANT[name](table)))
     assert (readings.index == expected.index).all()
@@ -130,13 +130,13 @@ def test_it_is_read_as_it_is_meant(tmp_path, table, name):
 
 
 @pytest.mark.parametrize("unit", ["s", "ms"])
-def test_times_since_1970_are_utc(tmp_path, table, unit):
+def test_epoch_times_are_utc(tmp_path, table, unit):
     readings = oc.read_readings(written(tmp_path, "room.csv", csv(since_1970(table, unit))))
     assert readings.index[0] == pd.Timestamp(table["time"][0], tz="UTC")
     assert len(readings) == len(table)
 
 
-def test_thousands(tmp_path, table):
+def test_thousands_separators_are_read(tmp_path, table):
     doubled = table.assign(co2=[f"{3 * float(c):,.0f}" for c in table["co2"]])
     readings = oc.read_readings(written(tmp_path, "room.csv", csv(doubled)))
     np.testing.assert_allclose(readings["co2"], 3 * table["co2"].astype(float), atol=0.5)
@@ -146,21 +146,25 @@ REFUSED = {
     "nothing": ("room.csv", lambda t: "", "is empty"),
     "blank lines": ("room.csv", lambda t: "\n \n\n", "is empty"),
     "a header only": ("room.csv", lambda t: "time,co2,ventilation,occupancy\n", "has no readings"),
-    "bytes": ("room.csv", lambda t: bytes(range(256)) * 20, "is not text, so not a CSV file"),
-    "an image": ("room.csv", lambda t: PNG * 20, "is not text, so not a CSV file"),
-    "a spreadsheet": ("room.xlsx", lambda t: archive(), "is a spreadsheet or a zip archive, not a CSV: save"),
+    "bytes": ("room.csv", lambda t: bytes(range(256)) * 20, "is not text, so not CSV"),
+    "an image": ("room.csv", lambda t: PNG * 20, "is not text, so not CSV"),
+    "a spreadsheet": ("room.xlsx", lambda t: archive(), "is a spreadsheet or a zip archive, not CSV: save"),
     "a web page": ("room.csv", lambda t: "<!DOCTYPE html><html></html>", "is a web page or XML"),
-    "not Parquet": ("room.parquet", csv, "is not a Parquet file, or damaged"),
-    "cut gzip": ("room.csv.gz", lambda t: gzip.compress(csv(t).encode())[:-99], "is not a gzip file, or cut"),
+    "not Parquet": ("room.parquet", csv, "is not a Parquet file, or is damaged"),
+    "cut gzip": (
+        "room.csv.gz",
+        lambda t: gzip.compress(csv(t).encode())[:-99],
+        "is not a gzip file, or is trunc",
+    ),
     "spaces between": (
         "room.csv",
         lambda t: csv(t).replace(" ", "T").replace(",", " "),
-        "has one column only, .*: separate cells by comma, semicolon, tab or \\|",
+        "has only one column, .*: use comma, semicolon, tab or \\|",
     ),
     "two delimiters": (
         "room.csv",
         lambda t: csv(t).replace(",", ";", 3),
-        "has 4 names in its header but one cell in its first row, .*: separate all lines by the same",
+        "has 4 columns in the header but one in the first row, .*: use the same",
     ),
     "one column": (
         "room.csv",
@@ -170,7 +174,7 @@ REFUSED = {
     "no header": (
         "room.csv",
         lambda t: csv(t, header=False),
-        "has no header, its first line must name the columns .*, got '2015",
+        "must have a header line with the column names .*, got '2015",
     ),
     "CO2 twice": (
         "room.csv",
@@ -180,29 +184,29 @@ REFUSED = {
     "two rooms": (
         "room.csv",
         lambda t: csv(t.assign(b=t["co2"]).rename(columns={"co2": "CO2 north", "b": "CO2 south"})),
-        "has 2 columns that may be co2, 'CO2 north' and 'CO2 south': choose one with --column co2=",
+        "has 2 columns that match co2, 'CO2 north' and 'CO2 south': choose one with --column co2=",
     ),
     "no CO2": ("room.csv", lambda t: csv(t.drop(columns="co2")), "has no column 'co2', only"),
-    "empty CO2": ("room.csv", lambda t: csv(t.assign(co2="")), "column co2: has nothing but empty cells"),
+    "empty CO2": ("room.csv", lambda t: csv(t.assign(co2="")), "column co2: has only empty cells"),
     "CO2 always 0": (
         "room.csv",
         lambda t: csv(t.assign(co2="0")),
-        "column co2: has no reading, every cell",
+        "column co2: has no readings: all cells",
     ),
     "per cent, not said": (
         "room.csv",
         lambda t: csv(t.assign(co2=[f"{float(c) / 1e4:.5f}" for c in t["co2"]])),
-        r"column co2: must be in ppm, .* never goes above 0\.\d+ \(in per cent\? multiply by 10000\)",
+        r"column co2: must be in ppm .*, got at most 0\.\d+: if this is percent, multiply by 10000",
     ),
     "mg/m3": (
         "room.csv",
         lambda t: csv(t.rename(columns={"co2": "CO2 (mg/m³)"})),
-        r"column CO2 \(mg/m³\): is in mg/m3, but must be in ppm: multiply by 0.55",
+        r"column CO2 \(mg/m³\): must be in ppm, got mg/m3: multiply by 0.55",
     ),
     "day or month": (
         "room.csv",
         lambda t: csv(times(t.iloc[:288], "%m/%d/%Y %H:%M")),
-        "row 2, column time: .* may have the day or the month first: say which with --dayfirst",
+        "row 2, column time: .* may start with the day or the month: use --dayfirst",
     ),
     "no times": (
         "room.csv",
@@ -212,27 +216,27 @@ REFUSED = {
     "days as numbers": (
         "room.csv",
         lambda t: csv(t.assign(time=[f"{45300 + k / 288:.5f}" for k in range(len(t))])),
-        r"must be a time .*, got '45300.00000' \(a spreadsheet's number of a day\?",
+        r"must be a time .*, got '45300.00000' \(a spreadsheet day number\?",
     ),
     "offsets that differ": (
         "room.csv",
         lambda t: csv(t.assign(time=[f"{s}+0{1 + k // 400}:00" for k, s in enumerate(t["time"])])),
-        "row 402, column time: times with different UTC offsets: where the clock changes, give .* --timezone",
+        "row 402, column time: UTC offsets must be equal: give .* --timezone",
     ),
     "commas for all": (
         "room.csv",
         lambda t: csv(t).replace(".", ",").replace('"', ""),
-        r"has \d cells in its first row of readings but 4 in its header \(decimal commas\?",
+        r"has \d columns in the first row but 4 in the header: with decimal commas",
     ),
     "a longer row": (
         "room.csv",
         lambda t: csv(t) + "2015-08-09 00:00,1,2,3,4,5\n",
-        r"is not a CSV table: row 866 has 6 cells, the header 4 \(a delimiter in a cell\? quote it\)",
+        r"is not a CSV table: row 866 has 6 columns, the header 4: quote cells with a delimiter",
     ),
     "an open quote": (
         "room.csv",
         lambda t: csv(t) + '2015-08-09 00:00,"4\n',
-        "is not a CSV table: a quote is opened in row 866 and never closed",
+        "is not a CSV table: the quote that opens in row 866 is never closed",
     ),
     "one reading": ("room.csv", lambda t: csv(t.iloc[:1]), "needs at least two readings in one day, got 1"),
     "no file": ("nowhere.csv", None, "No such file or directory"),
@@ -241,7 +245,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_refused_in_one_line(tmp_path, capsys, table, model, name):
+def test_bad_file_is_rejected_in_one_line(tmp_path, capsys, table, model, name):
     file, content, message = REFUSED[name]
     path = tmp_path / file if content is None else written(tmp_path, file, content(table))
     for command in (["check", path], ["fit", path, "--out", tmp_path / "m"], ["estimate", model, path]):
@@ -265,18 +269,18 @@ FOUND = {
     ),
     "rows out of order": (
         lambda t: csv(pd.concat([t[:100], t[200:], t[100:200]])),
-        "times: Row 766, column time: times must rise,",
-        "row 766, column time: times must rise",
+        "times: Row 766, column time: times must increase,",
+        "row 766, column time: times must increase",
     ),
     "a time there twice": (
         lambda t: csv(pd.concat([t[:100], with_cells(t[99:100], "co2", r99="999"), t[100:]])),
-        "times: Row 102, column time: times must rise,",
-        "row 102, column time: times must rise, .* is there twice, with other values",
+        "times: Row 102, column time: times must increase,",
+        "row 102, column time: times must increase, got .* twice with different values",
     ),
     "a clock put back": (
         lambda t: csv(pd.concat([t[:36], t[24:]])).replace("2015-08-03", "2015-10-25"),
-        "(a change of the clock? then give the time zone, --timezone)",
-        "row 38, column time: times must rise",
+        "(a clock change? then give the time zone, --timezone)",
+        "row 38, column time: times must increase",
     ),
     "fewer than nobody": (
         lambda t: csv(with_cells(t, "occupancy", r500="-1", r501="-2")),
@@ -306,7 +310,7 @@ FOUND = {
     "on among numbers": (
         lambda t: csv(with_cells(t, "ventilation", r5="on", r6="80")),
         "no_number: Row 7, column ventilation: must be a number, got 'on'",
-        "row 7, column ventilation: must be a number, as '.*' is, got 'on'",
+        "row 7, column ventilation: must be a number like '.*', got 'on'",
     ),
     "no counts": (
         lambda t: csv(t.drop(columns="occupancy")),
@@ -316,13 +320,13 @@ FOUND = {
     "empty counts": (
         lambda t: csv(t.assign(occupancy="")),
         "no_counts: There are no head counts",
-        "column occupancy: has nothing but empty cells",
+        "column occupancy: has only empty cells",
     ),
 }
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_check_finds_it_and_goes_on_where_fit_refuses(tmp_path, capsys, table, name):
+def test_check_reports_what_fit_rejects(tmp_path, capsys, table, name):
     content, finding, refusal = FOUND[name]
     path = written(tmp_path, "room.csv", content(table))
     status, out, err = occupair(capsys, "check", path)
@@ -335,7 +339,7 @@ def test_check_finds_it_and_goes_on_where_fit_refuses(tmp_path, capsys, table, n
     assert re.search(refusal, err), err
 
 
-def test_what_is_not_known_of_a_row_does_not_take_the_row(tmp_path, table):
+def test_lenient_reading_keeps_incomplete_rows(tmp_path, table):
     path = written(
         tmp_path, "room.csv", csv(table.assign(occupancy=table["occupancy"].where(table.index < 300)))
     )
@@ -345,7 +349,7 @@ def test_what_is_not_known_of_a_row_does_not_take_the_row(tmp_path, table):
     assert len(oc.read_readings(path)) == 300
 
 
-def test_a_clean_file_is_read_the_same_way(tmp_path, table):
+def test_lenient_reading_of_a_clean_file_is_equal(tmp_path, table):
     path = written(tmp_path, "room.csv", csv(table))
     lenient = oc.read_readings(path, lenient=True)
     pd.testing.assert_frame_equal(lenient, oc.read_readings(path))

@@ -13,26 +13,26 @@ def converted(values, stated):
 
 
 @pytest.mark.parametrize("stated", ["CO2 [%]", "co2 vol", "CO2 Prozent", "CO2  Vol-%"])
-def test_per_cent_is_converted_where_it_is_stated(stated):
+def test_stated_percent_is_converted(stated):
     assert converted([0.041, 0.1], stated) == [410, 1000]
 
 
 @pytest.mark.parametrize("stated", ["CO2", "CO2 [ppm]", "co2_volume", "CO2 [% of 2000]"])
-def test_ppm_stay(stated):
+def test_ppm_is_unchanged(stated):
     assert converted([410.0, np.inf, -5.0], stated) == [410, np.inf, -5]
 
 
-def test_nothing_known_is_left_to_others():
+def test_missing_values_are_unchanged():
     assert np.isnan(converted([np.nan, np.nan], "CO2")).all()
     assert converted([0.0, 0.0], "CO2") == [0, 0]
 
 
 @pytest.mark.parametrize("stated", ["CO2 [mg/m3]", "CO2 mg/m³", "CO2 mg/m^3"])
-def test_weight_is_refused(stated):
-    with pytest.raises(InputError, match=r"room\.csv, column CO2: is in mg/m3, but must be in ppm: multiply"):
+def test_mg_per_m3_is_rejected(stated):
+    with pytest.raises(InputError, match=r"room\.csv, column CO2: must be in ppm, got mg/m3: multiply"):
         converted([800.0], stated)
 
 
-def test_what_no_air_has_is_refused():
-    with pytest.raises(InputError, match=r"must be in ppm, .* never goes above 0.1 \(in per cent\?"):
+def test_values_too_low_for_ppm_are_rejected():
+    with pytest.raises(InputError, match=r"must be in ppm .*, got at most 0.1: if this is percent"):
         converted([0.04, 0.1, 0.0], "CO2")

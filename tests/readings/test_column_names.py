@@ -4,12 +4,12 @@ import pytest
 
 from occupair.errors import InputError
 from occupair.readings.column_names import (
-    candidates,
-    check_given,
-    choose,
-    fold,
+    candidate_columns,
+    check_column_option,
+    find_column,
+    fold_text,
     header_score,
-    squeeze,
+    squeeze_name,
     time_kind,
 )
 from occupair.readings.source import Source
@@ -59,8 +59,8 @@ ROOM = Source("room.csv")
         ],
     ],
 )
-def test_names_that_are_known(role, name):
-    assert candidates(["x", name], role, {}) == [1]
+def test_known_name_is_recognised(role, name):
+    assert candidate_columns(["x", name], role, {}) == [1]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_names_that_are_known(role, name):
         ],
     ],
 )
-def test_names_that_are_something_else(role, name):
-    assert candidates(["x", name], role, {}) == []
+def test_other_name_is_not_recognised(role, name):
+    assert candidate_columns(["x", name], role, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -98,45 +98,45 @@ def test_names_that_are_something_else(role, name):
         (None, ["timer", "update", "DayId", "when", "co2", ""]),
     ],
 )
-def test_names_of_times(kind, names):
+def test_time_column_kind(kind, names):
     assert {time_kind(name) for name in names} == {kind}
 
 
-def test_accents_case_brackets_and_joints_do_not_count():
-    assert fold("ÅBEN Spjæld Øst, CO₂") == "aben spjaeld ost, co2"
-    assert squeeze("Raum_CO2-Wert [ppm] (avg)") == "raumco2wert"
+def test_accents_case_brackets_and_separators_are_ignored():
+    assert fold_text("ÅBEN Spjæld Øst, CO₂") == "aben spjaeld ost, co2"
+    assert squeeze_name("Raum_CO2-Wert [ppm] (avg)") == "raumco2wert"
 
 
-def test_our_own_name_goes_first_and_what_is_given_before_all():
+def test_exact_name_precedes_others_and_given_name_precedes_all():
     names = ["CO2 left", "co2", "CO2 right"]
-    assert choose(names, "co2", {}, ROOM) == 1
-    assert choose(names, "co2", {"co2": "CO2 right"}, ROOM) == 2
-    assert choose(names, "ventilation", {}, ROOM) is None
+    assert find_column(names, "co2", {}, ROOM) == 1
+    assert find_column(names, "co2", {"co2": "CO2 right"}, ROOM) == 2
+    assert find_column(names, "ventilation", {}, ROOM) is None
 
 
-def test_a_count_is_likelier_than_presence():
-    assert candidates(["occupant_presence", "occupant_count"], "occupancy", {}) == [1]
-    assert candidates(["occupant_presence"], "occupancy", {}) == [0]
+def test_count_precedes_presence():
+    assert candidate_columns(["occupant_presence", "occupant_count"], "occupancy", {}) == [1]
+    assert candidate_columns(["occupant_presence"], "occupancy", {}) == [0]
 
 
-def test_a_column_given_as_one_thing_is_not_guessed_as_another():
-    assert candidates(["CO2 damper room", "Fan"], "ventilation", {"occupancy": "Fan"}) == []
+def test_given_column_is_not_matched_to_another_role():
+    assert candidate_columns(["CO2 damper room", "Fan"], "ventilation", {"occupancy": "Fan"}) == []
 
 
-def test_two_that_may_be_it_are_both_named_with_the_option():
+def test_ambiguous_columns_are_listed_with_the_option():
     message = (
-        r"room\.csv: has 2 columns that may be co2, 'CO2 left' and 'CO2 right': "
+        r"room\.csv: has 2 columns that match co2, 'CO2 left' and 'CO2 right': "
         r"choose one with --column co2='CO2 left' \(in Python, columns=\{'co2': 'CO2 left'\}\)"
     )
     with pytest.raises(InputError, match=message):
-        choose(["CO2 left", "CO2 right"], "co2", {}, ROOM)
+        find_column(["CO2 left", "CO2 right"], "co2", {}, ROOM)
     with pytest.raises(InputError, match=r"room\.csv: has two columns 'CO2'"):
-        choose(["CO2", "CO2"], "co2", {}, ROOM)
+        find_column(["CO2", "CO2"], "co2", {}, ROOM)
     with pytest.raises(InputError, match=r"room\.csv: has no column 'Air', given as co2, only 'CO2'"):
-        choose(["CO2"], "co2", {"co2": "Air"}, ROOM)
+        find_column(["CO2"], "co2", {"co2": "Air"}, ROOM)
 
 
-def test_how_much_a_line_looks_like_a_header():
+def test_header_score():
     assert header_score(["Zeit", "CO2"], {}) == 2
     assert header_score(["Zeit", "Raum 7"], {}) == 1
     assert header_score(["Zeit", "Raum 7"], {"co2": "Raum 7"}) == 2
@@ -146,12 +146,12 @@ def test_how_much_a_line_looks_like_a_header():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"air": "CO2"}, "must name time, date, co2, ventilation, occupancy, got 'air'"),
-        ({"co2": 3}, "columns must give co2 the name of a column, got 3"),
-        ({"date": "Tag"}, "must name the time of day as time where they name a date"),
-        ({"co2": "x", "occupancy": "x"}, "must name each column once, got 'x' twice"),
+        ({"air": "CO2"}, "must be for time, date, co2, ventilation, occupancy, got 'air'"),
+        ({"co2": 3}, "columns must map co2 to a column name, got 3"),
+        ({"date": "Tag"}, "with a date must also name the time-of-day column as time"),
+        ({"co2": "x", "occupancy": "x"}, "must use each column once, got 'x' twice"),
     ],
 )
-def test_what_the_caller_may_say(given, message):
+def test_invalid_column_option_is_rejected(given, message):
     with pytest.raises(InputError, match=message):
-        check_given(given)
+        check_column_option(given)

@@ -31,14 +31,14 @@ def shown(frame, column="co2"):
 
 
 @pytest.mark.parametrize("seconds", [1, 20, 60, 180, 420, 7200])
-def test_regular_readings_stay_as_they_are_at_any_interval_and_phase(seconds):
+def test_regular_readings_are_unchanged(seconds):
     frame = readings(np.arange(6) * seconds, start=START + pd.Timedelta("12.25s"))
     same = on_grid(frame)
     pd.testing.assert_frame_equal(same, frame, check_freq=False)
     assert same.attrs == {"interval": seconds / 60, "bridged": 0}
 
 
-def test_days_may_begin_at_any_second():
+def test_each_day_may_have_its_own_phase():
     frame = pd.concat(
         [readings(np.arange(5) * 420), readings(np.arange(5) * 420, start=START + pd.Timedelta("25h"))]
     )
@@ -57,11 +57,11 @@ def test_days_may_begin_at_any_second():
         ([0, 1, 301, 650, 902], 5),
     ],
 )
-def test_the_usual_interval(seconds, minutes):
+def test_usual_interval(seconds, minutes):
     assert usual_interval(pd.DatetimeIndex(readings(seconds).index), ROOM) == pytest.approx(minutes)
 
 
-def test_a_grid_time_has_the_last_reading_at_or_before_it():
+def test_grid_time_takes_last_reading_at_or_before_it():
     held = on_grid(readings([0, 59, 121, 180, 245]))
     assert shown(held) == {
         "08:00:00": 400,
@@ -72,7 +72,7 @@ def test_a_grid_time_has_the_last_reading_at_or_before_it():
     }
 
 
-def test_short_gaps_are_held_and_long_ones_stay_gaps():
+def test_short_gaps_are_bridged_and_long_gaps_remain():
     frame = readings([0, 60, 120, 420, 480, 1140, 1200])
     held = on_grid(frame)
     assert shown(held) == {
@@ -93,14 +93,14 @@ def test_short_gaps_are_held_and_long_ones_stay_gaps():
     check_readings(held)
 
 
-def test_a_coarser_grid_takes_the_last_count_not_a_mean():
+def test_coarser_grid_takes_last_head_count():
     frame = readings(np.arange(11) * 60, occupancy=[0, 1, 1, 1, 1, 2, 3, 3, 3, 3, 4])
     coarse = on_grid(frame, interval=5)
     assert shown(coarse, "occupancy") == {"08:00:00": 0, "08:05:00": 2, "08:10:00": 4}
     assert shown(coarse) == {"08:00:00": 400, "08:05:00": 405, "08:10:00": 410}
 
 
-def test_each_column_is_held_for_itself():
+def test_columns_are_held_independently():
     nan = np.nan
     frame = readings(np.arange(5) * 300, occupancy=[1, nan, 3, nan, nan], ventilation=[0, 0, nan, 1, 1])
     held = on_grid(frame)
@@ -120,7 +120,7 @@ def test_missing_co2_is_a_gap():
     }
 
 
-def test_the_grid_is_the_clocks_in_zones_with_half_hours_and_on_changes_of_the_clock():
+def test_grid_follows_local_clock():
     start = pd.Timestamp("2024-03-31 00:10", tz="Asia/Kolkata")
     assert on_grid(readings([0, 3605, 7190], start=start), interval=60, longest_gap=60).index[0].minute == 0
     night = pd.date_range("2024-10-27 01:00:20", periods=200, freq="1min", tz="Europe/Copenhagen")
@@ -131,14 +131,14 @@ def test_the_grid_is_the_clocks_in_zones_with_half_hours_and_on_changes_of_the_c
     assert set(held.index.second) == {0}
 
 
-def test_nothing_is_made_for_years_between_two_readings():
+def test_long_gap_costs_no_memory():
     frame = pd.concat([readings([0, 60], start=pd.Timestamp("1990-01-01")), readings([0, 60])])
     assert len(on_grid(frame)) == 4
 
 
 @given(steps=st.lists(st.integers(1, 900), min_size=1, max_size=40), cut=st.integers(2, 40), data=st.data())
 @settings(deadline=None)
-def test_no_later_row_changes_an_earlier_grid_row(steps, cut, data):
+def test_grid_is_causal(steps, cut, data):
     seconds = np.cumsum([0, 7, *steps])  # irregular from the second reading on
     cut = min(cut, len(seconds) - 1)
     counts = data.draw(
@@ -170,11 +170,11 @@ def test_no_later_row_changes_an_earlier_grid_row(steps, cut, data):
         ((None, None), "longest_gap must be from 0 to 1440 min, got None"),
     ],
 )
-def test_what_the_caller_may_say(options, message):
+def test_invalid_grid_option_is_rejected(options, message):
     with pytest.raises(InputError, match=message):
         check_grid_options(*options)
 
 
-def test_one_reading_a_day_has_no_interval():
+def test_one_reading_a_day_is_rejected():
     with pytest.raises(InputError, match=r"room\.csv: needs at least two readings in one day, got 2 in all"):
         on_grid(readings([0, 86400]))

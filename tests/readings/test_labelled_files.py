@@ -15,7 +15,7 @@ def write(path, text):
     return path
 
 
-def test_a_file_with_all_counts_is_read_as_ever(tmp_path, slow_office):
+def test_complete_labels_are_read_like_read_readings(tmp_path, slow_office):
     oc.write_readings(slow_office, tmp_path / "office.csv")
     pd.testing.assert_frame_equal(
         read_labelled(tmp_path / "office.csv"), oc.read_readings(tmp_path / "office.csv")
@@ -27,7 +27,7 @@ def test_a_file_with_all_counts_is_read_as_ever(tmp_path, slow_office):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_what_was_written_comes_back(tmp_path, slow_office, suffix):
+def test_written_labels_are_read_back(tmp_path, slow_office, suffix):
     known = np.arange(len(slow_office)) % 12 == 0
     sparse = slow_office.assign(
         occupancy=slow_office["occupancy"].where(known), occupancy_weight=np.where(known, 0.5, 0.0)
@@ -38,7 +38,7 @@ def test_what_was_written_comes_back(tmp_path, slow_office, suffix):
     pd.testing.assert_frame_equal(read, sparse, check_dtype=False, check_index_type=False, check_freq=False)
 
 
-def test_weights_belong_to_counts_and_empty_ones_are_1(tmp_path):
+def test_empty_weight_is_1(tmp_path):
     rows = ["00:00,500,2,0.5", "00:20,500,3,", "00:40,500,,0.5", "01:00,500,4,0", "01:20,500,5,1"]
     path = write(
         tmp_path / "a.csv",
@@ -51,7 +51,7 @@ def test_weights_belong_to_counts_and_empty_ones_are_1(tmp_path):
 
 @pytest.mark.parametrize("zero", ["0", "0.0", "0,00", " 0 ", "-0"])
 @pytest.mark.parametrize("count", ["-3", "1.5", "many", "", "inf", "7"])
-def test_what_has_no_weight_is_not_looked_at_whatever_it_is(tmp_path, zero, count):
+def test_head_count_with_weight_0_is_ignored(tmp_path, zero, count):
     rows = ["00:00;500;2;1", f"00:15;501;{count};{zero}", "00:30;502;3;1"]
     header = "time;co2;occupancy;occupancy_weight"
     read = read_labelled(
@@ -62,7 +62,7 @@ def test_what_has_no_weight_is_not_looked_at_whatever_it_is(tmp_path, zero, coun
     assert read["co2"].tolist() == [500, 501, 502]  # the row itself stays: an estimator looks back over it
 
 
-def test_the_same_in_parquet(tmp_path):
+def test_head_count_with_weight_0_is_ignored_in_parquet(tmp_path):
     times = pd.date_range("2024-01-08", periods=3, freq="15min", name="time")
     table = pd.DataFrame({"co2": 500.0, "occupancy": [2, -3, 3], "occupancy_weight": [1, 0, 1]}, index=times)
     table.to_parquet(tmp_path / "a.parquet")
@@ -70,7 +70,7 @@ def test_the_same_in_parquet(tmp_path):
 
 
 @pytest.mark.parametrize("count", ["", "9"])
-def test_no_count_is_held_through_rows_without_weight(tmp_path, count):
+def test_no_label_is_held_over_rows_with_weight_0(tmp_path, count):
     """Every minute, with four minutes that are not to be looked at; an empty cell elsewhere is bridged."""
     minutes = (
         [f"2,1,{k}" for k in range(3)] + [f"{count},0,{k}" for k in range(3, 7)] + ["5,1,7", ",,8", "5,1,9"]
@@ -84,17 +84,17 @@ def test_no_count_is_held_through_rows_without_weight(tmp_path, count):
     assert read[WEIGHT].tolist() == [1, 1, 1, 0, 0, 0, 0, 1, 1, 1]
 
 
-def test_a_count_with_weight_must_be_one_and_one_at_least_is_needed(tmp_path):
+def test_invalid_or_missing_labels_are_rejected(tmp_path):
     text = "time,co2,occupancy,occupancy_weight\n2024-01-08 08:00,500,-3,{}\n2024-01-08 08:15,500,1,{}\n"
     with pytest.raises(
         oc.InputError, match=r"column occupancy: must be a whole number of people, 0 or more, got -3"
     ):
         read_labelled(write(tmp_path / "a.csv", text.format("0.1", "1")))
-    with pytest.raises(oc.InputError, match="column occupancy: has no head count at any reading"):
+    with pytest.raises(oc.InputError, match="occupancy: must have a head count at one reading or more"):
         read_labelled(write(tmp_path / "b.csv", text.format("0", "0")))
 
 
-def test_counts_of_their_own_rows_are_put_beside_co2(tmp_path):
+def test_head_counts_in_rows_of_their_own(tmp_path):
     """A logger's rows, and rows in which somebody wrote down a count between them."""
     rows = [f"{hour:02}:{minute:02},500," for hour in range(8, 12) for minute in (0, 15, 30, 45)]
     rows.insert(2, "08:22,,7")
@@ -103,7 +103,7 @@ def test_counts_of_their_own_rows_are_put_beside_co2(tmp_path):
     np.testing.assert_array_equal(read["occupancy"], [np.nan, np.nan, 7, *[np.nan] * 13])
 
 
-def test_rules(tmp_path):
+def test_invalid_weight_is_rejected(tmp_path):
     path = write(
         tmp_path / "a.csv",
         "time,co2,occupancy,occupancy_weight\n2024-01-08 08:00,500,1,2\n2024-01-08 08:15,500,,\n",
@@ -113,7 +113,7 @@ def test_rules(tmp_path):
     ):
         read_labelled(path)
     path = write(tmp_path / "b.csv", "time,co2,occupancy\n2024-01-08 08:00,500,\n2024-01-08 08:15,500,\n")
-    with pytest.raises(oc.InputError, match=r"b\.csv, column occupancy: has nothing but empty cells"):
+    with pytest.raises(oc.InputError, match=r"b\.csv, column occupancy: has only empty cells"):
         read_labelled(path)
     path = write(
         tmp_path / "c.csv", "time,co2,damper,occupancy\n2024-01-08 08:00,500,,1\n2024-01-08 08:15,,0.5,1\n"
@@ -123,7 +123,7 @@ def test_rules(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_check_takes_counts_of_the_weight_0_for_none(tmp_path, slow_office, suffix):
+def test_check_ignores_head_counts_with_weight_0(tmp_path, slow_office, suffix):
     unused = np.arange(len(slow_office)) % 12 == 0
     doubtful = slow_office.assign(
         occupancy=slow_office["occupancy"].mask(unused, -2), occupancy_weight=np.where(unused, 0.0, 1.0)

@@ -22,14 +22,14 @@ def cells(table):
     return table.frame.to_numpy().tolist()
 
 
-def test_a_preamble_shifts_the_rows(raw):
+def test_preamble_shifts_row_numbers(raw):
     table = raw("Logger: 7\n\nExport, from, 2024\nTime,CO2\n1,2\n3,4\n")
     assert table.names == ["Time", "CO2"]
     assert table.source.first_row == 5
     assert cells(table) == [["1", "2"], ["3", "4"]]
 
 
-def test_campbell_loggers_have_units_and_kinds_below_the_header(raw):
+def test_unit_lines_below_the_header(raw):
     table = raw(
         '"TOA5","CR1000","7"\n"TIMESTAMP","RECORD","CO2_Avg","Fan"\n"TS","RN","ppm","m3/h"\n"","","Avg","Smp"\n'
         '"2024-01-08 08:00:00",1,420.5,30\n'
@@ -40,32 +40,32 @@ def test_campbell_loggers_have_units_and_kinds_below_the_header(raw):
     assert table.source.first_row + table.row_numbers[0] == 5
 
 
-def test_a_delimiter_at_the_end_of_every_row(raw):
+def test_trailing_delimiter(raw):
     assert raw("Time;CO2\n1;2;\n3;4;\n").names == ["Time", "CO2", ""]
 
 
-def test_names_of_rows_as_r_writes_them(raw):
+def test_r_row_names(raw):
     table = raw('"date","CO2"\n"140","2015-02-02 14:19:00",749.2\n')
     assert table.names == ["", "date", "CO2"]
 
 
-def test_quotes_may_hold_delimiters_and_ends_of_lines(raw):
+def test_quoted_delimiters_and_newlines(raw):
     assert cells(raw('Time,CO2,Note\n1,"1,034.5","two\nlines"\n')) == [["1", "1,034.5", "two\nlines"]]
 
 
-def test_a_quote_in_the_preamble_does_no_harm(raw):
+def test_quote_in_preamble_is_ignored(raw):
     assert cells(raw('Duct 5" wide\nTime,CO2\n1,2\n')) == [["1", "2"]]
 
 
-def test_short_rows_are_filled_up(raw):
+def test_short_rows_are_padded(raw):
     assert cells(raw("Time,CO2,Fan\n1,2,3\n4\n")) == [["1", "2", "3"], ["4", "", ""]]
 
 
-def test_packed_files_are_known_by_their_bytes(raw):
+def test_gzip_is_recognised_by_content(raw):
     assert cells(raw(gzip.compress(b"Time,CO2\n1,2\n", mtime=0))) == [["1", "2"]]
 
 
-def test_a_header_is_looked_for_in_fifty_lines():
+def test_header_is_searched_in_50_lines():
     assert find_header("x\n" * 49 + "time,co2\n", {})[0] == 49
     assert find_header("x\n" * 50 + "time,co2\n", {}) == (0, ",", ["x"])
     assert find_header("Zeit|Raum 7\n", {"co2": "Raum 7"}) == (0, "|", ["Zeit", "Raum 7"])
@@ -77,31 +77,31 @@ def test_a_header_is_looked_for_in_fifty_lines():
     [
         (
             b"PK\x03\x04rest",
-            r"room\.csv: is a spreadsheet or a zip archive, not a CSV: save the table as CSV",
+            r"room\.csv: is a spreadsheet or a zip archive, not CSV: save the table as CSV",
         ),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", r"room\.csv: is an old spreadsheet, not a CSV"),
-        (b"PAR1rest", r"room\.csv: is a Parquet file, not a CSV: give it a name that ends in \.parquet"),
-        (b"%PDF-1.7", r"room\.csv: is a PDF, not a CSV"),
-        (b"SQLite format 3\x00", r"room\.csv: is a database, not a CSV"),
-        (b"<!DOCTYPE html><html>", r"room\.csv: is a web page or XML, not a CSV"),
-        (b'[{"time": 1, "co2": 420}]', r"room\.csv: is JSON, not a CSV"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", r"room\.csv: is not text, so not a CSV file"),
-        (b"time,co2\n\x81\x8d\n", r"room\.csv: is not text, so not a CSV file"),
-        (b"\xff\xfe\x00", r"room\.csv: is not text, so not a CSV file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", r"room\.csv: is a spreadsheet \(.xls\), not CSV"),
+        (b"PAR1rest", r"room\.csv: is a Parquet file, not CSV: rename it to end in \.parquet"),
+        (b"%PDF-1.7", r"room\.csv: is a PDF, not CSV"),
+        (b"SQLite format 3\x00", r"room\.csv: is an SQLite database, not CSV"),
+        (b"<!DOCTYPE html><html>", r"room\.csv: is a web page or XML, not CSV"),
+        (b'[{"time": 1, "co2": 420}]', r"room\.csv: is JSON, not CSV"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", r"room\.csv: is not text, so not CSV"),
+        (b"time,co2\n\x81\x8d\n", r"room\.csv: is not text, so not CSV"),
+        (b"\xff\xfe\x00", r"room\.csv: is not text, so not CSV"),
         (b" \n\n", r"room\.csv: is empty"),
         (b"time,co2", r"room\.csv: has no readings"),
         (
             b"a\n\ntime,co2\n1,2\n1,2,3,4\n",
-            r"room\.csv: is not a CSV table: row 5 has 4 cells, the header 2",
+            r"room\.csv: is not a CSV table: row 5 has 4 columns, the header 2",
         ),
         (
             b'time,co2\n1,"2\n3,4\n',
-            r"room\.csv: is not a CSV table: a quote is opened in row 2 and never closed",
+            r"room\.csv: is not a CSV table: the quote that opens in row 2 is never closed",
         ),
-        (gzip.compress(b"time,co2", mtime=0)[:12], r"room\.csv: is not a gzip file, or cut short"),
+        (gzip.compress(b"time,co2", mtime=0)[:12], r"room\.csv: is not a gzip file, or is truncated"),
     ],
 )
-def test_what_is_no_table_is_said_in_one_line(raw, content, message):
+def test_other_formats_are_rejected_in_one_line(raw, content, message):
     with pytest.raises(InputError, match=message) as error:
         raw(content)
     assert "\n" not in str(error.value)

@@ -7,7 +7,7 @@ import pytest
 from occupair.errors import InputError
 from occupair.readings.source import Source
 from occupair.readings.time_column import localize, newest_first, parse_times
-from occupair.readings.time_strings import date_order, kind_of, parse_clock
+from occupair.readings.time_strings import date_order, parse_clock, time_string_kind
 from occupair.readings.time_zones import parse_time_zone
 
 
@@ -35,7 +35,7 @@ def read(*cells, **options):
         "20240113T200500",
     ],
 )
-def test_one_time_in_many_ways(cell):
+def test_local_time_formats(cell):
     assert read(cell) == [pd.Timestamp("2024-01-13 20:05")]
 
 
@@ -56,11 +56,11 @@ def test_one_time_in_many_ways(cell):
         "1705147500000000000",
     ],
 )
-def test_one_moment_in_many_ways(cell):
+def test_formats_with_utc_offset(cell):
     assert read(cell) == [pd.Timestamp("2024-01-13 12:05", tz="UTC")]
 
 
-def test_midnight_at_the_end_of_a_day_and_fractions():
+def test_hour_24_and_fractional_seconds():
     assert read("2024-01-13 24:00") == [pd.Timestamp("2024-01-14")]
     assert read("2024-01-13 08:00:00,250") == [pd.Timestamp("2024-01-13 08:00:00.250")]
 
@@ -84,7 +84,7 @@ def test_midnight_at_the_end_of_a_day_and_fractions():
         "9999-01-01",
     ],
 )
-def test_what_is_no_time_is_named(cell):
+def test_invalid_time_is_rejected(cell):
     with pytest.raises(
         InputError, match=r"room\.csv, row 3, column Zeit: must be a time such as 2024-03-28 08:00 or"
     ):
@@ -92,7 +92,7 @@ def test_what_is_no_time_is_named(cell):
 
 
 @pytest.mark.parametrize("cells", [(1705147500, 5), (1705147500.0, np.nan)])
-def test_seconds_that_are_none(cells):
+def test_invalid_epoch_seconds_are_rejected(cells):
     with pytest.raises(InputError, match=r"row 3, column Zeit: must be a time such as"):
         read(*cells)
 
@@ -116,13 +116,13 @@ def test_seconds_that_are_none(cells):
         (["01/02/2024", "03/04/2024"], None),
     ],
 )
-def test_which_part_of_a_date_is_first(dates, first):
+def test_date_order(dates, first):
     assert date_order(dates) == first
 
 
-def test_dayfirst_is_asked_for_and_taken():
+def test_dayfirst_is_required_if_ambiguous():
     with pytest.raises(
-        InputError, match=r"row 2, column Zeit: 01/02/2024 may have the day or the month first: say"
+        InputError, match=r"row 2, column Zeit: 01/02/2024 may start with the day or the month: use"
     ):
         read("01/02/2024 08:00", "01/02/2024 08:01")
     assert read("01/02/2024 08:00", dayfirst=True)[0].month == 2
@@ -130,12 +130,12 @@ def test_dayfirst_is_asked_for_and_taken():
     assert read("2024-02-01 08:00", dayfirst=True)[0].month == 2
 
 
-def test_columns_that_say_utc():
+def test_utc_column_names():
     assert read("2024-01-13 12:05", utc=True, zone=parse_time_zone("Asia/Singapore"))[0].hour == 20
 
 
-def test_kinds_of_cells():
-    assert [kind_of(text) for text in ("8:05", "08:05:00 PM", "08.05", "13/01/2024", "now")] == [
+def test_time_string_kind():
+    assert [time_string_kind(text) for text in ("8:05", "08:05:00 PM", "08.05", "13/01/2024", "now")] == [
         *["clock"] * 3,
         "date",
         "stamp",
@@ -143,20 +143,21 @@ def test_kinds_of_cells():
     assert parse_clock("12:00 pm").microseconds == 12 * 3600 * 10**6
 
 
-def test_falling_times_are_newest_first_though_one_repeats():
+def test_descending_times_with_a_duplicate_are_newest_first():
     assert newest_first(pd.to_datetime(["2024-01-03", "2024-01-02", "2024-01-02", "2024-01-01"]))
     assert not newest_first(pd.to_datetime(["2024-01-03", "2024-01-03"]))
     assert not newest_first(pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-02"]))
 
 
-def test_zones():
+def test_time_zones():
     assert parse_time_zone(None) is None
     for name in ("Mars/Olympus", "", "../etc"):
-        with pytest.raises(InputError, match="timezone must be one such as Europe/Copenhagen, got"):
+        with pytest.raises(InputError, match="timezone must be a time zone name such as Europe/Copenhagen"):
             parse_time_zone(name)
     index = pd.to_datetime(["2024-03-31 01:59", "2024-03-31 02:00"])
     with pytest.raises(
-        InputError, match=r"r, row 8, column t: does not fit the time zone Europe/Copenhagen: its clock"
+        InputError,
+        match=r"row 8, column t: 2024-03-31 02:00:00 does not exist in the time zone Europe",
     ):
         localize(
             index,

@@ -1,4 +1,4 @@
-"""CO2 in the unit of the file to ppm, and what cannot be ppm refused."""
+"""Conversion of CO2 to ppm."""
 
 from __future__ import annotations
 
@@ -7,39 +7,44 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.readings.column_names import fold
+from occupair.readings.column_names import fold_text
 from occupair.readings.source import Source
 
-PERCENT = 10_000.0  # ppm in 1 % of volume
-LOWEST = 150.0  # ppm; no air has so little, so a column that stays below is in another unit
+PPM_PER_PERCENT = 10_000.0  # by volume
+LOWEST_MAXIMUM = 150.0  # ppm; a column whose maximum is lower is in another unit
 
 
 def to_ppm(values: NDArray[np.float64], stated: str, *, column: str, source: Source) -> NDArray[np.float64]:
-    """Convert CO2 to ppm if its name or unit says per cent; refuse what is in neither.
+    """Return CO2 in ppm, converted from percent if the column name or unit states percent.
 
     Parameters
     ----------
     values : 1-D array
-        CO2 in the unit of the file, NaN where it is missing.
+        CO2 in the unit of the file; NaN is missing.
     stated : str
-        Name of the column, and the unit below it if there is one.
+        Name of the column and its unit, if given separately.
     column : str
-        What the column is called.
+        Name of the column for error messages.
     source : Source
-        What to call the file in an error.
+        Name of the file for error messages.
+
+    Raises
+    ------
+    InputError
+        If the unit is mg/m3, or the values are too low to be ppm.
 
     Examples
     --------
     >>> to_ppm(np.array([0.041]), "CO2 [%]", column="CO2 [%]", source=Source("room.csv")).tolist()
     [410.0]
     """
-    unit = fold(stated)
+    unit = fold_text(stated)
     if re.search(r"mg\s*/\s*m\^?3", unit):
-        raise source.error("is in mg/m3, but must be in ppm: multiply by 0.55", column=column)
+        raise source.error("must be in ppm, got mg/m3: multiply by 0.55", column=column)
     highest = float(np.max(values, initial=-np.inf, where=np.isfinite(values)))
     if re.search(r"%|\b(vol|percent|pct|prozent|procent)\b", unit) and highest < 100:
-        return np.round(values * PERCENT, 3)
-    if 0 < highest < LOWEST:
-        rule = f"must be in ppm, where air has 400 or more, but never goes above {highest:g}"
-        raise source.error(f"{rule} (in per cent? multiply by 10000)", column=column)
+        return np.round(values * PPM_PER_PERCENT, 3)
+    if 0 < highest < LOWEST_MAXIMUM:
+        rule = f"must be in ppm (outdoor air has about 420), got at most {highest:g}"
+        raise source.error(f"{rule}: if this is percent, multiply by 10000", column=column)
     return values

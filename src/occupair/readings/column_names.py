@@ -1,8 +1,8 @@
-"""Which column of a file is which: names as building systems and loggers write them, in six languages.
+"""Recognition of columns by the names that building systems and loggers use, in six languages.
 
-A name is guessed from its words; case, accents, spaces, underscores and units in brackets do not count.
-A column called exactly ``time``, ``co2``, ``ventilation`` or ``occupancy`` is taken before any other,
-and what the caller says (``columns=``) before everything.
+Case, accents, spaces, underscores and units in brackets are ignored. A column named exactly ``time``,
+``co2``, ``ventilation`` or ``occupancy`` takes precedence over other candidates, and names given by the
+caller (``columns=``) take precedence over all.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from occupair.readings.source import Source
 from occupair.wording import quoted_list
 
 ROLES = ("time", "date", "co2", "ventilation", "occupancy")
-"""What a column can be; ``date`` is for files that write date and time of day in two columns."""
+"""The roles of columns; ``date`` is for files with date and time of day in two columns."""
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A name is taken if it has one of these; less likely ones only if there is no likely one.
+class NameRule:
+    """Patterns that recognise a column name.
 
-    ``stems`` may be anywhere in the squeezed name, ``words`` have to be words of it.
+    ``stems`` match anywhere in the squeezed name, ``words`` only as whole words. Names that match
+    ``unlikely`` are used only if there is no other candidate; those that match ``refused`` never.
     """
 
     stems: str
@@ -34,8 +35,8 @@ class Rule:
     refused_words: frozenset[str] = frozenset()
 
     def rank(self, name: str) -> int | None:
-        """Rank a name: 1 likely, 2 unlikely, None not at all."""
-        words, squeezed = name_words(name), squeeze(name)
+        """Return the rank of a name: 1 likely, 2 unlikely, None no match."""
+        words, squeezed = name_words(name), squeeze_name(name)
         if re.search(self.refused, squeezed) or self.refused_words & set(words):
             return None
         if not (re.search(self.stems, squeezed) or self.words & set(words)):
@@ -47,13 +48,13 @@ _NOT_A_READING = "setpoint|sollwert|setpkt|consigne|consigna|alarm|fault|thresho
 _EXTREMES = frozenset({"min", "max", "minimum", "maximum", "std", "stdev", "sp"})
 
 RULES = {
-    "co2": Rule(
+    "co2": NameRule(
         stems="co2|carbondioxide|kohlen(stoff)?dioxid|dioxydedecarbone|dioxidodecarbono|ku?o?o?ldioxid",
         unlikely="eco2",
         refused=f"outdoor|outside|aussen|exterieur|exterior|udendors|buiten|supply|zuluft|slope|{_NOT_A_READING}",
         refused_words=_EXTREMES | {"ude", "out", "valid", "state"},
     ),
-    "ventilation": Rule(
+    "ventilation": NameRule(
         stems="ventilat|ventilacion|damper|klappe|spjaeld|spjald|airflow|volumenstrom|luftm(ae|a|e)ng|"
         "luftflode|fanspeed|l(u|ue)ft(er|ung)|ventilador|debitd?air|caudal|compuerta|luchtdebiet|klepstand|"
         "zuluft|frischluft|supplyair|freshair|tilluft",
@@ -61,7 +62,7 @@ RULES = {
         refused=f"energ|power|leistung|temp|pressure|druck|humid|feucht|hours|stunden|ceiling|{_NOT_A_READING}",
         refused_words=_EXTREMES | {"mode", "current", "co2"},
     ),
-    "occupancy": Rule(
+    "occupancy": NameRule(
         stems="occupan|people|persons?|personen|personer|belegung|headcount|occupation|ocupa|bezetting|"
         "anwesend|teilnehmer|deelnemers|effectif",
         words=frozenset({"count", "counts", "personnes", "personas", "ocupantes", "occupied"}),
@@ -83,28 +84,28 @@ _ZONE_WORDS = {"utc", "gmt", "local", "lokal", "cet", "cest", "iso", "iso8601"}
 
 
 def name_words(name: str) -> list[str]:
-    """Split a name into small letters' words without accents and without what stands in brackets.
+    """Return the words of a name in lower case, without accents and text in brackets.
 
     Examples
     --------
     >>> name_words("Raum-CO2 [ppm]"), name_words("Luftmængde (m³/h)")
     (['raum', 'co2'], ['luftmaengde'])
     """
-    bare = re.sub(r"[\[(<{].*?[\])>}]", " ", fold(name))
+    bare = re.sub(r"[\[(<{].*?[\])>}]", " ", fold_text(name))
     return re.findall(r"[a-z0-9]+", bare)
 
 
-def squeeze(name: str) -> str:
-    """Write the words of a name as one."""
+def squeeze_name(name: str) -> str:
+    """Return the words of a name joined into one."""
     return "".join(name_words(name))
 
 
-def fold(text: str) -> str:
-    """Write in small letters without accents.
+def fold_text(text: str) -> str:
+    """Return a text in lower case without accents.
 
     Examples
     --------
-    >>> fold("CO₂ Außen, Spjæld, m³/h")
+    >>> fold_text("CO₂ Außen, Spjæld, m³/h")
     'co2 aussen, spjaeld, m3/h'
     """
     if text.isascii():
@@ -114,19 +115,19 @@ def fold(text: str) -> str:
 
 
 def is_utc(name: str) -> bool:
-    """Whether the name of a time column says that its times are UTC.
+    """Whether the name of a time column states UTC.
 
     Examples
     --------
     >>> is_utc("Time (UTC)"), is_utc("time_gmt"), is_utc("UTC+8 time"), is_utc("time")
     (True, True, False, False)
     """
-    words = re.findall(r"[a-z]+|[+-]\d+", fold(name).replace("_", " "))
+    words = re.findall(r"[a-z]+|[+-]\d+", fold_text(name).replace("_", " "))
     return bool({"utc", "gmt"} & set(words)) and not any(word[0] in "+-" for word in words)
 
 
 def time_kind(name: str) -> str | None:
-    """Tell the kind of time a column name promises: ``stamp``, ``date``, ``clock`` or nothing.
+    """Return the kind of times a column name suggests: ``stamp``, ``date``, ``clock`` or None.
 
     Examples
     --------
@@ -138,30 +139,30 @@ def time_kind(name: str) -> str | None:
     return next((kind for kind, names in kinds.items() if re.fullmatch(names, squeezed)), None)
 
 
-def check_given(given: Mapping[str, str] | None) -> dict[str, str]:
-    """Check what the caller says about columns, ours to theirs."""
+def check_column_option(given: Mapping[str, str] | None) -> dict[str, str]:
+    """Raise InputError if the column names given by the caller are invalid, else return them."""
     given = dict(given or {})
     for role, name in given.items():
         if role not in ROLES:
-            raise InputError(f"columns (--column) must name {', '.join(ROLES)}, got {role!r}")
+            raise InputError(f"columns (--column) must be for {', '.join(ROLES)}, got {role!r}")
         if not isinstance(name, str):
-            raise InputError(f"columns must give {role} the name of a column, got {name!r}")
+            raise InputError(f"columns must map {role} to a column name, got {name!r}")
     if "date" in given and "time" not in given:
-        raise InputError("columns (--column) must name the time of day as time where they name a date")
+        raise InputError("columns (--column) with a date must also name the time-of-day column as time")
     twice = [name for name in given.values() if list(given.values()).count(name) > 1]
     if twice:
-        raise InputError(f"columns (--column) must name each column once, got {twice[0]!r} twice")
+        raise InputError(f"columns (--column) must use each column once, got {twice[0]!r} twice")
     return given
 
 
 def header_score(names: Sequence[str], given: Mapping[str, str]) -> int:
-    """How much a line looks like the header: 2 has a time and CO2, 1 one of them, 0 none."""
+    """Return how many of a time and a CO2 column the names include: 0, 1 or 2."""
     times = [given["time"] in names] if "time" in given else [time_kind(name) is not None for name in names]
-    return any(times) + bool(candidates(names, "co2", given))
+    return any(times) + bool(candidate_columns(names, "co2", given))
 
 
-def candidates(names: Sequence[str], role: str, given: Mapping[str, str]) -> list[int]:
-    """Positions of the columns that may be ``role``, the most likely kind only."""
+def candidate_columns(names: Sequence[str], role: str, given: Mapping[str, str]) -> list[int]:
+    """Return the positions of the most likely columns for a role."""
     wanted = given.get(role, role)
     if wanted in names or role in given:
         return [k for k, name in enumerate(names) if name == wanted]
@@ -171,33 +172,33 @@ def candidates(names: Sequence[str], role: str, given: Mapping[str, str]) -> lis
     return [k for k, rank in ranks.items() if best and rank == best]
 
 
-def choose(names: Sequence[str], role: str, given: Mapping[str, str], source: Source) -> int | None:
-    """Position of the column that is ``role``; None if there is none.
+def find_column(names: Sequence[str], role: str, given: Mapping[str, str], source: Source) -> int | None:
+    """Return the position of the column for a role, None if there is none.
 
     Raises
     ------
     InputError
-        When several could be it, or the one that was asked for is not there.
+        If several columns match, or the given column does not exist.
     """
-    found = candidates(names, role, given)
+    found = candidate_columns(names, role, given)
     if role in given and not found:
         raise source.error(f"has no column {given[role]!r}, given as {role}, only {quoted_list(names)}")
     if len(found) > 1:
-        raise source.error(ambiguous(role, [names[k] for k in found]))
+        raise source.error(ambiguity_message(role, [names[k] for k in found]))
     return found[0] if found else None
 
 
-def ambiguous(role: str, names: Sequence[str]) -> str:
-    """Say that several columns could be ``role`` and how to choose."""
+def ambiguity_message(role: str, names: Sequence[str]) -> str:
+    """Return the message for several columns that match a role."""
     if len(set(names)) == 1:
         return f"has two columns {names[0]!r}: rename or delete one"
     which = f"{quoted_list(names[:-1])} and {names[-1]!r}"
     choice = f"choose one with {column_option(role, names[0])}"
-    return f"has {len(names)} columns that may be {role}, {which}: {choice}"
+    return f"has {len(names)} columns that match {role}, {which}: {choice}"
 
 
 def column_option(role: str, name: str) -> str:
-    """Say how a column is named, on the command line and in Python.
+    """Return the option that names a column, on the command line and in Python.
 
     Examples
     --------

@@ -14,16 +14,16 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.atomic_files import replacing
-from occupair.readings.column_names import check_given, choose
+from occupair.readings.column_names import check_column_option, find_column
 from occupair.readings.grid import check_grid_options, put_on_grid
 from occupair.readings.head_counts import WEIGHT, check_labelled
-from occupair.readings.number_cells import as_text
+from occupair.readings.number_column import as_text
 from occupair.readings.raw_table import RawTable, is_parquet, needs_pyarrow, read_raw_table
-from occupair.readings.records import read_records
+from occupair.readings.records import parse_records
 from occupair.readings.schema import check_readings
 from occupair.readings.source import LenientSource, Source
 from occupair.readings.time_zones import parse_time_zone
-from occupair.readings.ventilation_units import check_full
+from occupair.readings.ventilation_units import check_scale_options
 
 
 def read_readings(
@@ -92,7 +92,7 @@ def read_readings(
 
     Notes
     -----
-    Empty cells, placeholders such as ``n/a`` (``occupair.readings.number_cells``), -999 and 0 ppm CO2,
+    Empty cells, placeholders such as ``n/a`` (``occupair.readings.number_column``), -999 and 0 ppm CO2,
     which sensors report when a read fails, are missing and start a gap. Rows without a head count are
     dropped unless ``occupancy=False``. Files sorted newest first are reversed and identical rows
     merged. Each grid time takes the last value at or before it, never a later one.
@@ -209,8 +209,8 @@ def _read_records(
     lenient: bool = False,
 ) -> tuple[RawTable, pd.DataFrame]:
     """Check the options, find the table in the file and parse its records."""
-    given, zone = check_given(columns), parse_time_zone(timezone)
-    check_full(ventilation_full, ventilation_unit)
+    given, zone = check_column_option(columns), parse_time_zone(timezone)
+    check_scale_options(ventilation_full, ventilation_unit)
     table = read_raw_table(Path(path), given)
     if lenient:
         table = replace(table, source=LenientSource(table.source.name, table.source.first_row))
@@ -219,7 +219,7 @@ def _read_records(
         table = _without_unused_counts(table, given, replacement="" if lenient else "0")
     if WEIGHT not in table.names:
         wanted = {name: needed for name, needed in wanted.items() if name != WEIGHT}
-    records = read_records(
+    records = parse_records(
         table,
         wanted,
         given=given,
@@ -233,7 +233,7 @@ def _read_records(
 
 def _without_unused_counts(table: RawTable, given: Mapping[str, str], *, replacement: str) -> RawTable:
     """Replace head counts with weight 0, which may break any rule, by ``"0"`` or ``""`` (missing)."""
-    position = choose(table.names, "occupancy", given, table.source)
+    position = find_column(table.names, "occupancy", given, table.source)
     if position is None or WEIGHT not in table.names:
         return table
     weight = as_text(table.column(table.names.index(WEIGHT))).str.strip()

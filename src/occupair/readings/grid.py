@@ -1,8 +1,8 @@
-"""Readings at any times onto one regular grid: short gaps bridged, long ones left as gaps, nothing foreseen.
+"""Readings at irregular times on a regular grid, causally: short gaps are bridged, long gaps remain.
 
-Every grid time takes the last value at or before it. Values are never interpolated, so what a grid row
-says does not depend on the values that come later, and a live service that waits for the next reading
-has the same rows. Times are whole microseconds here, steady through changes of the clock.
+Each grid time takes the last value at or before it. Values are never interpolated: a grid row does not
+depend on later values, and the live service computes the same rows. Times in this module are integer
+microseconds, continuous through clock changes.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from occupair.errors import InputError
 from occupair.readings.gaps import bridged_step
 from occupair.readings.source import Source
 
-Whole = NDArray[np.int64]
+Microseconds = NDArray[np.int64]
 
 SECOND, MINUTE, DAY = 1_000_000, 60_000_000, 86_400_000_000  # µs
-SENSIBLE = (10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600)
-"""Intervals that irregular readings are put on [s]."""
+COMMON_INTERVALS = (10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600)
+"""Intervals for irregular readings [s]."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid times of a room."""
+    """The grid times of a room and the number of bridged ones."""
 
     times: pd.DatetimeIndex
     interval: float  # [min]
-    bridged: int  # grid times that no CO2 reading fell to, held through a short gap
+    bridged: int  # grid times without a CO2 reading of their own, in short gaps
 
 
 def put_on_grid(
@@ -46,19 +46,20 @@ def put_on_grid(
     Parameters
     ----------
     readings : DataFrame
-        ``co2`` and other columns at rising times; NaN where there was no value.
+        ``co2`` and other columns at increasing times; NaN where there is no value.
     interval : float, optional
-        Interval of the grid [min]; None takes the usual one, see ``usual_interval``.
+        Interval of the grid [min]; by default the result of ``usual_interval``.
     longest_gap : float
-        Values are held from one reading to the next if that comes within this time [min].
+        A value is held until the next one if that follows within this time [min].
     complete : bool
-        Whether only rows are kept in which all columns are known; else those in which CO2 is.
+        Whether to return only rows in which all columns are known, or all rows with CO2.
+    source : Source
+        Name of the readings in error messages.
 
     Returns
     -------
     DataFrame
-        The same columns, with a row at every grid time where all of them (or CO2) are known. ``attrs`` gains
-        ``interval`` [min] and ``bridged`` [rows].
+        The same columns at the grid times. ``attrs`` gains ``interval`` [min] and ``bridged`` [rows].
 
     Examples
     --------
@@ -70,7 +71,7 @@ def put_on_grid(
      Timestamp('2024-01-08 09:00:00'): 430.0}
     """
     index, known = pd.DatetimeIndex(readings.index), readings["co2"].notna().to_numpy()
-    if interval is None:  # of all rows, but of CO2 where most rows are only there for other columns
+    if interval is None:  # rows without CO2 count unless they are the majority
         interval = usual_interval(index if known.mean() >= 0.5 else index[known], source)
     grid = grid_of(index[known], interval=interval, longest_gap=longest_gap)
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
@@ -80,7 +81,7 @@ def put_on_grid(
 
 
 def check_grid_options(interval: float | None, longest_gap: float) -> None:
-    """Check what the caller says about the grid."""
+    """Raise InputError if the interval or the longest gap [min] is invalid."""
     if interval is not None and not (_is_number(interval) and 1 / 60 <= interval <= 1440):
         raise InputError(f"interval must be from 1/60 to 1440 min, got {interval!r}")
     if not (_is_number(longest_gap) and 0 <= longest_gap <= 1440):
@@ -88,10 +89,10 @@ def check_grid_options(interval: float | None, longest_gap: float) -> None:
 
 
 def usual_interval(index: pd.DatetimeIndex, source: Source) -> float:
-    """Find the interval of readings [min].
+    """Return the interval of readings at irregular times [min].
 
-    The most common step inside the days, if at least half of the steps are that and all others are
-    multiples of it. Else the median step, rounded to one of ``SENSIBLE``.
+    This is the most common step within days if at least half of the steps have that length and all
+    others are multiples of it, else the median step, rounded to one of ``COMMON_INTERVALS``.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def usual_interval(index: pd.DatetimeIndex, source: Source) -> float:
     >>> usual_interval(times, Source("room.csv"))
     1.0
     """
-    at, days = _steady(index), _local(index) // DAY
+    at, days = _microseconds(index), _local(index) // DAY
     steps = np.diff(at)[days[1:] == days[:-1]]
     if steps.size == 0:
         raise source.error(f"needs at least two readings in one day, got {len(index)} in all")
@@ -107,18 +108,19 @@ def usual_interval(index: pd.DatetimeIndex, source: Source) -> float:
     common = int(lengths[np.argmax(counts)])
     if counts.max() >= steps.size / 2 and common >= SECOND and not (steps % common).any():
         return common / MINUTE
-    sensible = np.array(SENSIBLE)
-    return float(sensible[np.argmin(np.abs(np.log(np.median(steps) / SECOND / sensible)))] / 60)
+    common_intervals = np.array(COMMON_INTERVALS)
+    ratio = np.median(steps) / SECOND / common_intervals
+    return float(common_intervals[np.argmin(np.abs(np.log(ratio)))] / 60)
 
 
 def grid_of(index: pd.DatetimeIndex, *, interval: float, longest_gap: float) -> Grid:
-    """Find the grid times for readings at the times ``index``.
+    """Return the grid times for readings at the times ``index``.
 
-    Readings that are regular already keep their times. Others get times that the clock shows as
-    multiples of the ``interval`` [min]. In a gap longer than ``longest_gap`` [min] there are none.
+    Regular readings keep their times. For others, grid times are multiples of the ``interval`` [min]
+    after local midnight. Gaps longer than ``longest_gap`` [min] have no grid times.
     """
     step = round(interval * MINUTE)
-    at = _steady(index)
+    at = _microseconds(index)
     phase = _phases(index, step)
     start = at + (phase - at) % step  # the first grid time at or after each reading
     until = np.append(at[1:], at[-1] + 1)
@@ -135,9 +137,9 @@ def grid_of(index: pd.DatetimeIndex, *, interval: float, longest_gap: float) -> 
     return Grid(times[kept], step / MINUTE, int(late.sum()))
 
 
-def _phases(index: pd.DatetimeIndex, step: int) -> Whole:
-    """Where the grid of each reading's day lies within a step [µs]."""
-    at, local = _steady(index), _local(index)
+def _phases(index: pd.DatetimeIndex, step: int) -> Microseconds:
+    """Phase of the grid within an interval, for the day of each reading [µs]."""
+    at, local = _microseconds(index), _local(index)
     _, first, day = np.unique(local // DAY, return_index=True, return_inverse=True)
     since_first = at - at[first][day]
     midnight = np.where((since_first % step).any(), local[first] % DAY, 0)
@@ -145,13 +147,13 @@ def _phases(index: pd.DatetimeIndex, step: int) -> Whole:
 
 
 def _held(column: pd.Series[float], grid: Grid, longest_gap: float) -> NDArray[np.float64]:
-    """Give the last value at each grid time: fresh, or held to the next one if that is near; else NaN."""
+    """Return the last value at each grid time; NaN if it is older than an interval and not bridged."""
     known = column.dropna()
     if known.empty:
         return np.full(len(grid.times), np.nan)
     at, ticks, step = (
-        _steady(pd.DatetimeIndex(known.index)),
-        _steady(grid.times),
+        _microseconds(pd.DatetimeIndex(known.index)),
+        _microseconds(grid.times),
         round(grid.interval * MINUTE),
     )
     row = np.searchsorted(at, ticks, side="right") - 1
@@ -160,15 +162,15 @@ def _held(column: pd.Series[float], grid: Grid, longest_gap: float) -> NDArray[n
     return np.where(there, known.to_numpy(dtype=np.float64)[row], np.nan)
 
 
-def _steady(index: pd.DatetimeIndex) -> Whole:
+def _microseconds(index: pd.DatetimeIndex) -> Microseconds:
     return np.asarray(index.as_unit("us").asi8)
 
 
-def _local(index: pd.DatetimeIndex) -> Whole:
-    return _steady(index.tz_localize(None))
+def _local(index: pd.DatetimeIndex) -> Microseconds:
+    return _microseconds(index.tz_localize(None))
 
 
-def _as_index(at: Whole, like: pd.DatetimeIndex) -> pd.DatetimeIndex:
+def _as_index(at: Microseconds, like: pd.DatetimeIndex) -> pd.DatetimeIndex:
     naive = pd.DatetimeIndex(at.view("datetime64[us]"))
     return naive if like.tz is None else naive.tz_localize("UTC").tz_convert(like.tz)
 

@@ -1,8 +1,8 @@
-"""Head counts that are known here and there, and how far each of them is to be trusted.
+"""Sparse and weighted labels.
 
-Readings to train on may lack the count at most times: ``occupancy`` is NaN there. ``occupancy_weight`` [0..1,
-optional] says how far a count is to be trusted; where it is missing, fully. A count with the weight 0 is not
-looked at, whatever it is. CO2 and ventilation are needed at every reading, as always.
+Readings for training may have few head counts; ``occupancy`` is NaN elsewhere. The optional column
+``occupancy_weight`` [0..1] is the weight of each label; a missing weight counts as 1. A head count with
+weight 0 is ignored, even if it is invalid. CO2 and ventilation are required at every reading.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ WEIGHT = "occupancy_weight"
 
 
 def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings") -> pd.DataFrame:
-    """Return the columns that training uses as floats, or say which rule they break and where.
+    """Validate readings for training and return the known columns as floats.
 
     Returns
     -------
     DataFrame
-        What ``check_readings`` gives, with ``occupancy`` NaN where no count is to be looked at. If that is
-        anywhere, or a count is not fully trusted, also ``occupancy_weight``, which is 0 there.
+        Readings as returned by ``check_readings``, with ``occupancy`` NaN at readings without a label.
+        Unless all readings have a label of weight 1, the column ``occupancy_weight`` is included, 0
+        where there is no label.
 
     Raises
     ------
     InputError
-        For what ``check_readings`` says, weights outside 0..1, and where there is no count at all.
+        As raised by ``check_readings``, and if a weight is outside 0..1 or there is no label at all.
 
     Examples
     --------
     >>> times = pd.date_range("2024-01-08 08:00", periods=3, freq="5min")
-    >>> counted = pd.DataFrame({"co2": 500.0, "occupancy": [2, None, 3]}, index=times)
-    >>> check_labelled(counted)["occupancy_weight"].tolist()
+    >>> labelled = pd.DataFrame({"co2": 500.0, "occupancy": [2, None, 3]}, index=times)
+    >>> check_labelled(labelled)["occupancy_weight"].tolist()
     [1.0, 0.0, 1.0]
     """
     source = source if isinstance(source, Source) else Source(source)
     if not isinstance(readings, pd.DataFrame) or "occupancy" not in readings.columns:
-        return check_readings(readings, needed=("co2", "occupancy"), source=source)  # says what is wrong
+        return check_readings(readings, needed=("co2", "occupancy"), source=source)
     weight = _weights(readings, source)
     people = to_numbers(readings["occupancy"], source).to_numpy()
     known = (weight > 0) & ~np.isnan(people)
@@ -48,7 +49,7 @@ def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings")
         readings.assign(occupancy=np.where(known, people, 0.0)), needed=("co2", "occupancy"), source=source
     )
     if not known.any():
-        raise source.error("has no head count at any reading", column="occupancy")
+        raise source.error("must have a head count at one reading or more", column="occupancy")
     if known.all() and (weight == 1).all():
         return checked
     attrs = checked.attrs
@@ -58,7 +59,7 @@ def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings")
 
 
 def has_label(readings: pd.DataFrame) -> NDArray[np.bool_]:
-    """Tell which readings have a head count that is to be looked at.
+    """Whether each reading has a head count with a weight above 0.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def has_label(readings: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _weights(readings: pd.DataFrame, source: Source) -> NDArray[np.float64]:
-    """Give how far each count is to be trusted [0..1]; what is not said is 1."""
+    """Return the weight of each label [0..1], 1 where none is given."""
     if WEIGHT not in readings.columns:
         return np.ones(len(readings))
     if (readings.columns == WEIGHT).sum() > 1:
@@ -83,6 +84,6 @@ def _weights(readings: pd.DataFrame, source: Source) -> NDArray[np.float64]:
     wrong = ~((weight >= 0) & (weight <= 1))
     if wrong.any():
         k = int(np.argmax(wrong))
-        rule = f"must be from 0 (do not look) to 1 (trust), got {weight[k]:g} at {readings.index[k]}"
+        rule = f"must be from 0 (ignored) to 1 (full weight), got {weight[k]:g} at {readings.index[k]}"
         raise source.error(rule, row=k, column=WEIGHT)
     return np.asarray(weight, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Files as they are: bytes to a table of cells, with whatever encoding, delimiter and preamble they have."""
+"""CSV and Parquet files as tables of raw values, whatever their encoding, delimiter and preamble."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from occupair.readings.column_names import header_score
 from occupair.readings.source import Source
 from occupair.wording import quoted
 
-HEADER_WITHIN = 50  # lines
+HEADER_WITHIN = 50  # lines from the top
 DELIMITERS = ",;\t|"
 
-_FOREIGN = {
-    b"PK\x03\x04": "is a spreadsheet or a zip archive, not a CSV: save the table as CSV",
-    b"\xd0\xcf\x11\xe0": "is an old spreadsheet, not a CSV: save the table as CSV",
-    b"PAR1": "is a Parquet file, not a CSV: give it a name that ends in .parquet",
-    b"%PDF": "is a PDF, not a CSV",
-    b"SQLite format 3": "is a database, not a CSV: export the table as CSV",
+_OTHER_FORMATS = {
+    b"PK\x03\x04": "is a spreadsheet or a zip archive, not CSV: save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "is a spreadsheet (.xls), not CSV: save the table as CSV",
+    b"PAR1": "is a Parquet file, not CSV: rename it to end in .parquet",
+    b"%PDF": "is a PDF, not CSV",
+    b"SQLite format 3": "is an SQLite database, not CSV: export the table as CSV",
 }
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """Cells of a file, as text or as Parquet types them; columns by position, for names may repeat."""
+    """The raw values of a file, as strings or Parquet types; columns by position, as names may repeat."""
 
     source: Source
     names: list[str]
     frame: pd.DataFrame
-    row_numbers: NDArray[np.int64]  # where each record stands in the file, counted from the first data row
-    units: list[str]  # of each column, from a line below the header; "" where there is none
+    row_numbers: NDArray[np.int64]  # position of each record in the file, from 0 at the first data row
+    units: list[str]  # of each column, from a line below the header, or ""
 
     def column(self, position: int) -> pd.Series:
-        """Give the cells of one column, named as in the file."""
+        """Return the values of one column, named as in the file."""
         return self.frame.iloc[:, position].rename(self.names[position])
 
 
 def read_raw_table(path: Path, given: Mapping[str, str]) -> RawTable:
-    """Read a CSV or Parquet file; ``given`` says which columns are what, so that its header is found."""
+    """Read a CSV or Parquet file; ``given`` column names help to find the header."""
     table = _read_parquet(path) if is_parquet(path) else _read_text(path, given)
     if table.frame.empty:
         raise table.source.error("has no readings")
@@ -56,17 +56,17 @@ def read_raw_table(path: Path, given: Mapping[str, str]) -> RawTable:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether the name of a file says Parquet."""
+    """Whether the file name has a Parquet suffix."""
     return path.suffix.lower() in {".parquet", ".pq"}
 
 
 def needs_pyarrow(name: str) -> None:
-    """Say what to install where Parquet cannot be read or written."""
+    """Raise InputError if pyarrow is not installed."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:
         raise InputError(
-            f"{name}: Parquet needs pyarrow, pip install 'occupair[parquet]' or use CSV"
+            f"{name}: Parquet needs pyarrow: pip install 'occupair[parquet]', or use CSV"
         ) from None
 
 
@@ -75,11 +75,11 @@ def _read_parquet(path: Path) -> RawTable:
     needs_pyarrow(str(path))
     from pyarrow import ArrowException
 
-    with path.open("rb") as content:  # a missing file is the system's to say
+    with path.open("rb") as content:  # a missing file raises OSError
         try:
             table = pd.read_parquet(content, engine="pyarrow")
         except (ArrowException, OSError, ValueError):
-            raise source.error("is not a Parquet file, or damaged") from None
+            raise source.error("is not a Parquet file, or is damaged") from None
     index_name = str(table.index.name or "time")
     if isinstance(table.index, pd.DatetimeIndex) and index_name not in table.columns:
         table = table.rename_axis(index_name).reset_index()
@@ -89,43 +89,43 @@ def _read_parquet(path: Path) -> RawTable:
 
 def _read_text(path: Path, given: Mapping[str, str]) -> RawTable:
     source = Source(str(path))
-    text = decode(_unpacked(path, source), source)
+    text = decode(_read_bytes(path, source), source)
     if not text.strip():
         raise source.error("is empty")
     line, delimiter, names = find_header(text, given)
     source = Source(str(path), first_row=line + 2)
     body = text.split("\n", line + 1)[line + 1 :]
-    names = _fitted(names, _split(_first_line(body), delimiter), source)
-    cells = _cells(body, delimiter, len(names), source)
-    filled = np.logical_or.reduce([(cells[k].str.strip() != "").to_numpy() for k in cells])
+    names = _match_width(names, _split(_first_line(body), delimiter), source)
+    frame = _parse_csv(body, delimiter, len(names), source)
+    filled = np.logical_or.reduce([(frame[k].str.strip() != "").to_numpy() for k in frame])
     if not filled.any():
         raise source.error("has no readings")
     rows = np.flatnonzero(filled)
-    above = _lines_of_units(cells.iloc[rows[:3]])
+    above = _unit_lines(frame.iloc[rows[:3]])
     units = [" ".join(words).strip() for words in zip(*above, strict=True)] or [""] * len(names)
     rows = rows[len(above) :]
-    return RawTable(source, names, cells.iloc[rows], rows, units)
+    return RawTable(source, names, frame.iloc[rows], rows, units)
 
 
-def _unpacked(path: Path, source: Source) -> bytes:
+def _read_bytes(path: Path, source: Source) -> bytes:
     content = path.read_bytes()
     if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
         return content
     try:
         return gzip.decompress(content)
     except (EOFError, zlib.error, OSError):
-        raise source.error("is not a gzip file, or cut short") from None
+        raise source.error("is not a gzip file, or is truncated") from None
 
 
 def decode(content: bytes, source: Source) -> str:
-    r"""Turn bytes into text: UTF-8 or UTF-16 with or without mark, else the code page of Windows.
+    r"""Decode text: UTF-8 or UTF-16 with or without byte order mark, else Windows-1252.
 
     Examples
     --------
     >>> decode("Lüftung".encode("cp1252"), Source("a.csv")), decode("tid".encode("utf-16"), Source("a.csv"))
     ('Lüftung', 'tid')
     """
-    for start, what in _FOREIGN.items():
+    for start, what in _OTHER_FORMATS.items():
         if content.startswith(start):
             raise source.error(what)
     for encoding in _encodings(content):
@@ -135,8 +135,8 @@ def decode(content: bytes, source: Source) -> str:
             continue
         if "\0" not in text:
             text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-            return _not_a_page(text, source)
-    raise source.error("is not text, so not a CSV file")
+            return _reject_markup(text, source)
+    raise source.error("is not text, so not CSV")
 
 
 def _encodings(content: bytes) -> list[str]:
@@ -144,26 +144,26 @@ def _encodings(content: bytes) -> list[str]:
         return ["utf-32"]
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ["utf-16"]
-    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # every other byte of Latin text is 0
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # every second byte of Latin text is 0
         if content[first:2000:2].count(0) > len(content[:2000]) // 4:
             return [encoding]
     return ["utf-8", "cp1252"]
 
 
-def _not_a_page(text: str, source: Source) -> str:
+def _reject_markup(text: str, source: Source) -> str:
     start = text[:200].lstrip().lower()
     if start.startswith(("<!doctype", "<html", "<?xml")):
-        raise source.error("is a web page or XML, not a CSV")
+        raise source.error("is a web page or XML, not CSV")
     if start.startswith(("{", "[{")):
-        raise source.error("is JSON, not a CSV")
+        raise source.error("is JSON, not CSV")
     return text
 
 
 def find_header(text: str, given: Mapping[str, str]) -> tuple[int, str, list[str]]:
-    r"""Find the line of the header (from 0), the delimiter and the names of the columns.
+    r"""Return the line number of the header (from 0), the delimiter and the column names.
 
-    The first line with a time and a CO2 column is the header; if there is none in the first 50 lines,
-    the first that has one of the two, else the first that is not blank.
+    The header is the first of the top 50 lines with a time and a CO2 column, else the first with one of
+    the two, else the first line that is not blank.
 
     Examples
     --------
@@ -196,23 +196,23 @@ def _first_line(body: list[str]) -> str:
     return next((line for line in lines if line.strip()), "")
 
 
-def _fitted(names: list[str], first: list[str], source: Source) -> list[str]:
-    """Name also what the first row has more: names of rows as R writes them, or nothing at the end."""
+def _match_width(names: list[str], first: list[str], source: Source) -> list[str]:
+    """Add an empty name for R row names in front, or for a trailing delimiter, if the first row has one."""
     if len(first) == len(names) + 1 and first[-1] == "":
         return [*names, ""]
     if len(first) == len(names) + 1 and re.fullmatch(r"\d*", first[0]):
         return ["", *names]
     if len(first) == 1 < len(names) and any(mark in first[0] for mark in DELIMITERS):
-        rule = f"has {len(names)} names in its header but one cell in its first row, {quoted(first[0])}"
-        raise source.error(f"{rule}: separate all lines by the same delimiter")
+        rule = f"has {len(names)} columns in the header but one in the first row, {quoted(first[0])}"
+        raise source.error(f"{rule}: use the same delimiter in all lines")
     if len(first) > len(names):
-        rule = f"has {len(first)} cells in its first row of readings but {len(names)} in its header"
-        raise source.error(f"{rule} (decimal commas? then it needs another delimiter, or quotes)")
+        rule = f"has {len(first)} columns in the first row but {len(names)} in the header"
+        raise source.error(f"{rule}: with decimal commas, use another delimiter, or quote numbers")
     return names
 
 
-def _cells(body: list[str], delimiter: str, width: int, source: Source) -> pd.DataFrame:
-    """Everything below the header, as text; an empty cell is ""."""
+def _parse_csv(body: list[str], delimiter: str, width: int, source: Source) -> pd.DataFrame:
+    """All lines below the header as strings; an empty cell is ""."""
     try:
         table = pd.read_csv(
             io.StringIO("".join(body)),
@@ -227,23 +227,23 @@ def _cells(body: list[str], delimiter: str, width: int, source: Source) -> pd.Da
     except pd.errors.EmptyDataError:
         raise source.error("has no readings") from None
     except pd.errors.ParserError as error:
-        raise source.error(f"is not a CSV table: {_plain(str(error), source)}") from None
+        raise source.error(f"is not a CSV table: {_parser_message(str(error), source)}") from None
     return table.fillna("")
 
 
-def _plain(message: str, source: Source) -> str:
-    """Say in plain words what the parser does not like, with rows counted as in the file."""
+def _parser_message(message: str, source: Source) -> str:
+    """Return the parser's message in plain English, with row numbers of the file."""
     last = message.strip().splitlines()[-1]
     if more := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", last):
         row = int(more[2]) + source.first_row - 1
-        return f"row {row} has {more[3]} cells, the header {more[1]} (a delimiter in a cell? quote it)"
+        return f"row {row} has {more[3]} columns, the header {more[1]}: quote cells with a delimiter"
     if quote := re.search(r"EOF inside string starting at row (\d+)", last):
-        return f"a quote is opened in row {int(quote[1]) + source.first_row} and never closed"
+        return f"the quote that opens in row {int(quote[1]) + source.first_row} is never closed"
     return last
 
 
-def _lines_of_units(top: pd.DataFrame) -> list[list[str]]:
-    """Up to two lines right below the header in which no cell begins as a number or a time does."""
+def _unit_lines(top: pd.DataFrame) -> list[list[str]]:
+    """Return up to two lines below the header in which no cell starts like a number or a time."""
     rows = [[str(cell).strip() for cell in row] for row in top.itertuples(index=False)]
     number, share = re.compile(r"[-+]?\d"), re.compile(r"0 ?(\.\.|-|–|/|to) ?1(00)?( ?%)?")
     is_data = [any(number.match(cell) and not share.fullmatch(cell) for cell in row) for row in rows]

@@ -1,7 +1,7 @@
-"""The records of a file: which columns they are in, their times in order, their numbers checked.
+"""The records of a file: the columns of a raw table parsed into increasing times and valid numbers.
 
-Between the raw table and the grid: times rise and are there once, but lie anywhere; NaN is a value that is
-missing. Every error names the row and the column of the file.
+Records come before the grid: their times are unique and increasing but irregular, and missing values are
+NaN. Errors name the row and the column of the file.
 """
 
 from __future__ import annotations
@@ -15,22 +15,28 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.readings.co2_units import to_ppm
-from occupair.readings.column_names import ambiguous, choose, column_option, is_utc, time_kind
-from occupair.readings.number_cells import as_text, decimal_mark, is_missing, parse_numbers
+from occupair.readings.column_names import ambiguity_message, column_option, find_column, is_utc, time_kind
+from occupair.readings.number_column import as_text, decimal_mark, is_missing, parse_numbers
 from occupair.readings.raw_table import RawTable
 from occupair.readings.source import Source, missing_column
 from occupair.readings.time_column import localize, newest_first, parse_times
-from occupair.readings.time_strings import is_date, kind_of, split_stamp
+from occupair.readings.time_strings import is_date, split_stamp, time_string_kind
 from occupair.readings.value_rules import first_violation
-from occupair.readings.ventilation_scale import Scale, other_scale, unit_advice
-from occupair.readings.ventilation_units import later_scale, scale_of, scaled, stated_unit, words_to_numbers
+from occupair.readings.ventilation_scale import Scale, describe_mismatch, mismatch_advice
+from occupair.readings.ventilation_units import (
+    find_scale,
+    matching_scale,
+    parse_on_off,
+    stated_unit,
+    to_fraction,
+)
 from occupair.wording import quoted_list
 
 Values = NDArray[np.float64]
-Rows = NDArray[np.int64]
+RowNumbers = NDArray[np.int64]
 
 
-def read_records(
+def parse_records(
     table: RawTable,
     wanted: Mapping[str, bool | None],
     *,
@@ -40,46 +46,46 @@ def read_records(
     ventilation_full: float | None = None,
     ventilation_unit: str | None = None,
 ) -> pd.DataFrame:
-    """Read the columns we use, oldest first.
+    """Parse the columns of a raw table, oldest record first.
 
     Parameters
     ----------
     table : RawTable
-        The cells of a file.
+        The raw values of a file.
     wanted : mapping
-        Which of our columns are needed (True), taken if they are there (None) or left (False).
+        Whether each column is required (True), optional (None) or ignored (False).
     given : mapping
-        Ours to theirs, what the caller says about columns.
+        Column names in the file, as given by the caller.
     zone, dayfirst, ventilation_full, ventilation_unit :
         As for ``read_readings``.
 
     Returns
     -------
     DataFrame
-        Our columns at rising times. ``attrs`` has ``failed_reads`` [rows] and the scale of ventilation.
+        The columns at increasing times. ``attrs`` has ``failed_reads`` [rows] and the ventilation scale.
     """
     time = find_time_column(table, given)
-    chosen = _chosen(table, wanted, given, time)
+    positions = _find_columns(table, wanted, given, time)
     utc = is_utc(str(time.name))
     index = parse_times(
         time, zone=zone, utc=utc, dayfirst=dayfirst, source=table.source, row_numbers=table.row_numbers
     )
-    values, attrs = _values(table, chosen, ventilation_full, ventilation_unit)
-    order = np.flatnonzero(index.notna())  # all of them, unless the source is lenient
-    turn = order[:: -1 if newest_first(index[order]) else 1]
-    rows = table.row_numbers[turn]
-    index = localize(index[turn], zone, column=str(time.name), source=table.source, row_numbers=rows)
-    records = pd.DataFrame({role: column[turn] for role, column in values.items()}, index=index)
-    records = _merged(records, rows, str(time.name), table.source)
+    values, attrs = _parse_values(table, positions, ventilation_full, ventilation_unit)
+    order = np.flatnonzero(index.notna())  # all, unless the source is lenient
+    chronological = order[:: -1 if newest_first(index[order]) else 1]
+    rows = table.row_numbers[chronological]
+    index = localize(index[chronological], zone, column=str(time.name), source=table.source, row_numbers=rows)
+    records = pd.DataFrame({role: column[chronological] for role, column in values.items()}, index=index)
+    records = _merge_duplicates(records, rows, str(time.name), table.source)
     records.attrs.update(attrs)
     return records
 
 
 def find_time_column(table: RawTable, given: Mapping[str, str]) -> pd.Series:
-    """Find the column of times, or join the two of date and time of day."""
+    """Return the time column, or the date and time-of-day columns joined."""
     if "time" in given:
-        clock = choose(table.names, "time", given, table.source)
-        date = choose(table.names, "date", given, table.source) if "date" in given else None
+        clock = find_column(table.names, "time", given, table.source)
+        date = find_column(table.names, "date", given, table.source) if "date" in given else None
         assert clock is not None
         return table.column(clock) if date is None else _joined(table.column(date), table.column(clock))
     found = [k for k, name in enumerate(table.names) if time_kind(name) and name not in given.values()]
@@ -87,7 +93,7 @@ def find_time_column(table: RawTable, given: Mapping[str, str]) -> pd.Series:
         if not found:
             raise table.source.error(_no_times(table.names))
         return table.column(found[0])
-    kinds = {k: _kind(table.column(k)) for k in found}
+    kinds = {k: _time_kind(table.column(k)) for k in found}
     stamps = [k for k in found if kinds[k] == "stamp"]
     dates, clocks = ([k for k in found if kinds[k] == kind] for kind in ("date", "clock"))
     if not stamps and len(dates) == len(clocks) == 1:
@@ -95,19 +101,19 @@ def find_time_column(table: RawTable, given: Mapping[str, str]) -> pd.Series:
     best = stamps or dates or clocks or found
     ours = [k for k in best if table.names[k] == "time"] or best
     if len(ours) > 1:
-        raise table.source.error(ambiguous("time", [table.names[k] for k in ours]))
+        raise table.source.error(ambiguity_message("time", [table.names[k] for k in ours]))
     return table.column(ours[0])
 
 
-def _kind(column: pd.Series) -> str:
-    """Tell by its first cell what a column that is called date or time holds."""
+def _time_kind(column: pd.Series) -> str:
+    """Return whether a time column holds ``stamp``, ``date`` or ``clock``, judged by its first value."""
     cells = as_text(column[~is_missing(column)])
     if cells.empty:
         return "nothing"
     date, clock = split_stamp(cells.iloc[0].strip())
     if time_kind(str(column.name)) == "date" and not clock.strip("0:."):
-        return kind_of(date)  # a spreadsheet writes dates as midnights
-    return kind_of(cells.iloc[0])
+        return time_string_kind(date)  # spreadsheets write dates as midnight
+    return time_string_kind(cells.iloc[0])
 
 
 def _joined(date: pd.Series, clock: pd.Series) -> pd.Series:
@@ -116,75 +122,76 @@ def _joined(date: pd.Series, clock: pd.Series) -> pd.Series:
     return joined.rename(f"{date.name} {clock.name}")
 
 
-def _chosen(
+def _find_columns(
     table: RawTable, wanted: Mapping[str, bool | None], given: Mapping[str, str], time: pd.Series
 ) -> dict[str, int]:
-    """Positions of the columns to read; one that need not be there may also be empty."""
-    chosen = {}
+    """Return the positions of the columns to read; an optional column may be empty and is skipped."""
+    positions = {}
     for role, needed in wanted.items():
         if needed is False:
             continue
-        position = choose(table.names, role, given, table.source)
+        position = find_column(table.names, role, given, table.source)
         empty = position is not None and is_missing(table.column(position)).all()
         if needed and (position is None or empty):
             rest = [name for name in table.names if name != time.name]
             raise table.source.error(
-                "has nothing but empty cells" if empty else _missing(role, rest),
+                "has only empty cells" if empty else _missing(role, rest),
                 column=table.names[position] if empty and position is not None else None,
             )
         if position is not None and not empty:
-            chosen[role] = position
-    return chosen
+            positions[role] = position
+    return positions
 
 
 def _no_times(names: list[str]) -> str:
-    """Say that there is no column of times, and why that may be."""
+    """Return the message for a file without a time column, with the probable cause."""
     if any(is_date(split_stamp(name)[0]) for name in names):
-        rule = "has no header, its first line must name the columns (time, co2 and so on)"
+        rule = "must have a header line with the column names (time, co2, ...)"
         return f"{rule}, got {quoted_list(names)}"
     if len(names) == 1 and re.search(r"[\s:/]", names[0]):
-        return f"has one column only, {quoted_list(names)}: separate cells by comma, semicolon, tab or |"
+        return f"has only one column, {quoted_list(names)}: use comma, semicolon, tab or | as delimiter"
     return _missing("time", names)
 
 
 def _missing(role: str, names: list[str]) -> str:
-    name = f"; if it has another name, give it with {column_option(role, '...')}"
-    hints = {"occupancy": "", "ventilation": f"{name}; if there is none, train a model without ventilation"}
-    return missing_column(role, pd.DataFrame(columns=names)) + hints.get(role, name)
+    advice = f"; if it has another name, use {column_option(role, '...')}"
+    hints = {"occupancy": "", "ventilation": f"{advice}; if there is none, train a model without ventilation"}
+    return missing_column(role, pd.DataFrame(columns=names)) + hints.get(role, advice)
 
 
-def _values(
-    table: RawTable, chosen: Mapping[str, int], full: float | None, unit: str | None
+def _parse_values(
+    table: RawTable, positions: Mapping[str, int], full: float | None, unit: str | None
 ) -> tuple[dict[str, Values], dict[str, float | str]]:
-    cells = {role: table.column(position) for role, position in chosen.items()}
-    words = False
-    if "ventilation" in cells:
-        cells["ventilation"], words = words_to_numbers(
-            cells["ventilation"], source=table.source, row_numbers=table.row_numbers
+    """Return the numbers of each column in our units, and the ``attrs`` of the records."""
+    columns = {role: table.column(position) for role, position in positions.items()}
+    on_off = False
+    if "ventilation" in columns:
+        columns["ventilation"], on_off = parse_on_off(
+            columns["ventilation"], source=table.source, row_numbers=table.row_numbers
         )
-    mark = decimal_mark([column for role, column in cells.items() if role != "co2"], cells["co2"])
+    mark = decimal_mark([column for role, column in columns.items() if role != "co2"], columns["co2"])
     values = {
         role: parse_numbers(column, mark=mark, source=table.source, row_numbers=table.row_numbers)
-        for role, column in cells.items()
+        for role, column in columns.items()
     }
-    co2_unit = f"{cells['co2'].name} {table.units[chosen['co2']]}"
-    values["co2"] = to_ppm(values["co2"], co2_unit, column=str(cells["co2"].name), source=table.source)
+    co2_unit = f"{columns['co2'].name} {table.units[positions['co2']]}"
+    values["co2"] = to_ppm(values["co2"], co2_unit, column=str(columns["co2"].name), source=table.source)
     attrs: dict[str, float | str] = {"failed_reads": int((values["co2"] == 0).sum())}
-    answered = np.where(values["co2"] == 0, np.nan, values["co2"])
-    if np.isnan(answered).all():
-        rule = "has no reading, every cell is empty or 0 ppm, which is a sensor that did not answer"
-        raise table.source.error(rule, column=str(cells["co2"].name))
+    without_failed = np.where(values["co2"] == 0, np.nan, values["co2"])
+    if np.isnan(without_failed).all():
+        rule = "has no readings: all cells are empty or 0 ppm, which is a failed read"
+        raise table.source.error(rule, column=str(columns["co2"].name))
     if table.source.strict:
-        _check(values, cells, table)
-        values["co2"] = answered
+        _check_values(values, columns, table)
+        values["co2"] = without_failed
     if "ventilation" in values:
-        air, own_unit = cells["ventilation"], table.units[chosen["ventilation"]]
-        scale = _scale(values["ventilation"], air, own_unit, words, full, unit, table)
-        values["ventilation"] = scaled(
+        name, own_unit = str(columns["ventilation"].name), table.units[positions["ventilation"]]
+        scale = _ventilation_scale(values["ventilation"], name, own_unit, on_off, full, unit, table)
+        values["ventilation"] = to_fraction(
             values["ventilation"],
             scale,
             given=full == scale.full,
-            column=str(air.name),
+            column=name,
             source=table.source,
             row_numbers=table.row_numbers,
         )
@@ -192,51 +199,52 @@ def _values(
     return values, attrs
 
 
-def _scale(
+def _ventilation_scale(
     values: Values,
-    cells: pd.Series,
+    column: str,
     unit: str,
-    words: bool,
+    on_off: bool,
     trained_full: float | None,
     trained_unit: str | None,
     table: RawTable,
 ) -> Scale:
-    """Find the scale of ventilation: that of the training, or the file's own."""
-    column = str(cells.name)
-    own = scale_of(values, name=column, unit=unit, words=words)
-    if trained_full is None or (words and trained_unit is None):
+    """Return the ventilation scale: that of training if there is one, else the file's own."""
+    own = find_scale(values, name=column, unit=unit, on_off=on_off)
+    if trained_full is None or (on_off and trained_unit is None):
         return own
     trained = Scale(trained_full, trained_unit or own.unit)
-    stated = words or stated_unit(column, unit) is not None
-    scale = later_scale(values, own, trained, stated=stated)
+    stated = on_off or stated_unit(column, unit) is not None
+    scale = matching_scale(values, own, trained, stated=stated)
     if scale is None:
-        rule = f"{other_scale(own, trained)}: {unit_advice(own, trained)}"
+        rule = f"{describe_mismatch(own, trained)}: {mismatch_advice(own, trained)}"
         raise table.source.error(rule, column=column)
     return scale
 
 
-def _check(values: Mapping[str, Values], cells: Mapping[str, pd.Series], table: RawTable) -> None:
-    for role in values.keys() & {"co2", "occupancy"}:
+def _check_values(values: Mapping[str, Values], columns: Mapping[str, pd.Series], table: RawTable) -> None:
+    for role in [name for name in ("co2", "occupancy") if name in values]:
         if violation := first_violation(role, values[role], missing_allowed=True):
             k, message = violation
-            raise table.source.error(message, row=int(table.row_numbers[k]), column=str(cells[role].name))
+            raise table.source.error(message, row=int(table.row_numbers[k]), column=str(columns[role].name))
 
 
-def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> pd.DataFrame:
-    """Make one record of those with the same time, unless they say different things."""
+def _merge_duplicates(
+    records: pd.DataFrame, row_numbers: RowNumbers, column: str, source: Source
+) -> pd.DataFrame:
+    """Merge records with the same time; it is an error if their values differ."""
     index = pd.DatetimeIndex(records.index)
-    hint = "" if index.tz is not None else " (a change of the clock? then give the time zone, --timezone)"
+    hint = "" if index.tz is not None else " (a clock change? then give the time zone, --timezone)"
     back = np.r_[False, np.diff(index.asi8) < 0]
     source.reject(
         back,
-        lambda k: f"times must rise, {index[k]} comes after {index[k - 1]}{hint}",
-        row_numbers=rows,
+        lambda k: f"times must increase, got {index[k]} after {index[k - 1]}{hint}",
+        row_numbers=row_numbers,
         column=column,
         kind="times",
     )
     if back.any():
         order = np.argsort(index.asi8, kind="stable")
-        records, index, rows = records.iloc[order], index[order], rows[order]
+        records, index, row_numbers = records.iloc[order], index[order], row_numbers[order]
     steps = np.diff(index.asi8)
     if (steps > 0).all():
         return records
@@ -244,9 +252,9 @@ def _merged(records: pd.DataFrame, rows: Rows, column: str, source: Source) -> p
     first = records.groupby(group).transform("first")
     differs = (records.notna() & (records != first)).any(axis=1).to_numpy()
     source.reject(
-        differs & ~back.any(),  # told once
-        lambda k: f"times must rise, {index[k]} is there twice, with other values{hint}",
-        row_numbers=rows,
+        differs & ~back.any(),  # reported once
+        lambda k: f"times must increase, got {index[k]} twice with different values{hint}",
+        row_numbers=row_numbers,
         column=column,
         kind="times",
     )

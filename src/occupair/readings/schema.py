@@ -1,11 +1,11 @@
-"""What comes in: readings, a table of time, CO2, ventilation and head counts on one regular grid.
+"""The definition of readings, their validation, and their interval, days and episodes.
 
-*Readings* are a pandas DataFrame with a DatetimeIndex (local time, or aware of its time zone) and the
-columns ``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Inside a
-local day the readings lie on one grid. A gap is where rows are missing, never a row of NaN. An *episode*
-is a stretch of a local day without a gap: it is what an estimator runs over from its starting state, so
-nothing is carried across midnight or across a gap. ``readings.attrs`` may hold notes on how they were
-read; those are kept.
+*Readings* are a pandas DataFrame with a DatetimeIndex (local time or time zone aware) and the columns
+``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Within a local day
+the times lie on a regular grid. In a gap, rows are missing; there are no rows of NaN. An *episode* is a
+part of a local day without gaps. Estimators run over one episode at a time and start each from the same
+initial state: nothing is carried over midnight or over a gap. ``readings.attrs`` may describe how the
+readings were read and is preserved.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ COLUMNS = ("co2", "ventilation", "occupancy")
 def check_readings(
     readings: pd.DataFrame, *, needed: Sequence[str] = ("co2",), source: Source | str = "readings"
 ) -> pd.DataFrame:
-    """Return the columns we use of ``readings`` as floats, or say which rule they break and where.
+    """Validate readings and return the known columns as floats.
 
     Parameters
     ----------
     readings : DataFrame
-        See the module.
+        Readings as defined in this module; other columns are dropped.
     needed : sequence of str
-        Columns that have to be there.
-    source : str
-        What to call the readings in an error message.
+        Required columns.
+    source : str or Source
+        Name of the readings in error messages.
 
     Raises
     ------
     InputError
-        For the first rule that is broken: times that do not rise, steps that are no whole number of
-        intervals, missing columns, CO2 that is negative or not finite, ventilation outside 0..1, head
-        counts that are not whole.
+        If a required column is missing, times do not increase, the time between two readings is not a
+        multiple of the interval, CO2 is negative or not finite, ventilation is outside 0..1, or a head
+        count is not a whole number.
     """
     source = source if isinstance(source, Source) else Source(source)
     if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
@@ -62,7 +62,7 @@ def check_readings(
 
 
 def interval_of(readings: pd.DataFrame) -> float:
-    """Minutes from one reading to the next, the most common one [min].
+    """Return the most common time between readings [min].
 
     Examples
     --------
@@ -74,7 +74,7 @@ def interval_of(readings: pd.DataFrame) -> float:
 
 
 def episode_slices(readings: pd.DataFrame) -> list[slice]:
-    """Rows of each episode, in order: a new one begins with every local day and after every gap.
+    """Return the rows of each episode; one starts with each local day and after each gap.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def episode_slices(readings: pd.DataFrame) -> list[slice]:
 
 
 def date_slices(readings: pd.DataFrame) -> list[slice]:
-    """Rows of each local day, in order, with whatever gaps it has.
+    """Return the rows of each local day, gaps or not.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def date_slices(readings: pd.DataFrame) -> list[slice]:
 
 
 def _slices(starts: NDArray[np.bool_], size: int) -> list[slice]:
-    """Cut ``size`` rows before every row k + 1 where ``starts[k]``."""
+    """Split ``size`` rows before each row k + 1 where ``starts[k]``."""
     edges = np.r_[0, np.flatnonzero(starts) + 1, size]
     return [slice(int(start), int(stop)) for start, stop in pairwise(edges) if stop > start]
 
@@ -120,7 +120,7 @@ def _local_days(index: pd.DatetimeIndex) -> NDArray[np.datetime64]:
 
 
 def _seconds(index: pd.DatetimeIndex) -> NDArray[np.float64]:
-    """Time since 1970 [s]: steady through changes of the clock when the zone is known."""
+    """Time since 1970 [s], continuous through clock changes if the time zone is known."""
     steady = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
     return steady.to_numpy().astype("datetime64[us]").astype(np.int64) / 1e6
 
@@ -134,21 +134,21 @@ def _interval(index: pd.DatetimeIndex, source: Source) -> float:
 
 
 def _usual(steps: NDArray[np.float64]) -> float:
-    """Give the most common step, the shortest of them if several are."""
+    """Return the most common step, the shortest one in case of a tie."""
     lengths, counts = np.unique(steps, return_counts=True)
     return float(lengths[np.argmax(counts)])
 
 
 def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
     if index.hasnans:
-        raise source.error("is empty or not a time", row=int(np.argmax(index.isna())), column="time")
+        raise source.error("must be a time, got nothing", row=int(np.argmax(index.isna())), column="time")
     seconds = _seconds(index)
     wrong = np.flatnonzero(np.diff(seconds) <= 0) + 1
     if wrong.size:
         k = int(wrong[0])
-        what = "is there twice" if seconds[k] == seconds[k - 1] else f"comes after {index[k - 1]}"
-        hint = "" if index.tz is not None else " (a change of the clock? then give the time zone)"
-        raise source.error(f"times must rise, {index[k]} {what}{hint}", row=k, column="time")
+        got = "twice" if seconds[k] == seconds[k - 1] else f"after {index[k - 1]}"
+        hint = "" if index.tz is not None else " (a clock change? then give the time zone)"
+        raise source.error(f"times must increase, got {index[k]} {got}{hint}", row=k, column="time")
     interval = _interval(index, source)
     days = _local_days(index)
     steps = np.diff(seconds) / 60
@@ -156,9 +156,9 @@ def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
     irregular = (days[1:] == days[:-1]) & (off_grid > 1e-6)
     if irregular.any():
         k = int(np.argmax(irregular)) + 1
-        came = f"{index[k]} comes {steps[k - 1]:g} min after the one before, others {interval:g} min"
-        rule = f"mixed intervals, {came} (a gap must be a whole number of them)"
-        raise source.error(rule, row=k, column="time")
+        rule = f"times must be a multiple of the interval of {interval:g} min apart"
+        got = f"got {steps[k - 1]:g} min from {index[k - 1]} to {index[k]}"
+        raise source.error(f"{rule}, {got}", row=k, column="time")
 
 
 def _check_values(column: pd.Series[float], source: Source) -> None:
@@ -169,7 +169,7 @@ def _check_values(column: pd.Series[float], source: Source) -> None:
 
 
 def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
-    """Convert to floats; an empty cell becomes NaN, what is not a number is an error."""
+    """Convert a column to floats; empty cells become NaN, other text is an error."""
     if pd.api.types.is_numeric_dtype(column):
         return column.astype(float)
     text = column.where(column.astype(str).str.strip() != "", np.nan)

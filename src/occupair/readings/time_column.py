@@ -1,4 +1,4 @@
-"""The time column of a file as times: in order, in their zone, every one that is none named by its row."""
+"""The time column of a file: parsing, UTC offsets and time zones."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.readings.number_cells import as_text
+from occupair.readings.number_column import as_text
 from occupair.readings.source import Source
-from occupair.readings.time_strings import Order, date_order, is_date, parse_clock, parse_date, split_stamp
+from occupair.readings.time_strings import (
+    DateStart,
+    date_order,
+    is_date,
+    parse_clock,
+    parse_date,
+    split_stamp,
+)
 from occupair.wording import quoted
 
-Rows = NDArray[np.int64]
+RowNumbers = NDArray[np.int64]
 _EPOCHS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-_DAY_NUMBER = " (a spreadsheet's number of a day? there, format the column as date and time)"
-_GIVE_ZONE = "where the clock changes, give the room's time zone"
+_DAY_NUMBER = " (a spreadsheet day number? format the column as date and time there)"
 _RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
 
 
@@ -29,53 +35,53 @@ def parse_times(
     utc: bool = False,
     dayfirst: bool | None = None,
     source: Source,
-    row_numbers: Rows,
+    row_numbers: RowNumbers,
 ) -> pd.DatetimeIndex:
-    """Read times as they are written; those without offset stay local, see ``localised``.
+    """Parse a time column; times without UTC offset stay local (see ``localize``).
 
     Parameters
     ----------
     cells : Series
-        Text, times, or seconds, milli-, micro- or nanoseconds since 1970 in UTC. What is none is an
-        error, or NaT where the source is lenient.
+        Strings, times, or seconds, milli-, micro- or nanoseconds since 1970 in UTC. Other values are an
+        error, or NaT if the source is lenient.
     zone : ZoneInfo, optional
-        Zone to show times in that have an offset.
+        Time zone to which times with a UTC offset are converted.
     utc : bool
         Whether times without offset are UTC.
     dayfirst : bool, optional
-        Whether 01/02/2024 is in February; None finds out.
+        Whether 01/02/2024 is 1 February; by default inferred.
     source, row_numbers :
-        What to call the file in an error, and where each cell stands in it.
+        Name of the file and position of each value in it, for error messages.
     """
     if pd.api.types.is_datetime64_any_dtype(cells):
         index = pd.DatetimeIndex(cells)
         _reject(np.asarray(index.isna()), cells, source, row_numbers)
-    elif (since := _since_1970(cells)) is not None:
+    elif (since := _parse_epoch(cells)) is not None:
         _reject(np.asarray(since.isna()), cells, source, row_numbers)
         return since.tz_convert(zone or "UTC")
     else:
-        index = _written(cells, zone=zone, dayfirst=dayfirst, source=source, row_numbers=row_numbers)
+        index = _parse_strings(cells, zone=zone, dayfirst=dayfirst, source=source, row_numbers=row_numbers)
     index = index.as_unit("us")
     if utc and index.tz is None:
         index = index.tz_localize("UTC")
     return index if zone is None or index.tz is None else index.tz_convert(zone)
 
 
-def _reject(wrong: NDArray[np.bool_], cells: pd.Series, source: Source, row_numbers: Rows) -> None:
-    def say(k: int) -> str:
+def _reject(invalid: NDArray[np.bool_], cells: pd.Series, source: Source, row_numbers: RowNumbers) -> None:
+    def message(k: int) -> str:
         text = str(cells.iloc[k])
         return f"{_RULE}, got {quoted(text)}{_DAY_NUMBER if _is_day_number(text) else ''}"
 
-    source.reject(wrong, say, row_numbers=row_numbers, column=str(cells.name), kind="no_time")
+    source.reject(invalid, message, row_numbers=row_numbers, column=str(cells.name), kind="no_time")
 
 
 def _is_day_number(text: str) -> bool:
-    """Whether it may be a time as spreadsheets count them, in days since 1900."""
+    """Whether a text may be a spreadsheet time, in days since 1900."""
     return re.fullmatch(r"[3-6]\d{4}([.,]\d*)?", text.strip()) is not None
 
 
-def _since_1970(cells: pd.Series) -> pd.DatetimeIndex | None:
-    """Read seconds or the like since 1970; None if the first cell is no such number."""
+def _parse_epoch(cells: pd.Series) -> pd.DatetimeIndex | None:
+    """Parse seconds, or fractions of them, since 1970; None if the first value is not such a number."""
     first = pd.to_numeric(as_text(cells.iloc[:1]), errors="coerce").to_numpy(dtype=float)[0]
     unit = next((unit for unit, scale in _EPOCHS.items() if 3e8 <= first / scale < 1e10), None)
     if unit is None or (len(str(cells.iloc[0]).strip()) in (12, 14) and unit == "ms"):  # 202401080800
@@ -88,54 +94,56 @@ def _since_1970(cells: pd.Series) -> pd.DatetimeIndex | None:
     return pd.DatetimeIndex(stamps.astype(np.int64).view("datetime64[us]")).tz_localize("UTC")
 
 
-def _written(
-    cells: pd.Series, *, zone: ZoneInfo | None, dayfirst: bool | None, source: Source, row_numbers: Rows
+def _parse_strings(
+    cells: pd.Series, *, zone: ZoneInfo | None, dayfirst: bool | None, source: Source, row_numbers: RowNumbers
 ) -> pd.DatetimeIndex:
     parts = [split_stamp(text) for text in as_text(cells).str.strip()]
     date_codes, dates = pd.factorize(np.array([date for date, _ in parts], dtype=object))
     clock_codes, clocks = pd.factorize(np.array([clock for _, clock in parts], dtype=object))
-    first = _first_part([str(date) for date in dates], dayfirst)
+    first = _date_start([str(date) for date in dates], dayfirst)
     if first is None:
-        how = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
-        rule = f"{dates[0]} may have the day or the month first: say which with {how}"
+        option = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
+        rule = f"{dates[0]} may start with the day or the month: use {option}"
         raise source.error(rule, row=int(row_numbers[0]), column=str(cells.name))
     days = [parse_date(str(date), first) for date in dates]
     times = [parse_clock(str(clock)) for clock in clocks]
-    wrong_day, wrong_time = np.array([day is None for day in days]), np.array([t is None for t in times])
-    wrong = wrong_day[date_codes] | wrong_time[clock_codes]
-    _reject(wrong, cells, source, row_numbers)
+    bad_day, bad_time = np.array([day is None for day in days]), np.array([t is None for t in times])
+    invalid = bad_day[date_codes] | bad_time[clock_codes]
+    _reject(invalid, cells, source, row_numbers)
     midnight = np.array(days, dtype="datetime64[us]")[date_codes]
     since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")[clock_codes]
     ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])[clock_codes]
-    local = np.where(wrong, np.datetime64("NaT", "us"), midnight + since)
-    return _with_offsets(local, ahead, zone, cells, source, row_numbers)
+    local = np.where(invalid, np.datetime64("NaT", "us"), midnight + since)
+    return _apply_offsets(local, ahead, zone, cells, source, row_numbers)
 
 
-def _first_part(dates: list[str], dayfirst: bool | None) -> Order | None:
-    """Find what dates begin with, or take the caller's word where it is not the year."""
+def _date_start(dates: list[str], dayfirst: bool | None) -> DateStart | None:
+    """Return what dates start with; ``dayfirst`` decides unless that is the year."""
     dates = [date for date in dates if is_date(date)] or dates
     if dayfirst is None or parse_date(dates[0], "year"):
         return date_order(dates)
     return "day" if dayfirst else "month"
 
 
-def _with_offsets(
+def _apply_offsets(
     local: NDArray[np.datetime64],
     ahead: NDArray[np.float64],
     zone: ZoneInfo | None,
     cells: pd.Series,
     source: Source,
-    row_numbers: Rows,
+    row_numbers: RowNumbers,
 ) -> pd.DatetimeIndex:
-    """Make times of what the clock shows and how far it is ahead of UTC [min]."""
+    """Return times from local times and their UTC offsets [min]."""
     read = ~np.isnat(local)
     first = int(np.argmax(read))
     none = np.isnan(ahead)
     different = read & (ahead != ahead[first]) & ~(none & none[first])
     if different.any() and (zone is None or none[read].any()):
-        missing = "give every time one, and the room's time zone" if none[read].any() else _GIVE_ZONE
-        rule = f"times with different UTC offsets: {missing}, --timezone Europe/Copenhagen for example"
-        raise source.error(rule, row=int(row_numbers[int(np.argmax(different))]), column=str(cells.name))
+        mixed = none[read].any()
+        rule = "UTC offsets must be stated at all times or at none" if mixed else "UTC offsets must be equal"
+        advice = "give the time zone of the room, such as --timezone Europe/Copenhagen"
+        row = int(row_numbers[int(np.argmax(different))])
+        raise source.error(f"{rule}: {advice}", row=row, column=str(cells.name))
     if none[first]:
         return pd.DatetimeIndex(local)
     utc = local - (np.where(read, ahead, 0.0) * 60e6).astype("timedelta64[us]")
@@ -144,18 +152,18 @@ def _with_offsets(
 
 
 def newest_first(index: pd.DatetimeIndex) -> bool:
-    """Whether times fall: most steps that are not zero go back."""
+    """Whether times are in descending order: most steps are negative."""
     steps = np.diff(index.asi8)
     return bool((steps < 0).sum() > (steps > 0).sum())
 
 
 def localize(
-    index: pd.DatetimeIndex, zone: ZoneInfo | None, *, column: str, source: Source, row_numbers: Rows
+    index: pd.DatetimeIndex, zone: ZoneInfo | None, *, column: str, source: Source, row_numbers: RowNumbers
 ) -> pd.DatetimeIndex:
-    """Give local times, in order, their zone.
+    """Return local times, in the order of the file, as times in their time zone.
 
-    Where the clock is put back an hour is shown twice. The second time begins where times go back or
-    repeat; if they do not, that hour is taken as its first, summer one.
+    When the clock is set back, one hour occurs twice. Its second occurrence starts where times decrease
+    or repeat; if they do not, the hour is in daylight saving time.
     """
     if zone is None or index.tz is not None:
         return index
@@ -164,6 +172,6 @@ def localize(
     aware = index.tz_localize(zone, ambiguous=summer, nonexistent="NaT")
     if aware.hasnans:
         k = int(np.argmax(aware.isna()))
-        rule = f"does not fit the time zone {zone.key}: its clock never shows {index[k]}"
+        rule = f"{index[k]} does not exist in the time zone {zone.key} (clock change)"
         raise source.error(rule, row=int(row_numbers[k]), column=column)
     return aware

@@ -1,4 +1,4 @@
-"""One written date or time of day at a time: ISO, day or month first, am and pm, UTC offsets, zones."""
+"""Dates and times of day as strings: ISO, day or month first, am and pm, UTC offsets, zone names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from occupair.readings.column_names import fold
+from occupair.readings.column_names import fold_text
 
 _ISO = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{4})(\d{2})(\d{2})")
 _TWO_FIRST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})")
@@ -28,21 +28,21 @@ ZONES = {"z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 60, "cet": 60, "cest": 12
     "eet": 120, "eest": 180, "sgt": 480, "hkt": 480, "jst": 540, "est": -300, "edt": -240, "cdt": -300,
     "mst": -420, "mdt": -360, "pst": -480, "pdt": -420,
 }  # fmt: skip
-"""Minutes ahead of UTC of abbreviations that mean one thing; CST, IST and BST do not."""
+"""UTC offsets [min] of unambiguous abbreviations; CST, IST and BST are ambiguous."""
 
-Order = Literal["year", "day", "month"]
-"""What a date begins with."""
+DateStart = Literal["year", "day", "month"]
+"""What a date starts with."""
 
 
 class Clock(NamedTuple):
-    """A time of day [µs since midnight] and its offset from UTC, if it says so [min]."""
+    """A time of day [µs since midnight] and its UTC offset [min], if stated."""
 
     microseconds: int
     offset: int | None
 
 
-def parse_date(text: str, first: Order) -> dt.date | None:
-    """Read a date that begins with the year, the day or the month; None if it is no such date.
+def parse_date(text: str, first: DateStart) -> dt.date | None:
+    """Parse a date that starts with the year, the day or the month; None if it is not one.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def parse_date(text: str, first: Order) -> dt.date | None:
     >>> parse_date("8/1/2024", "day"), parse_date("8/1/2024", "month")
     (datetime.date(2024, 1, 8), datetime.date(2024, 8, 1))
     """
-    text = fold(text).strip(" ,")
+    text = fold_text(text).strip(" ,")
     if first == "year":
         match = _ISO.fullmatch(text)
         return _date(*(match.group(1, 3, 4) if match[1] else match.group(5, 6, 7))) if match else None
@@ -72,7 +72,7 @@ def _date(year: str, month: str, day: str) -> dt.date | None:
 
 
 def parse_clock(text: str) -> Clock | None:
-    """Read a time of day; nothing is midnight, None is returned for what is no time.
+    """Parse a time of day; an empty string is midnight, other text gives None.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _hour(hour: int, half: str | None) -> int:
 
 
 def _offset(zone: str | None) -> int | None:
-    """Minutes ahead of UTC; None for nothing and for what is not known."""
+    """UTC offset [min]; None if there is none or it is unknown."""
     if not zone or zone in ZONES:
         return ZONES.get(zone or "")
     match = re.fullmatch(r"(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?", zone)
@@ -118,7 +118,7 @@ def _offset(zone: str | None) -> int | None:
 
 
 def split_stamp(text: str) -> tuple[str, str]:
-    """Split a written time into its date and its time of day.
+    """Split a time into its date and its time of day.
 
     Examples
     --------
@@ -135,12 +135,12 @@ def split_stamp(text: str) -> tuple[str, str]:
     return date, clock
 
 
-def kind_of(text: str) -> str:
-    """Tell a ``date`` and a ``clock`` (a time of day) from a ``stamp``, which is both or neither.
+def time_string_kind(text: str) -> str:
+    """Return whether a text is a ``date``, a ``clock`` (time of day) or a ``stamp`` (both or neither).
 
     Examples
     --------
-    >>> [kind_of(text) for text in ("2024-01-08", "08:00", "8.1.2024 08:00", "1704700800")]
+    >>> [time_string_kind(text) for text in ("2024-01-08", "08:00", "8.1.2024 08:00", "1704700800")]
     ['date', 'clock', 'stamp', 'stamp']
     """
     text = text.strip()
@@ -151,7 +151,7 @@ def kind_of(text: str) -> str:
 
 
 def is_date(text: str) -> bool:
-    """Whether it is a date, whatever it begins with.
+    """Whether a text is a date in any order of day, month and year.
 
     Examples
     --------
@@ -161,12 +161,12 @@ def is_date(text: str) -> bool:
     return any(parse_date(text, first) for first in ("year", "day", "month"))
 
 
-def date_order(dates: Sequence[str]) -> Order | None:
-    """Find what the dates of a file begin with; None if they do not tell.
+def date_order(dates: Sequence[str]) -> DateStart | None:
+    """Return whether the dates of a file start with the year, the day or the month; None if ambiguous.
 
-    ``dates`` are in the order of the file, each once. The year, where the first date has it first; the
-    day, where points are between. Else the order counts in which all are dates; in which they rise, or
-    fall; in which each is the day after the one before.
+    ``dates`` are the distinct dates in the order of the file. They start with the year if the first one
+    does, and with the day if points separate the parts. Otherwise the order is the one in which all are
+    valid dates, in which they increase or decrease, or in which they are consecutive days.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Time zones by name: parse, check and convert."""
+"""Time zones: names and conversion."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from occupair.errors import InputError
 
 
 def parse_time_zone(timezone: str | None) -> ZoneInfo | None:
-    """Look up a time zone by its name."""
+    """Return the time zone of a name, None for None."""
     if timezone is None:
         return None
     try:
         return ZoneInfo(timezone)
     except (KeyError, ValueError, IndexError, OSError, TypeError):
-        raise InputError(f"timezone must be one such as Europe/Copenhagen, got {timezone!r}") from None
+        raise InputError(
+            f"timezone must be a time zone name such as Europe/Copenhagen, got {timezone!r}"
+        ) from None
 
 
 def time_zone_name(times: pd.DatetimeIndex) -> str | None:
-    """Name the time zone of times; None for local times, and for a zone that no name brings back.
+    """Return the name of the time zone, None for local times and for a zone without a usable name.
 
     Examples
     --------
@@ -32,7 +34,7 @@ def time_zone_name(times: pd.DatetimeIndex) -> str | None:
 
 
 def is_time_zone(name: str) -> bool:
-    """Whether a name brings back a time zone."""
+    """Whether a name identifies a time zone."""
     try:
         pd.Timestamp(0, tz=name)
     except (KeyError, ValueError, IndexError, OSError, TypeError):
@@ -41,7 +43,7 @@ def is_time_zone(name: str) -> bool:
 
 
 def in_time_zone(readings: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
-    """Show times that know their zone in another; local times stay as they are."""
+    """Convert time zone aware readings to another time zone; local times are unchanged."""
     times = pd.DatetimeIndex(readings.index)
     if timezone is None or times.tz is None or str(times.tz) == timezone:
         return readings

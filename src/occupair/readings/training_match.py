@@ -8,7 +8,7 @@ from occupair.errors import InputError
 from occupair.readings.schema import COLUMNS, check_readings, interval_of
 from occupair.readings.source import missing_column
 from occupair.readings.time_zones import in_time_zone
-from occupair.readings.ventilation_scale import Scale, check_scale
+from occupair.readings.ventilation_scale import Scale, check_scale_matches
 
 
 def match_training(
@@ -43,7 +43,7 @@ def match_training(
     readings = check_readings(readings, needed=columns)
     if uses_ventilation:
         full, unit = ventilation_full, ventilation_unit
-        check_scale(readings, None if full is None or unit is None else Scale(full, unit))
+        check_scale_matches(readings, None if full is None or unit is None else Scale(full, unit))
     _check_interval(interval_of(readings), interval)
     return readings
 

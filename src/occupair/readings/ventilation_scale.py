@@ -1,4 +1,4 @@
-"""How readings are written: the scale of their ventilation and their time zone, which have to stay."""
+"""The ventilation scale of readings, which must match that of training."""
 
 from __future__ import annotations
 
@@ -11,62 +11,63 @@ from occupair.errors import InputError
 
 @dataclass(frozen=True)
 class Scale:
-    """What means fully on, in the unit of the file, and that unit."""
+    """The value of full ventilation and its unit, as in the file."""
 
     full: float
     unit: str
 
 
-_SHARES = {"0..1": 1.0, "%": 100.0, "on/off": 1.0}
-_ALIKE = ({"0..1", "%"}, {"0..1", "on/off"})
+_FRACTION_UNITS = {"0..1": 1.0, "%": 100.0, "on/off": 1.0}
+_EQUIVALENT = ({"0..1", "%"}, {"0..1", "on/off"})
 
 
-def same_share(one: Scale, other: Scale) -> bool:
-    """Whether 0..1 means the same by both scales.
+def same_fraction(one: Scale, other: Scale) -> bool:
+    """Whether a fraction of 0..1 means the same on both scales.
 
     Examples
     --------
-    >>> same_share(Scale(100.0, "%"), Scale(1.0, "0..1")), same_share(Scale(100.0, "%"), Scale(50.0, "Hz"))
+    >>> percent = Scale(100.0, "%")
+    >>> same_fraction(percent, Scale(1.0, "0..1")), same_fraction(percent, Scale(50.0, "Hz"))
     (True, False)
     """
-    whole = all(_SHARES.get(scale.unit) == scale.full for scale in (one, other))
-    return one == other or (whole and {one.unit, other.unit} in _ALIKE)
+    complete = all(_FRACTION_UNITS.get(scale.unit) == scale.full for scale in (one, other))
+    return one == other or (complete and {one.unit, other.unit} in _EQUIVALENT)
 
 
-def other_scale(here: Scale, trained: Scale) -> str:
-    """Say that ventilation is not scaled as in training.
+def describe_mismatch(here: Scale, trained: Scale) -> str:
+    """Return the message for ventilation on another scale than in training.
 
     Examples
     --------
-    >>> other_scale(Scale(850.0, "m3/h"), Scale(100.0, "%"))
-    'ventilation is in m3/h here and was in % in training'
+    >>> describe_mismatch(Scale(850.0, "m3/h"), Scale(100.0, "%"))
+    'ventilation is in m3/h, but was in % in training'
     """
     if here.unit == trained.unit:
-        fully = f"ventilation is fully on at {here.full:g} here"
-        return f"{fully} and was at {trained.full:g} in training [{here.unit}]"
-    ours, theirs = (_in_words(scale.unit) for scale in (here, trained))
-    return f"ventilation is in {ours} here and was in {theirs} in training"
+        full = f"full ventilation is {here.full:g}, but was {trained.full:g} in training"
+        return f"{full} [{here.unit}]"
+    unit, trained_unit = (_unit_name(scale.unit) for scale in (here, trained))
+    return f"ventilation is in {unit}, but was in {trained_unit} in training"
 
 
-def unit_advice(here: Scale, trained: Scale) -> str:
-    """Say what to do about readings in another unit."""
-    return f"give it in {_in_words(trained.unit)}, or train again on readings in {_in_words(here.unit)}"
+def mismatch_advice(here: Scale, trained: Scale) -> str:
+    """Return the advice for readings in another unit than in training."""
+    return f"convert it to {_unit_name(trained.unit)}, or train again on readings in {_unit_name(here.unit)}"
 
 
-def check_scale(readings: pd.DataFrame, trained: Scale | None) -> None:
-    """Refuse readings whose notes say that their ventilation was scaled otherwise than in training.
+def check_scale_matches(readings: pd.DataFrame, trained: Scale | None) -> None:
+    """Raise InputError if ``readings.attrs`` states another ventilation scale than in training.
 
-    Readings without notes are taken as they are; ventilation that is always off is off by any scale.
+    Readings without a stated scale are accepted, and so is ventilation that is always off.
     """
     full, unit = (readings.attrs.get(f"ventilation_{what}") for what in ("full", "unit"))
     if trained is None or full is None or unit is None or not readings["ventilation"].any():
         return
     here = Scale(float(full), str(unit))
-    if not same_share(here, trained):
+    if not same_fraction(here, trained):
         again = f"ventilation_full={trained.full:g}, ventilation_unit={trained.unit!r}"
         advice = f"read the file with {again}, or train again on readings like these"
-        raise InputError(f"readings: {other_scale(here, trained)}: {advice}")
+        raise InputError(f"readings: {describe_mismatch(here, trained)}: {advice}")
 
 
-def _in_words(unit: str) -> str:
+def _unit_name(unit: str) -> str:
     return "an unknown unit" if unit == "unknown" else unit

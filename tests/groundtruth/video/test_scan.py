@@ -160,7 +160,7 @@ def test_wrong_declared_frame_rate_has_no_effect(tmp_path):
         ({"sensitivity": float("nan")}, "sensitivity must be 0 to 1, got nan"),
         ({"margin": -1}, "margin must be 0 to 30 seconds, got -1"),
         ({"rate": 0}, "rate must be 0.5 to 60 frames per second, got 0"),
-        ({"timezone": "Mars"}, "timezone must be one such as Europe/Copenhagen, got 'Mars'"),
+        ({"timezone": "Mars"}, "timezone must be a time zone name such as Europe/Copenhagen, got 'Mars'"),
     ],
 )
 def test_invalid_settings_are_errors(people, tmp_path, setting, words):

@@ -64,7 +64,7 @@ def test_gaps_stay_gaps_across_midnight(store):
 
 
 INVALID = [
-    ({"timezone": "Mars"}, "timezone must be one such as Europe/Copenhagen, got 'Mars'"),
+    ({"timezone": "Mars"}, "timezone must be a time zone name such as Europe/Copenhagen, got 'Mars'"),
     ({"hold": -1.0}, "hold must be 0 min or more, got -1.0"),
     ({"hold": float("nan")}, "hold must be 0 min or more, got nan"),
     ({"interval": 0.0}, "interval must be from 1/60 to 1440 min, got 0.0"),

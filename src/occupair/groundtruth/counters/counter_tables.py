@@ -28,7 +28,7 @@ from occupair.groundtruth.counters.direction_vocabulary import (
     without_direction,
 )
 from occupair.readings.column_names import column_option, is_utc, time_kind
-from occupair.readings.number_cells import as_text, decimal_mark, is_missing, parse_numbers
+from occupair.readings.number_column import as_text, decimal_mark, is_missing, parse_numbers
 from occupair.readings.raw_table import RawTable, read_raw_table
 from occupair.readings.records import find_time_column
 from occupair.readings.time_column import localize, newest_first, parse_times

@@ -18,7 +18,7 @@ import pandas as pd
 
 from occupair.groundtruth.counters.counter_records import is_cumulative, passages_from_records
 from occupair.groundtruth.counters.direction_vocabulary import GENERIC, direction, split_words
-from occupair.readings.number_cells import MISSING
+from occupair.readings.number_column import MISSING
 from occupair.readings.raw_table import decode
 from occupair.readings.source import Source
 from occupair.readings.time_column import localize, parse_times

@@ -18,7 +18,7 @@ def kinds(readings):
     return {fault.kind for fault in find_faults(readings)}
 
 
-def test_failed_reads(planted, the_fault):
+def test_failed_reads_are_wrong(planted, the_fault):
     planted.loc["2015-08-05 10:00":"2015-08-05 10:04", "co2"] = 0.0
     planted.loc["2015-08-07 12:00", "co2"] = 65535.0
     fault = the_fault(planted, "failed_reads")
@@ -29,7 +29,7 @@ def test_failed_reads(planted, the_fault):
     assert "CO2 reads 0, 65535 ppm 6 times (first 2015-08-05 10:00)" in fault.words
 
 
-def test_stuck_with_people_in(planted, the_fault):
+def test_stuck_with_people_present_is_wrong(planted, the_fault):
     planted.loc["2015-08-06 09:00":"2015-08-06 14:59", "co2"] = 612.0
     fault = the_fault(planted, "stuck")
     assert fault.severity == "wrong"
@@ -38,17 +38,17 @@ def test_stuck_with_people_in(planted, the_fault):
     assert abs(fault.end - pd.Timestamp("2015-08-06 14:59")) <= pd.Timedelta(minutes=1)
 
 
-def test_stuck_with_nobody_in_is_doubtful(planted, the_fault):
+def test_stuck_in_empty_room_is_doubtful(planted, the_fault):
     planted.loc["2015-08-06 00:00":"2015-08-06 04:59", "co2"] = 612.0
     assert the_fault(planted, "stuck").severity == "doubtful"
 
 
-def test_an_empty_room_at_its_lowest_level_may_stand_still(planted):
+def test_constant_lowest_level_of_empty_room_is_not_stuck(planted):
     planted.loc["2015-08-06 00:00":"2015-08-06 04:59", "co2"] = planted["co2"].quantile(0.01)
     assert "stuck" not in kinds(planted)
 
 
-def test_two_hours_of_the_same_value_are_not_yet_stuck(planted):
+def test_two_hours_of_constant_co2_are_not_stuck(planted):
     planted.loc["2015-08-06 09:00":"2015-08-06 10:59", "co2"] = 612.0
     assert "stuck" not in kinds(planted)
 
@@ -60,12 +60,12 @@ def test_a_staircase_is_noted(planted, the_fault):
     assert (fault.severity, fault.details["step"]) == ("note", 5)
 
 
-def test_readings_as_fast_as_the_sensor_are_no_staircase(planted):
+def test_readings_at_the_update_period_are_no_staircase(planted):
     assert "staircase" not in kinds(planted.iloc[::5])
 
 
 @pytest.mark.parametrize(("a_day", "severity"), [(6, "wrong"), (1, "doubtful")])
-def test_leaps(planted, the_fault, a_day, severity):
+def test_jumps(planted, the_fault, a_day, severity):
     rows = [day * 1440 + 60 * (8 + k) for day in range(10) for k in range(a_day)]
     co2 = planted["co2"].to_numpy(copy=True)
     co2[rows] += 700
@@ -75,7 +75,7 @@ def test_leaps(planted, the_fault, a_day, severity):
     assert fault.start == planted.index[rows[0]]
 
 
-def test_a_reset(planted, the_fault):
+def test_baseline_reset(planted, the_fault):
     planted.loc["2015-08-12 13:00":, "co2"] -= 200.0
     fault = the_fault(planted, "reset")
     assert fault.severity == "wrong"
@@ -83,7 +83,7 @@ def test_a_reset(planted, the_fault):
     assert fault.details["step"] == pytest.approx(-200, abs=25)
 
 
-def test_a_drift(planted, the_fault):
+def test_baseline_drift(planted, the_fault):
     days = (planted.index - planted.index[0]) / pd.Timedelta(days=1)
     planted["co2"] += 8.0 * days
     fault = the_fault(planted, "drift")
@@ -91,7 +91,7 @@ def test_a_drift(planted, the_fault):
     assert fault.details["a_day"] == pytest.approx(8, abs=2)
 
 
-def test_a_sensor_below_outdoor_air(planted, the_fault):
+def test_baseline_below_outdoor_air(planted, the_fault):
     planted["co2"] -= 100.0
     fault = the_fault(planted, "low_baseline")
     assert fault.severity == "doubtful"
@@ -109,14 +109,14 @@ def test_negative_counts(planted, the_fault):
     assert (fault.details["lowest"], fault.details["readings"]) == (-2, 270)
 
 
-def test_a_counter_that_drifts(planted, the_fault):
+def test_counter_drift(planted, the_fault):
     planted["occupancy"] += ((planted.index - FIRST) // pd.Timedelta(days=1)) // 2
     fault = the_fault(planted, "counter_drift")
     assert fault.severity == "wrong"
     assert "it goes from 0 to 9 people over 19 days" in fault.words
 
 
-def test_people_all_night(planted, the_fault):
+def test_people_at_night(planted, the_fault):
     for night in ("2015-08-05", "2015-08-11"):
         planted.loc[f"{night} 00:00" : f"{night} 05:00", "occupancy"] = 2.0
     fault = the_fault(planted, "people_at_night")
@@ -125,7 +125,7 @@ def test_people_all_night(planted, the_fault):
     assert fault.spans[1] == (pd.Timestamp("2015-08-11"), pd.Timestamp("2015-08-11 05:00"))
 
 
-def test_a_counter_set_to_0_at_midnight(planted, the_fault):
+def test_midnight_reset_of_the_counter(planted, the_fault):
     planted.loc[planted.index.hour >= 21, "occupancy"] += 3.0
     fault = the_fault(planted, "midnight_reset")
     assert fault.severity == "doubtful"
@@ -140,7 +140,7 @@ def test_co2_without_people(planted, the_fault):
     assert "on 2015-08-06" in fault.words
 
 
-def test_ventilation_that_never_moves(planted, the_fault):
+def test_constant_ventilation(planted, the_fault):
     planted["ventilation"] = 0.5
     assert the_fault(planted, "still_ventilation").severity == "doubtful"
 
@@ -160,22 +160,22 @@ def test_too_few_labelled_days(planted, the_fault, days, severity):
     assert (fault.severity, fault.details["days"]) == (severity, days)
 
 
-def test_days_without_counts_do_not_count(planted, the_fault):
+def test_days_without_head_counts_are_not_labelled(planted, the_fault):
     planted.loc[planted.index >= FIRST + pd.Timedelta(days=3), "occupancy"] = np.nan
     assert the_fault(planted, "few_days").details["days"] == 3
 
 
-def test_no_counts_at_all(planted, the_fault):
+def test_no_head_counts(planted, the_fault):
     assert the_fault(planted[["co2", "ventilation"]], "no_counts").severity == "wrong"
 
 
-def test_presence_is_noted(planted, the_fault):
+def test_presence_only_is_noted(planted, the_fault):
     planted["occupancy"] = planted["occupancy"].clip(upper=1)
     assert the_fault(planted, "presence_only").severity == "note"
 
 
 @pytest.mark.parametrize(("share", "severity"), [(0.05, "note"), (0.4, "doubtful")])
-def test_holes(planted, the_fault, share, severity):
+def test_missing_readings(planted, the_fault, share, severity):
     kept = np.random.default_rng(0).random(len(planted)) >= share
     kept[:2] = True
     fault = the_fault(planted[kept], "holes")
@@ -183,12 +183,12 @@ def test_holes(planted, the_fault, share, severity):
     assert fault.details["share"] == pytest.approx(share, abs=0.01)
 
 
-def test_empty_cells_are_holes(planted, the_fault):
+def test_empty_cells_are_missing_readings(planted, the_fault):
     planted.loc["2015-08-05", "co2"] = np.nan
     assert the_fault(planted, "holes").details["share"] == pytest.approx(1 / 15)
 
 
-def test_anything_goes_in(planted):
+def test_untidy_input_is_accepted(planted):
     """Every check bears readings that break every rule at once."""
     mess = planted.iloc[::7].copy()
     mess.iloc[100:300, 0] = np.nan
@@ -199,13 +199,13 @@ def test_anything_goes_in(planted):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_every_check_bears_two_readings(check):
+def test_every_check_accepts_two_readings(check):
     times = pd.date_range("2024-01-08", periods=2, freq="min")
     for columns in ({"co2": 400.0}, {"co2": np.nan, "occupancy": np.nan}, {"co2": 0.0, "occupancy": 1.0}):
         check(pd.DataFrame(columns, index=times))
 
 
-def test_what_cannot_be_checked():
+def test_unusable_input_is_rejected():
     times = pd.date_range("2024-01-08", periods=2, freq="min")
     with pytest.raises(InputError, match="DataFrame with a DatetimeIndex"):
         find_faults(pd.DataFrame({"co2": [1.0, 2.0]}))
@@ -215,14 +215,14 @@ def test_what_cannot_be_checked():
         find_faults(pd.DataFrame({"co2": 400.0}, index=times[:1]))
 
 
-def test_the_worst_comes_first(planted):
+def test_faults_are_sorted_by_severity(planted):
     planted["co2"] -= 100.0
     planted.loc["2015-08-05 19:30", "occupancy"] = -1.0
     planted = planted.drop(columns="ventilation")
     assert [fault.severity for fault in find_faults(planted)] == ["wrong", "doubtful", "note"]
 
 
-def test_words_for_the_terminal():
+def test_format_faults():
     faults = [Fault("a", "note", "Small."), Fault("b", "wrong", "Big. " * 30)]
     text = format_faults(faults)
     assert text.index("WRONG (training on it would be wrong)") < text.index("NOTE (good to know)")
@@ -232,7 +232,7 @@ def test_words_for_the_terminal():
     assert verdict([Fault("a", "doubtful", "Hm.")] * 2) == "Fit to train on, but 2 things are worth a look."
 
 
-def test_days_in_words():
+def test_day_list():
     assert day_list([FIRST]) == "2015-08-03"
 
 
@@ -245,7 +245,7 @@ def test_runs_and_spans():
     ]
 
 
-def test_counts_of_office_hours_are_enough(planted):
+def test_head_counts_in_office_hours_are_sufficient(planted):
     hours = planted.index.hour
     planted.loc[(hours < 8) | (hours >= 18), "occupancy"] = np.nan
     assert "few_days" not in kinds(planted)
@@ -254,7 +254,7 @@ def test_counts_of_office_hours_are_enough(planted):
 EVERY_OTHER_HOUR = [8, 10, 12, 14, 16, 18]
 
 
-def test_counts_here_and_there_are_enough(planted):
+def test_sparse_head_counts_are_sufficient(planted):
     planted["occupancy"] = planted["occupancy"].where(taken(planted.index, EVERY_OTHER_HOUR))
     assert "few_days" not in kinds(planted)
     planted["occupancy"] = planted["occupancy"].where(planted.index < FIRST + pd.Timedelta(days=4))
@@ -262,7 +262,7 @@ def test_counts_here_and_there_are_enough(planted):
     assert (fault.severity, fault.details) == ("doubtful", {"days": 4})
 
 
-def test_six_counts_over_the_day_teach_more_than_twelve_in_one_hour():
+def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
     """Why hours are asked for and not minutes: a week of counts, and the truth of another week."""
     office = oc.simulate_office(days=14, seed=1).iloc[::5]
     spread = error(office, taken(office.index, EVERY_OTHER_HOUR))
@@ -289,13 +289,13 @@ def test_six_counts_over_the_day_teach_more_than_twelve_in_one_hour():
         ),
     ],
 )
-def test_too_few_days_in_words(planted, the_fault, change, words):
+def test_few_days_message(planted, the_fault, change, words):
     fault = the_fault(change(planted), "few_days")
     assert words in fault.words
     assert fault.words.endswith("or start from models of rooms like it: occupair fit --like.")
 
 
-def test_no_check_names_an_option_that_is_not_there(planted):
+def test_messages_name_only_existing_options(planted):
     days = (planted.index - FIRST) / pd.Timedelta(days=1)
     for spoilt in (planted["co2"] - 120, planted["co2"] + 15 * days, planted["co2"] + 60 * (days // 1 % 2)):
         found = find_faults(planted.assign(co2=spoilt))
@@ -308,6 +308,6 @@ def test_times_in_utc_are_noted(planted):
     assert "utc_times" not in kinds(planted.tz_localize("Europe/Copenhagen")) | kinds(planted)
 
 
-def test_a_column_that_is_there_twice_is_refused(planted):
+def test_duplicate_column_is_rejected(planted):
     with pytest.raises(InputError, match="readings: has two columns 'co2': rename or delete one"):
         find_faults(pd.concat([planted, planted[["co2"]]], axis=1))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from occupair.errors import InputError
-from occupair.readings.number_cells import decimal_mark, is_missing, parse_numbers
+from occupair.readings.number_column import decimal_mark, is_missing, parse_numbers
 from occupair.readings.source import Source
 
 
@@ -31,11 +31,11 @@ def read(*cells, mark="."):
         (["", "-"], "."),
     ],
 )
-def test_the_decimal_mark(cells, mark):
+def test_decimal_mark(cells, mark):
     assert decimal_mark([], pd.Series(cells)) == mark
 
 
-def test_another_column_may_tell():
+def test_decimal_mark_from_another_column():
     assert decimal_mark([pd.Series(["0,5", "1"])], pd.Series(["420", "421"])) == ","
     assert decimal_mark([], pd.Series([420.5])) == "."
 
@@ -57,11 +57,11 @@ def test_another_column_may_tell():
         ("inf", ".", np.inf),
     ],
 )
-def test_one_number(cell, mark, value):
+def test_number_formats(cell, mark, value):
     assert read(cell, mark=mark) == [value]
 
 
-def test_words_for_nothing_and_what_loggers_write_for_it():
+def test_placeholders_are_missing():
     assert np.isnan(
         read("", "NaN", "null", "-", "n/a", "---", "-999", "-9999.0", "N/A ", "unavailable")
     ).all()
@@ -69,6 +69,6 @@ def test_words_for_nothing_and_what_loggers_write_for_it():
 
 
 @pytest.mark.parametrize("cell", ["high", "420 C", "1,2,3", "0x1A", "12:30", "error", "４２０"])
-def test_other_words_are_errors_with_their_row(cell):
+def test_other_text_is_rejected_with_its_row(cell):
     with pytest.raises(InputError, match=rf"room\.csv, row 3, column CO2: must be a number, got '{cell}'"):
         read("420", cell)

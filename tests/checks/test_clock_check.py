@@ -36,24 +36,24 @@ def clocks(readings):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_clean_office_has_nothing_wrong_and_little_doubtful(seed):
+def test_clean_office_has_few_findings(seed):
     faults = find_faults(oc.simulate_office(days=15, seed=seed))
     assert [fault.kind for fault in faults if fault.severity == "wrong"] == []
     assert [fault.kind for fault in faults if fault.severity == "doubtful"] == []
 
 
 @pytest.mark.parametrize("interval", [1, 5, 10])
-def test_clocks_that_agree_are_left_alone_at_any_interval(clean, interval):
+def test_agreeing_clocks_are_not_reported(clean, interval):
     assert clocks(clean.iloc[::interval]) == []
 
 
-def test_clocks_that_agree_are_left_alone_every_half_minute(clean):
+def test_agreeing_clocks_at_30_s_are_not_reported(clean):
     assert clocks(clean.iloc[: 8 * 1440].resample("30s").ffill().dropna()) == []
 
 
 @pytest.mark.parametrize("interval", [1, 5])
 @pytest.mark.parametrize("minutes", [-480, 480, 300])
-def test_all_days_hours_off(clean, the_fault, minutes, interval):
+def test_offset_on_all_days_is_found(clean, the_fault, minutes, interval):
     fault = the_fault(stamped_late(clean, minutes, days_of(clean)).iloc[::interval], "clock")
     assert fault.severity == "wrong"
     assert fault.details["offset"] == pytest.approx(minutes, abs=15)
@@ -65,7 +65,7 @@ def test_all_days_hours_off(clean, the_fault, minutes, interval):
     assert ("late" if minutes > 0 else "early") in fault.words
 
 
-def test_a_stretch_of_days_an_hour_late(clean, the_fault):
+def test_consecutive_days_an_hour_late_are_found(clean, the_fault):
     late = days_of(clean)[5:]
     fault = the_fault(stamped_late(clean, 60, late), "clock")
     assert fault.details["offset"] == 60
@@ -73,7 +73,7 @@ def test_a_stretch_of_days_an_hour_late(clean, the_fault):
     assert "summer time" in fault.words
 
 
-def test_every_other_day_an_hour_late_is_told_as_a_set(clean, the_fault):
+def test_alternate_days_an_hour_late_are_one_fault(clean, the_fault):
     late = days_of(clean)[::2]
     fault = the_fault(stamped_late(clean, 60, late), "clock")
     assert fault.details["days"] == [f"{day:%Y-%m-%d}" for day in late]
@@ -81,7 +81,7 @@ def test_every_other_day_an_hour_late_is_told_as_a_set(clean, the_fault):
     assert len(fault.spans) == 8
 
 
-def test_days_that_stand_alone_need_no_neighbours(clean):
+def test_isolated_days_are_scored(clean):
     apart = pd.concat(
         [clean.loc[str(day.date())].shift(freq=2 * k * DAY) for k, day in enumerate(days_of(clean))]
     )
@@ -93,14 +93,14 @@ def test_days_that_stand_alone_need_no_neighbours(clean):
 
 
 @pytest.mark.parametrize("interval", [1, 5, 15])
-def test_half_a_day_is_one_fault(clean, the_fault, interval):
+def test_offset_of_12_hours_is_one_fault(clean, the_fault, interval):
     fault = the_fault(stamped_late(clean, 720, days_of(clean)).iloc[::interval], "clock")
     assert (fault.severity, abs(fault.details["offset"])) == ("wrong", 720)
     assert len(fault.details["days"]) == 15
     assert "morning and afternoon" in fault.words
 
 
-def test_a_stretch_that_does_not_speak_for_itself_is_not_told(clean):
+def test_weak_run_of_days_is_not_reported(clean):
     scores = clock_scores(stamped_late(clean, 480, days_of(clean)[8:]))
     best, (group,) = clock_groups(scores)
     days = group.days.copy()
@@ -122,13 +122,13 @@ def moved():
     return found
 
 
-def test_the_range_holds_nine_times_in_ten(moved):
+def test_offset_interval_has_90_percent_coverage(moved):
     held = [told["range"][0] <= minutes <= told["range"][1] for minutes, told in moved]
     assert len(held) >= 36
     assert np.mean(held) >= 0.9
 
 
-def test_a_confidence_is_not_more_than_it_says(moved):
+def test_confidence_is_calibrated(moved):
     right = np.array([abs(told["offset"] - minutes) <= WITHIN for minutes, told in moved])
     confidence = np.array([told["confidence"] for _, told in moved])
     assert confidence.mean() <= right.mean() + 0.05
@@ -136,13 +136,13 @@ def test_a_confidence_is_not_more_than_it_says(moved):
     assert confidence.min() < 0.8  # and it is not always the same
 
 
-def test_days_with_right_clocks_make_it_surer(clean):
+def test_reference_days_narrow_the_interval(clean):
     every, some = (clocks(stamped_late(clean, 60, days))[0] for days in (days_of(clean), days_of(clean)[7:]))
     width = [fault.details["range"][1] - fault.details["range"][0] for fault in (every, some)]
     assert width[1] < width[0]
 
 
-def test_what_a_rooms_own_response_may_be_is_only_doubtful():
+def test_offset_within_room_response_is_doubtful():
     found = []
     for seed in range(4):
         office = oc.simulate_office(days=10, seed=seed)
@@ -150,29 +150,29 @@ def test_what_a_rooms_own_response_may_be_is_only_doubtful():
     assert {fault.severity for fault in found} == {"doubtful"}
 
 
-def test_one_odd_day_is_no_clock_fault(clean):
+def test_single_odd_day_is_not_a_clock_fault(clean):
     assert clocks(stamped_late(clean, 120, days_of(clean)[6:7])) == []
 
 
-def test_a_time_zone_makes_no_difference(clean):
+def test_time_zone_makes_no_difference(clean):
     moved = stamped_late(clean, 480, days_of(clean))
     there = clocks(moved.tz_localize("Asia/Singapore"))[0]
     assert there.details["offset"] == clocks(moved)[0].details["offset"]
 
 
-def test_counts_of_another_room_are_unrelated(clean, the_fault):
+def test_head_counts_of_another_room_are_unrelated(clean, the_fault):
     other = clean.astype(float)
     other["occupancy"] = np.random.default_rng(0).integers(0, 20, len(clean))
     fault = the_fault(other, "unrelated")
     assert "are both from the same room" in fault.words
 
 
-def test_readings_once_an_hour_are_too_coarse(clean):
+def test_hourly_readings_are_not_scored(clean):
     assert clock_scores(clean.iloc[::60]) == []
     assert clocks(stamped_late(clean, 480, days_of(clean)).iloc[::60]) == []
 
 
-def test_the_fit_is_least_squares_written_out():
+def test_fit_matches_reference_least_squares():
     rng = np.random.default_rng(1)
     co2, slope, counts = rng.normal(size=(3, 1, 40))
     counts = counts + co2 + 20 * slope
@@ -183,6 +183,6 @@ def test_the_fit_is_least_squares_written_out():
         assert explained == pytest.approx(np.var(counts[0]) * 40 - left @ left)
 
 
-def test_co2_that_falls_with_people_explains_nothing():
+def test_inverse_relation_explains_nothing():
     ramp = np.arange(40.0)[None]
     assert _mass_balance_fits(-ramp, 0 * ramp, ramp).max() == 0

@@ -84,7 +84,7 @@ def offices():
 
 @pytest.mark.parametrize("interval", INTERVALS)
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
-def test_it_is_found(offices, plant, interval):
+def test_planted_fault_is_found(offices, plant, interval):
     kind, severity = FAULTS[plant]
     for office in offices[1:4:2]:
         spoiled = office.iloc[::interval].copy()
@@ -95,19 +95,19 @@ def test_it_is_found(offices, plant, interval):
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
-def test_a_clean_office_is_not_even_doubtful(offices, interval):
+def test_clean_office_has_only_notes(offices, interval):
     for office in offices:
         assert {fault.severity for fault in find_faults(office.iloc[::interval])} <= {"note"}
 
 
-def test_a_coarse_sensor_that_stands_still_is_not_called_stuck(offices):
+def test_constant_values_of_a_coarse_sensor_are_not_stuck(offices):
     for office in offices:
         spoiled = office.iloc[::5].copy()
         steps_of_50_ppm(spoiled)
         assert "stuck" not in {fault.kind for fault in find_faults(spoiled)}
 
 
-def test_a_full_class_every_quarter_of_an_hour_does_not_leap():
+def test_full_classroom_at_15_min_is_not_a_jump():
     """Thirty in 150 m3 make 60 ppm a minute: 800 ppm from one reading to the next is air."""
     times = pd.date_range("2024-01-08", periods=960, freq="15min")
     taught = (times.hour >= 9) & (times.hour < 15)
@@ -115,7 +115,7 @@ def test_a_full_class_every_quarter_of_an_hour_does_not_leap():
     assert "jumps" not in {fault.kind for fault in find_faults(class_room)}
 
 
-def test_frozen_for_less_than_a_hundredth_of_the_time_with_people_is_doubtful():
+def test_stuck_for_under_1_percent_of_occupied_time_is_doubtful():
     office = oc.simulate_office(days=40, seed=3).astype(float).iloc[::5]
     stuck_for_4_hours(office)
     (fault,) = (fault for fault in find_faults(office) if fault.kind == "stuck")
