@@ -1,4 +1,4 @@
-"""Ground truth on the command line: what it prints and writes, and mistakes in one line."""
+"""The groundtruth commands: output, files, and one-line errors."""
 
 import inspect
 import json
@@ -23,12 +23,12 @@ MINUTES = [("north", "08:31"), ("south", "08:40"), ("north", "17:02")]
 
 @pytest.fixture
 def events(tmp_path):
-    """A folder with three minutes, not counted yet."""
+    """An events folder with three minutes, not counted yet."""
     return make_folder(tmp_path / "events", MINUTES)
 
 
 def count_all(folder, numbers=((2, 0), (1, 0), (0, 3))):
-    """Count a folder by hand: who entered and left in each minute."""
+    """Count all minutes of a folder: entries and exits of each."""
     book = read_book(folder)
     for one, (entered, left) in zip(read_events(folder).minutes, numbers, strict=True):
         book.put((one.door, one.minute), Count(one.door, one.minute, entered, left, "counted"))
@@ -37,7 +37,7 @@ def count_all(folder, numbers=((2, 0), (1, 0), (0, 3))):
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, slow_office):
-    """Readings of four days, three of them with head counts."""
+    """Readings of four days, three of them labelled."""
     path = tmp_path_factory.mktemp("room") / "room.csv"
     last = slow_office.index >= slow_office.index[3 * 288]
     oc.write_readings(slow_office.assign(occupancy=slow_office["occupancy"].mask(last)), path)
@@ -45,13 +45,13 @@ def room(tmp_path_factory, slow_office):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_an_example_in_its_help(command):
+def test_help_has_an_example(command):
     done = occupair("groundtruth", *command.split(), "--help")
     assert done.returncode == 0
     assert f"Example: occupair groundtruth {command}" in done.stdout
 
 
-def test_no_command_shows_them_all():
+def test_no_command_lists_all_commands():
     done = occupair("groundtruth")
     assert all(command in done.stdout + done.stderr for command in COMMANDS)
 
@@ -66,11 +66,11 @@ def test_no_command_shows_them_all():
         ),
         (
             ["scan", "a.mp4", "--door", "=x"],
-            "--door must be NAME, or NAME=PATTERN for each of several, got =x",
+            "--door must be NAME, or NAME=PATTERN if repeated, got =x",
         ),
         (
             ["scan", "a.mp4", "--door", "north", "--door", "south"],
-            "--door must be NAME, or NAME=PATTERN for each of several, got north, south",
+            "--door must be NAME, or NAME=PATTERN if repeated, got north, south",
         ),
         (["scan", "a.mp4", "--sensitivity", 2], "sensitivity must be 0 to 1, got 2.0"),
         (["scan", "a.mp4"], "a.mp4: "),
@@ -91,17 +91,17 @@ def test_no_command_shows_them_all():
         ),
         (
             ["occupancy", "door.csv", "--out", "b.csv", "--column", "x=y"],
-            "columns (--column) must name time, ",
+            "columns (--column) must be names for time, ",
         ),
         (
             ["occupancy", "door.csv", "--out", "b.csv", "--readings", "air.csv"],
-            "air.csv: readings: none of them is",
+            "air.csv: readings: no reading falls on a day",
         ),
         (["plan", "none.csv"], "none.csv: "),
         (["plan", "air.csv", "--model", "air.csv"], "air.csv"),
     ],
 )
-def test_mistakes_are_one_line(tmp_path, arguments, message):
+def test_invalid_input_prints_one_line(tmp_path, arguments, message):
     (tmp_path / "a.mp4").write_bytes(b"no video")
     (tmp_path / "door.csv").write_text("time,entered,left\n2024-01-08 08:31,3,0\n2024-01-08 17:02,0,3\n")
     times = pd.date_range("2020-01-08", periods=300, freq="5min")
@@ -114,8 +114,8 @@ def test_mistakes_are_one_line(tmp_path, arguments, message):
     assert {path.name for path in tmp_path.iterdir()} - {"events"} == before
 
 
-def test_what_is_not_given_is_what_the_library_takes():
-    """Defaults stand in two places, so that --help need not wait for the library."""
+def test_defaults_match_the_library():
+    """Defaults are repeated in the command line so that --help does not import the library."""
     from occupair.cli import groundtruth
     from occupair.groundtruth.counting import server
     from occupair.groundtruth.ledger.ledger import build_ledger
@@ -128,7 +128,7 @@ def test_what_is_not_given_is_what_the_library_takes():
     assert inspect.signature(groundtruth.count).parameters["port"].default == server.PORT
 
 
-def test_missing_extras_are_named(tmp_path, events, monkeypatch):
+def test_missing_extras_are_reported(tmp_path, events, monkeypatch):
     monkeypatch.setattr(
         "occupair.cli.service.find_spec", lambda name: None if name == "uvicorn" else find_spec(name)
     )
@@ -141,7 +141,7 @@ def test_missing_extras_are_named(tmp_path, events, monkeypatch):
     assert done == (2, "", "occupair: scanning videos needs OpenCV: pip install 'occupair[video]'\n")
 
 
-def test_count_serves_the_page_until_it_is_stopped(events):
+def test_count_serves_the_page_until_interrupted(events):
     count_all(events)
     sheets = [one.sheet for one in read_events(events).minutes]
     assert all(sheet.exists() for sheet in sheets)
@@ -156,14 +156,14 @@ def test_count_serves_the_page_until_it_is_stopped(events):
     first = process.stdout.readline()
     process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=20)
-    assert first.startswith("Counting at http://127.0.0.1:")
+    assert first.startswith("Counting page at http://127.0.0.1:")
     assert f"Next: occupair groundtruth occupancy {events} --readings" in rest
     assert (process.returncode, errors) == (0, "")
-    assert not any(sheet.exists() for sheet in sheets)  # all were counted
+    assert not any(sheet.exists() for sheet in sheets)  # all are counted
     assert len(read_counts(events)) == 3
 
 
-def test_nobody_deletes_pictures_of_what_another_counts(events):
+def test_sheets_are_not_deleted_while_another_process_counts(events):
     count_all(events)
     with served(events):
         done = occupair("groundtruth", "count", events, "--delete-pictures", "--no-browser")
@@ -171,24 +171,24 @@ def test_nobody_deletes_pictures_of_what_another_counts(events):
     assert all(one.sheet.exists() for one in read_events(events).minutes)
 
 
-def test_occupancy_of_a_counted_folder(tmp_path, events):
+def test_occupancy_of_counted_folder(tmp_path, events):
     done = occupair("groundtruth", "occupancy", events, "--out", "a.csv", cwd=tmp_path)
     assert done.returncode == 2
-    assert "nothing has been counted yet: run occupair groundtruth count on it" in done.stderr
+    assert "not counted yet: run 'occupair groundtruth count' on the folder first" in done.stderr
     count_all(events)
     done = occupair("groundtruth", "occupancy", events, "--out", "a.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "a.csv: 1 day, 2 doors, up to 3 people; " in done.stdout
     assert "gap: " in done.stdout  # half an hour at noon without a video
     assert done.stderr == (
-        "occupair: for fit, CO2 is needed beside the head counts: give the room's --readings\n"
+        "occupair: training also needs CO2: set --readings to label the readings of the room\n"
     )
     people = pd.read_csv(tmp_path / "a.csv", index_col="time", parse_dates=True)["occupancy"]
     at = [people[f"2024-01-08 {time}"] for time in ("08:30", "08:31", "08:40", "17:01", "17:02")]
     assert at == [0, 2, 3, 3, 0]
 
 
-def test_partly_counted_folders_are_taken_when_asked_for(tmp_path, events):
+def test_partial_option_accepts_partly_counted_folder(tmp_path, events):
     book = read_book(events)
     one = read_events(events).minutes[0]
     book.put((one.door, one.minute), Count(one.door, one.minute, 2, 0, "counted"))
@@ -200,38 +200,41 @@ def test_partly_counted_folders_are_taken_when_asked_for(tmp_path, events):
     assert done.returncode == 0, done.stderr
 
 
-def test_corrections_are_made_only_when_asked_for(tmp_path):
+def test_corrections_are_only_applied_with_apply(tmp_path):
     (tmp_path / "lobby.csv").write_text(
         "Date;In;Out\n2024-01-08 08:31;3;0\n2024-01-08 09:10;2;0\n2024-01-08 17:02;0;4\n"
     )
     files = ["lobby.csv", "--column", "entered=In", "--column", "left=Out"]
     raw = occupair("groundtruth", "occupancy", *files, "--out", "raw.csv", cwd=tmp_path)
     assert "left_at_reset: 2024-01-08: 1 person left in the room" in raw.stdout
-    assert "Proposed, and made with --apply: the smallest change with which every day closes." in raw.stdout
+    assert (
+        "Proposed corrections (apply with --apply): the smallest change that balances every day."
+        in raw.stdout
+    )
     made = occupair("groundtruth", "occupancy", *files, "--out", "made.csv", "--apply", cwd=tmp_path)
-    assert "Corrected: the smallest change with which every day closes." in made.stdout
+    assert "Corrections applied: the smallest change that balances every day." in made.stdout
     ends = [pd.read_csv(tmp_path / name)["occupancy"].iloc[-1] for name in ("raw.csv", "made.csv")]
     assert ends == [1, 0]
     fine = (tmp_path / "lobby.csv").read_text().replace("0;4", "0;5")
     (tmp_path / "lobby.csv").write_text(fine)
     done = occupair("groundtruth", "occupancy", *files, "--out", "fine.csv", cwd=tmp_path)
-    assert done.stdout.startswith("Every day closes, and nothing looks wrong.\n")
+    assert done.stdout.startswith("Every day is balanced; no issues found.\n")
 
 
-def test_plan_says_how_many_and_which(room, slow_office):
+def test_plan_recommends_number_and_days(room, slow_office):
     done = occupair("groundtruth", "plan", room)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.rstrip() for line in done.stdout.splitlines()]
-    assert "off the error of" in lines[0]
-    assert lines[1] == "3 days tell this roughly: ask again after the next."
-    assert any(line.startswith("1 ") and line.endswith("measured on days left out") for line in lines)
-    assert any(line.startswith("8 ") and "expected, " in line and " % less (" in line for line in lines)
+    assert "reduces the error of" in lines[0]
+    assert lines[1] == "A rough estimate from 3 labelled days: run again after labelling the next."
+    assert any(line.startswith("1 ") and line.endswith("measured on held-out days") for line in lines)
+    assert any(line.startswith("8 ") and "predicted, " in line and " % lower (" in line for line in lines)
     date = slow_office.index[-1]
     assert any(line.startswith(f"{date:%a %Y-%m-%d}  ") for line in lines)
     assert "people wide" in " ".join(done.stdout.split())
 
 
-def test_plan_for_programs_and_with_a_model(room, tmp_path, trained_room):
+def test_plan_as_json_with_a_model(room, tmp_path, trained_room):
     trained_room.save(tmp_path / "a.occupair")
     options = ["--json", "--model", tmp_path / "a.occupair", "--days", 1]
     done = occupair("groundtruth", "plan", room, *options)
@@ -250,5 +253,5 @@ def test_plan_without_head_counts(tmp_path, slow_office):
     for name in ("air.csv", "empty.csv"):
         done = occupair("groundtruth", "plan", name, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("Label 3 days, then ask again: without a labelled day")
-        assert done.stdout.count(" kinds of air") == 1 + done.stdout.count(" more kinds of air")
+        assert done.stdout.startswith("Label 3 days, then run again: without labelled days")
+        assert done.stdout.count(" air conditions") == 1 + done.stdout.count(" more air conditions")

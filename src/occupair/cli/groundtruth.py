@@ -1,4 +1,4 @@
-"""Commands for head counts to train on: groundtruth scan, count, occupancy, plan."""
+"""Commands for ground truth: groundtruth scan, count, occupancy and plan."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from occupair.groundtruth.planning.learning_curve import LearningCurve
     from occupair.groundtruth.planning.plan import DayToLabel, Plan
 
-_OF_READINGS = ("co2", "ventilation")
+_READINGS_COLUMNS = ("co2", "ventilation")
 
 groundtruth_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 
 @groundtruth_app.callback()
 def groundtruth() -> None:
-    """Get head counts to train on, from videos of doors or from door counters.
+    """Produce head counts for training from door videos or door counters.
 
     Example: occupair groundtruth scan videos/ --out events/
     """
@@ -54,35 +54,33 @@ def groundtruth() -> None:
 @groundtruth_app.command()
 def scan(
     videos: Annotated[
-        list[Path], typer.Argument(metavar="VIDEO...", help="Videos of doors, and folders of them.")
+        list[Path], typer.Argument(metavar="VIDEO...", help="Door videos, or folders of them.")
     ],
-    folder: Annotated[Path, typer.Option("--out", help="Folder for the minutes and their pictures.")] = Path(
-        "events"
-    ),
+    folder: Annotated[Path, typer.Option("--out", help="Events folder to write.")] = Path("events"),
     door: Annotated[
         list[str] | None,
         typer.Option(
-            help="Whose videos they are: NAME, or NAME=PATTERN with a folder, the beginning of file names "
-            "or '*ch1*'; may be repeated. Else names and folders tell."
+            help="Door of the videos: NAME, or NAME=PATTERN with a folder, the beginning of file names or "
+            "'*ch1*'; may be repeated. By default from file and folder names."
         ),
     ] = None,
     start: Annotated[
         str | None,
         typer.Option(
-            help="When the first video of each door starts, e.g. '2024-01-08 08:00'; the rest follow."
+            help="Start of the first video of each door, e.g. '2024-01-08 08:00'; the others follow on."
         ),
     ] = None,
     sensitivity: Annotated[
-        float, typer.Option(help="0.5: minutes in which a person is found; 1: all in which anything moves.")
+        float, typer.Option(help="0.5: minutes with a detected person; 1: minutes with any motion.")
     ] = 0.9,
     margin: Annotated[
-        float, typer.Option(help="A passage so close to the turn of a minute is in both [s].")
+        float, typer.Option(help="A passage this close to a minute boundary is in both minutes [s].")
     ] = 2.0,
-    rate: Annotated[float, typer.Option(help="Frames to look at [1/s].")] = 5.0,
-    anew: Annotated[bool, typer.Option("--anew", help="Scan again what was scanned before.")] = False,
+    rate: Annotated[float, typer.Option(help="Frames to analyse [1/s].")] = 5.0,
+    anew: Annotated[bool, typer.Option("--anew", help="Discard earlier results and scan again.")] = False,
     timezone: Timezone = None,
 ) -> None:
-    """Find the minutes in which somebody may have passed a door; stopped, it goes on where it was.
+    """Find the minutes in which somebody may have passed a door. An interrupted scan can be resumed.
 
     Example: occupair groundtruth scan north/ south/ --out events/
     """
@@ -92,8 +90,8 @@ def scan(
         summary = scan_videos(
             videos,
             folder,
-            doors=_doors(door),
-            start=_time(start),
+            doors=_parse_doors(door),
+            start=_parse_start(start),
             sensitivity=sensitivity,
             margin=margin,
             rate=rate,
@@ -108,16 +106,16 @@ def scan(
 
 @groundtruth_app.command()
 def count(
-    events: Annotated[Path, typer.Argument(help="Folder that 'occupair groundtruth scan' wrote.")],
+    events: Annotated[Path, typer.Argument(help="Events folder written by 'occupair groundtruth scan'.")],
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")
     ] = 8097,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     delete_pictures: Annotated[
-        bool, typer.Option("--delete-pictures", help="Delete the picture of each minute once it is counted.")
+        bool, typer.Option("--delete-pictures", help="Delete each contact sheet once its minute is counted.")
     ] = False,
 ) -> None:
-    """Count who came and went, on a page of this machine, by keyboard; it goes on where it was left.
+    """Count entries and exits by keyboard on a local web page. Counting can be resumed at any time.
 
     Example: occupair groundtruth count events/ --delete-pictures
     """
@@ -131,7 +129,7 @@ def count(
     if delete_pictures:
         with alone(events):
             Walk(events).set_deletes(True)
-    serve_counting(events, port=port, open_browser=not no_browser, started=_started)
+    serve_counting(events, port=port, open_browser=not no_browser, started=_print_address)
     out.print(
         f"Next: occupair groundtruth occupancy {events} --readings READINGS --out LABELLED.csv",
         soft_wrap=True,
@@ -142,31 +140,33 @@ def count(
 def occupancy(
     inputs: Annotated[
         list[Path],
-        typer.Argument(metavar="INPUT...", help="Counted folders, CSV of door counters, logs of MQTT."),
+        typer.Argument(
+            metavar="INPUT...", help="Counted events folders, door counter CSV files or MQTT logs."
+        ),
     ],
     path: Annotated[Path, typer.Option("--out", help="CSV or Parquet to write.")],
     readings: Annotated[
-        Path | None, typer.Option(help="CO2 and ventilation of the room, to put the head counts beside.")
+        Path | None, typer.Option(help="Readings of the room (CO2, ventilation) to label.")
     ] = None,
-    capacity: Annotated[int | None, typer.Option(min=1, help="The most people the room holds.")] = None,
+    capacity: Annotated[int | None, typer.Option(min=1, help="Maximum occupancy of the room.")] = None,
     reset: Annotated[str, typer.Option(help="Time of day at which the room is empty.")] = "00:00",
-    quiet_after: Annotated[str, typer.Option(help="Time of day after which nobody should pass.")] = "23:30",
-    apply: Annotated[bool, typer.Option("--apply", help="Make the corrections that are proposed.")] = False,
+    quiet_after: Annotated[str, typer.Option(help="Time of day from which nobody is expected.")] = "23:30",
+    apply: Annotated[bool, typer.Option("--apply", help="Apply the proposed corrections.")] = False,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Take minutes that are not counted yet as doubtful.")
+        bool, typer.Option("--partial", help="Treat minutes that are still to be counted as not counted.")
     ] = False,
     cumulative: Annotated[
         bool | None,
-        typer.Option("--cumulative/--per-row", help="Whether counters go on counting, as meters do."),
+        typer.Option("--cumulative/--per-row", help="Whether counts are running totals. Default: detect."),
     ] = None,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Add entrances and exits up to head counts, and say what does not add up.
+    """Add entries and exits up to occupancy, and report what does not balance.
 
-    What is wrong is printed, one line each, then the smallest corrections that would put it right; they are
-    made with --apply only.
+    Prints the issues, one per line, and then the smallest corrections that balance every day. They are only
+    applied with --apply.
 
     Example: occupair groundtruth occupancy events/ --readings room.csv --out labelled.csv --apply
     """
@@ -177,11 +177,16 @@ def occupancy(
 
     keep_inputs(path, *inputs, *([readings] if readings else []))
     check_writable(path)
-    ours, theirs = _columns(column)
+    readings_columns, counter_columns = _split_columns(column)
     passages = read_passages(
-        *inputs, timezone=timezone, dayfirst=dayfirst, columns=theirs, cumulative=cumulative, partial=partial
+        *inputs,
+        timezone=timezone,
+        dayfirst=dayfirst,
+        columns=counter_columns,
+        cumulative=cumulative,
+        partial=partial,
     )
-    air = None if readings is None else read(readings, timezone, ours, dayfirst, occupancy=False)
+    air = None if readings is None else read(readings, timezone, readings_columns, dayfirst, occupancy=False)
     with bar(), naming(readings or path):
         ledger = build_ledger(
             passages,
@@ -191,34 +196,34 @@ def occupancy(
             timezone=timezone,
             readings=air,
         )
-        made = ledger.apply() if apply else ledger
-        labelled = label_readings(made, air)
+        result = ledger.apply() if apply else ledger
+        labelled = label_readings(result, air)
     _print_ledger(ledger, applied=apply)
-    below = labelled["occupancy"] < 0  # no program takes that for a head count
-    write_readings(labelled.assign(occupancy=labelled["occupancy"].mask(below)), path)
-    out.print(_written(path, labelled, made), soft_wrap=True)
-    if below.any():
-        note(f"{path}: {int(below.sum())} head counts below 0 are left empty, with the weight 0: see --apply")
+    negative = labelled["occupancy"] < 0  # not valid as head counts
+    write_readings(labelled.assign(occupancy=labelled["occupancy"].mask(negative)), path)
+    out.print(_describe_output(path, labelled, result), soft_wrap=True)
+    if negative.any():
+        note(f"{path}: {int(negative.sum())} negative head counts are left empty with weight 0: see --apply")
     if readings is None:
-        note("for fit, CO2 is needed beside the head counts: give the room's --readings")
+        note("training also needs CO2: set --readings to label the readings of the room")
 
 
 @groundtruth_app.command()
 def plan(
     readings: Readings,
     model: Annotated[
-        Path | None, typer.Option(help="Model of the room; else one is trained on the labelled days.")
+        Path | None, typer.Option(help="Model of the room. Default: train one on the labelled days.")
     ] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="How many days to name.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Number of days to recommend.")] = None,
     seed: Seed = 0,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
-    """Say how many more days are worth counting in a room, and which.
+    """Recommend how many more days to label in a room, and which.
 
-    READINGS has the counted days and those that are not: without head counts there, or none at all.
+    READINGS has labelled and unlabelled days; head counts may be missing on some days or altogether.
 
     Example: occupair groundtruth plan room.csv --days 3
     """
@@ -226,17 +231,17 @@ def plan(
     from occupair.groundtruth.planning.plan import plan_labels
 
     trained = None if model is None else OccupancyEstimator.load(model)
-    office = _read_some(readings, timezone, column, dayfirst, trained)
+    room_readings = _read_partly_labelled(readings, timezone, column, dayfirst, trained)
     with naming(readings), bar():
-        found = plan_labels(office, model=trained, days=days, seed=seed)
+        found = plan_labels(room_readings, model=trained, days=days, seed=seed)
     if as_json:
         print_json(_plan_as_json(found))
     else:
         _print_plan(found)
 
 
-def _doors(given: Sequence[str] | None) -> dict[str, str] | None:
-    """Read NAME=PATTERN; a name alone has all videos."""
+def _parse_doors(given: Sequence[str] | None) -> dict[str, str] | None:
+    """Parse NAME=PATTERN; a name alone matches all videos."""
     if not given:
         return None
     pairs = [text.partition("=") for text in given]
@@ -246,11 +251,11 @@ def _doors(given: Sequence[str] | None) -> dict[str, str] | None:
         if not name or (sign and not pattern)
     ]
     if wrong or (len(pairs) > 1 and not all(sign for _, sign, _ in pairs)):
-        raise InputError(f"--door must be NAME, or NAME=PATTERN for each of several, got {', '.join(given)}")
+        raise InputError(f"--door must be NAME, or NAME=PATTERN if repeated, got {', '.join(given)}")
     return {name: pattern or "*" for name, _, pattern in pairs}
 
 
-def _time(text: str | None) -> datetime | None:
+def _parse_start(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
@@ -259,15 +264,15 @@ def _time(text: str | None) -> datetime | None:
         raise InputError(f"--start must be a time such as '2024-01-08 08:00', got {text!r}") from None
 
 
-def _started(address: str) -> None:
-    out.print(f"Counting at {address}: every key is kept, Ctrl-C ends.", soft_wrap=True)
+def _print_address(address: str) -> None:
+    out.print(f"Counting page at {address}. Every key press is saved; stop with Ctrl-C.", soft_wrap=True)
 
 
-def _columns(given: list[str] | None) -> tuple[list[str], dict[str, str]]:
-    """Tell names of columns of readings from those of door counters."""
+def _split_columns(given: list[str] | None) -> tuple[list[str], dict[str, str]]:
+    """Split column names into those of readings and those of door counters."""
     names = column_names(given, example="entered='In'")
-    ours = [f"{role}={name}" for role, name in names.items() if role in _OF_READINGS]
-    return ours, {role: name for role, name in names.items() if role not in _OF_READINGS}
+    of_readings = [f"{role}={name}" for role, name in names.items() if role in _READINGS_COLUMNS]
+    return of_readings, {role: name for role, name in names.items() if role not in _READINGS_COLUMNS}
 
 
 def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
@@ -275,15 +280,15 @@ def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
         out.print(f"{issue.kind}: {issue.message}", soft_wrap=True)
     proposals = ledger.proposals()
     if not ledger.issues and not proposals:
-        out.print("Every day closes, and nothing looks wrong.")
+        out.print("Every day is balanced; no issues found.")
     if proposals:
-        what = "Corrected" if applied else "Proposed, and made with --apply"
-        out.print(f"{what}: the smallest change with which every day closes.", soft_wrap=True)
+        what = "Corrections applied" if applied else "Proposed corrections (apply with --apply)"
+        out.print(f"{what}: the smallest change that balances every day.", soft_wrap=True)
     for line in proposals:
         out.print(f"  {line}", soft_wrap=True)
 
 
-def _written(path: Path, labelled: pd.DataFrame, ledger: Ledger) -> str:
+def _describe_output(path: Path, labelled: pd.DataFrame, ledger: Ledger) -> str:
     from occupair.readings.head_counts import WEIGHT
     from occupair.readings.schema import date_slices
     from occupair.wording import plural
@@ -294,18 +299,18 @@ def _written(path: Path, labelled: pd.DataFrame, ledger: Ledger) -> str:
     doors = plural(ledger.passages["door"].nunique(), "door")
     return (
         f"{path}: {days}, {doors}, up to {known['occupancy'].max():g} people; "
-        f"{100 * float((weight < 0.99).mean()):.1f} % of the head counts doubtful (occupancy_weight below 1)."
+        f"{100 * float((weight < 0.99).mean()):.1f} % of the head counts are uncertain (weight below 1)."
     )
 
 
-def _read_some(
+def _read_partly_labelled(
     path: Path,
     timezone: str | None,
     columns: list[str] | None,
     dayfirst: bool | None,
     model: OccupancyEstimator | None,
 ) -> pd.DataFrame:
-    """Read readings that have head counts somewhere, or nowhere."""
+    """Read readings with head counts on some days or none."""
     scale: dict[str, Any] = {}
     if model is not None:
         scale = {
@@ -334,21 +339,21 @@ def _print_plan(found: Plan) -> None:
 def _curve_table(curve: LearningCurve) -> Table:
     from occupair.groundtruth.planning.plan import STEPS
 
-    table = _table("labelled days", "error [people]", "ranges should hold four times in five")
+    table = _table("labelled days", "RMSE [people]", "80 % prediction interval")
     for size, error in curve.measured.items():
-        table.add_row(str(size), f"{error:.2f}", "measured on days left out")
+        table.add_row(str(size), f"{error:.2f}", "measured on held-out days")
     for more in (0, *STEPS):
         then, gain = curve.error(curve.n_days + more), curve.gain(more)
-        less = f", {100 * gain.value:.0f} % less ({100 * gain.low:.0f} to {100 * gain.high:.0f})"
-        expected = f"expected, {then.low:.2f} to {then.high:.2f}{less if more else ''}"
+        reduction = f", {100 * gain.value:.0f} % lower ({100 * gain.low:.0f} to {100 * gain.high:.0f})"
+        expected = f"predicted, {then.low:.2f} to {then.high:.2f}{reduction if more else ''}"
         table.add_row(str(curve.n_days + more), f"{then.value:.2f}", expected)
     return table
 
 
 def _days_table(days: Sequence[DayToLabel]) -> Table:
-    table = _table("label next", "why")
+    table = _table("label next", "reason")
     for day in days:
-        width = "" if math.isnan(day.width) else f"; range {day.width:.1f} people wide"
+        width = "" if math.isnan(day.width) else f"; 90 % interval {day.width:.1f} people wide"
         table.add_row(f"{day.date:%a %Y-%m-%d}", f"{day.reason}{width}")
     return table
 

@@ -1,4 +1,4 @@
-"""What days are like, from their readings alone, and how unlike each other two days are."""
+"""Profiles of days from their readings, without head counts, and the dissimilarity of two days."""
 
 from __future__ import annotations
 
@@ -13,33 +13,40 @@ from occupair.readings.schema import date_slices, interval_of
 
 Array = NDArray[np.float64]
 
-IN_USE = 100.0
-"""CO2 above the low of the day that people, and nothing else, make [ppm]."""
-LEVELS = ("off", "up to 25 %", "26 to 50 %", "51 to 75 %", "76 to 100 %")
-"""Ventilation, in words."""
-_EDGES = np.array([0.02, 0.255, 0.505, 0.755])
+CO2_IN_USE = 100.0
+"""CO2 above the daily low from which the room is considered in use [ppm]."""
+VENTILATION_LEVELS = ("off", "up to 25 %", "26 to 50 %", "51 to 75 %", "76 to 100 %")
+_LEVEL_EDGES = np.array([0.02, 0.255, 0.505, 0.755])
 CO2_STEP = 100.0
-"""Air whose CO2 is closer than this is of one kind [ppm]."""
-LEAST = 10.0
-"""A day has a kind of air if it has this much of it [min]."""
+"""Width of a CO2 class [ppm]."""
+MIN_DURATION = 10.0
+"""Shortest time in an air condition for it to count [min]."""
 
-UNITS = {"co2_low": 100.0, "co2_high": 200.0, "ventilation": 0.2, "weekend": 0.5, "hours": 3.0, "middle": 2.5}
-"""How far two days are apart that are unlike by 1: [ppm], [ppm], share of the day, 1 or 0, [h], [h]."""
+SCALES = {
+    "co2_low": 100.0,
+    "co2_high": 200.0,
+    "ventilation": 0.2,
+    "weekend": 0.5,
+    "hours": 3.0,
+    "middle": 2.5,
+}
+"""Difference of each feature that makes two days dissimilar by 1: [ppm], [ppm], fraction of the day, 1 or 0,
+[h], [h]."""
 
 
 @dataclass(frozen=True)
 class DayProfile:
-    """What a day is like.
+    """Features of a day.
 
     Attributes
     ----------
     date : its date
     weekend : whether it is a Saturday or a Sunday
-    co2_low, co2_high : between which CO2 lies for nine tenths of the day [ppm]
-    ventilation : share of the day that the ventilation is at each of ``LEVELS``
-    hours : how long CO2 says that the room is in use [h]
-    middle : time of day about which that is [h]
-    kinds : kinds of air that the day has, CO2 in steps and ventilation
+    co2_low, co2_high : 5th and 95th percentile of CO2 [ppm]
+    ventilation : fraction of the day at each of ``VENTILATION_LEVELS``
+    hours : time in use, judging by CO2 [h]
+    middle : mean time of day of the use [h]
+    air_conditions : combinations of CO2 class and ventilation level that occur
     """
 
     date: pd.Timestamp
@@ -49,57 +56,58 @@ class DayProfile:
     ventilation: tuple[float, ...]
     hours: float
     middle: float
-    kinds: frozenset[tuple[int, int]]
+    air_conditions: frozenset[tuple[int, int]]
 
     def vector(self) -> Array:
-        """Give the day as a point, in the units of ``UNITS``."""
-        # half of the sum of the differences is the share of the day in which ventilation is another
-        levels = np.array(self.ventilation) / (2 * UNITS["ventilation"])
-        others = [getattr(self, name) / UNITS[name] for name in UNITS if name != "ventilation"]
+        """Return the scaled features as a vector, ventilation levels first."""
+        # half the sum of absolute differences is the fraction of the day with a different level
+        levels = np.array(self.ventilation) / (2 * SCALES["ventilation"])
+        others = [getattr(self, name) / SCALES[name] for name in SCALES if name != "ventilation"]
         return np.concatenate([levels, others])
 
 
 def profile_days(readings: pd.DataFrame) -> list[DayProfile]:
-    """Say what each local day of some readings is like; ``occupancy`` is not looked at."""
+    """Return the profile of each local day; ``occupancy`` is not used."""
     interval = interval_of(readings)
-    return [_look(readings.iloc[day], interval) for day in date_slices(readings)]
+    return [_profile(readings.iloc[day], interval) for day in date_slices(readings)]
 
 
-def _look(day: pd.DataFrame, interval: float) -> DayProfile:
+def _profile(day: pd.DataFrame, interval: float) -> DayProfile:
     co2, times = day["co2"].to_numpy(dtype=float), pd.DatetimeIndex(day.index)
     low, high = np.quantile(co2, [0.05, 0.95])
-    in_use = co2 > low + IN_USE
+    in_use = co2 > low + CO2_IN_USE
     hours = times.hour.to_numpy() + times.minute.to_numpy() / 60
     flow = day["ventilation"].to_numpy(dtype=float) if "ventilation" in day.columns else np.zeros(co2.size)
-    level = np.searchsorted(_EDGES, flow)
-    air, minutes = np.unique(np.column_stack([co2 // CO2_STEP, level]), axis=0, return_counts=True)
+    level = np.searchsorted(_LEVEL_EDGES, flow)
+    conditions, counts = np.unique(np.column_stack([co2 // CO2_STEP, level]), axis=0, return_counts=True)
     return DayProfile(
         date=times[0].normalize(),
         weekend=bool(times[0].day_of_week >= 5),
         co2_low=float(low),
         co2_high=float(high),
-        ventilation=tuple((np.bincount(level, minlength=len(LEVELS)) / level.size).tolist()),
+        ventilation=tuple((np.bincount(level, minlength=len(VENTILATION_LEVELS)) / level.size).tolist()),
         hours=float(in_use.sum() * interval / 60),
         middle=float(hours[in_use].mean()) if in_use.any() else 12.0,
-        kinds=frozenset(
-            (int(step), int(which))
-            for (step, which), n in zip(air, minutes, strict=True)
-            if n * interval >= LEAST
+        air_conditions=frozenset(
+            (int(co2_class), int(which))
+            for (co2_class, which), count in zip(conditions, counts, strict=True)
+            if count * interval >= MIN_DURATION
         ),
     )
 
 
 def dissimilarity(one: DayProfile, other: DayProfile) -> float:
-    """How unlike two days are: 0 the same, 1 a clear difference in one respect.
+    """Dissimilarity of two days: 0 if equal, 1 for a clear difference in one feature.
 
-    The root of the sum of the squared differences, each in its unit, ``UNITS``; ventilation differs by the
-    share of the day in which its level is another.
+    Euclidean norm of the feature differences, each divided by its scale in ``SCALES``. Ventilation differs by
+    the fraction of the day with a different level.
     """
     differences = one.vector() - other.vector()
-    ventilation = np.abs(differences[: len(LEVELS)]).sum()
-    return float(np.hypot(ventilation, np.linalg.norm(differences[len(LEVELS) :])))
+    n_levels = len(VENTILATION_LEVELS)
+    ventilation = np.abs(differences[:n_levels]).sum()
+    return float(np.hypot(ventilation, np.linalg.norm(differences[n_levels:])))
 
 
-def nearest_dissimilarity(look: DayProfile, others: Sequence[DayProfile]) -> float:
-    """How unlike a day is to the one of the others that is most like it."""
-    return min(dissimilarity(look, other) for other in others)
+def nearest_dissimilarity(day: DayProfile, others: Sequence[DayProfile]) -> float:
+    """Dissimilarity of a day to the most similar of the others."""
+    return min(dissimilarity(day, other) for other in others)

@@ -1,20 +1,22 @@
-"""The learning curve of a room: how far off its estimator is after training on so many labelled days.
+"""Learning curve of a room: estimation error as a function of the number of labelled days.
 
-Labelled days are put into random orders. The last of each order are estimated by estimators that were
-trained on its first 1, 2, 3, 5, ... days, so a day is never estimated by one that has seen it. The mean
-squared error of least squares falls with the number n of days as
+The labelled days are put into several random orders. In each order the last days are held out, and
+estimated by estimators trained on its first 1, 2, 3, 5, ... days. The mean squared error of least squares
+decreases with the number of training days n as
 
     E(n)^2 = a + b / n
 
-where a is what no number of days takes away: CO2 answers late. The two are found by least squares of
-relative errors, not below 0. How sure they are shows when orders and estimated days are drawn anew, each time
-with n to another of the powers 1/2, 1 and 2: nobody knows how it goes on.
+where a remains however many days are labelled, because CO2 responds with a delay. Both are non-negative and
+fitted by least squares of the relative errors. Their uncertainty is estimated by resampling the orders and
+the held-out days, with n to the power 1/2, 1 or 2 in turn, since the shape of the curve beyond the data is
+unknown.
 
-The labelled days may be lucky ones, too. b / n is what is still to be learned after n days on average; after
-just these n it is more or less. They can mislead in n directions at most, so it is taken as b / n times a
-chi-squared number of n degrees of freedom, over n; with m days more, the normal numbers behind it are mixed
-with new ones by the share of the days that are new. Each draw has such numbers. And few days are less sure
-than draws of them look: see ``occupair.groundtruth.planning.learning_curve``.
+The labelled days may also be more or less informative than average. b / n is the expected excess error
+after n days; after these particular n days it is larger or smaller. They can mislead in at most n
+directions, so the excess is modelled as b / n times a chi-squared variable with n degrees of freedom,
+divided by n. With m more days, the underlying normal variables are mixed with new ones by the fraction of
+new days. Each resample has its own variables. Finally, intervals from so few days are widened: see
+``widening_factor``.
 """
 
 from __future__ import annotations
@@ -36,27 +38,25 @@ from occupair.readings.head_counts import WEIGHT, has_label
 
 Array = NDArray[np.float64]
 
-FEWEST = 3
-"""Labelled days from which on there is a curve: two sizes to train on, and a day to test."""
+MIN_DAYS = 3
+"""Fewest labelled days for a curve: two training sizes and a held-out day."""
 SIZES = (1, 2, 3, 5, 8, 12, 20)
-"""Days to train on."""
-WORTH = 0.02
-"""A day that takes less than this share off the error gains less than it costs to label."""
-DRAWS = 300
-"""How often orders and estimated days are drawn anew."""
+"""Numbers of training days."""
+MIN_GAIN = 0.02
+"""A day that reduces the error by a smaller fraction is not worth labelling."""
+RESAMPLES = 300
+"""Bootstrap resamples of orders and held-out days."""
 POWERS = (0.5, 1.0, 2.0)
-"""Powers of the number of days that the error may fall with."""
-_MANY, _ORDERS_OF_FEW, _ORDERS_OF_MANY = 12, 8, 4
-_FARTHEST = 1000  # days; farther than anybody labels
-
-
-SURE = 0.8
-"""How often a range should hold the truth."""
+"""Exponents of the number of days used in the resamples."""
+CONFIDENCE = 0.8
+"""Confidence of the prediction intervals."""
+_MANY_DAYS, _ORDERS_FEW_DAYS, _ORDERS_MANY_DAYS = 12, 8, 4
+_MAX_DAYS = 1000  # more than anybody labels
 
 
 @dataclass(frozen=True)
 class PredictionInterval:
-    """A number, and between which it should lie four times in five."""
+    """A value with its 80 % prediction interval."""
 
     value: float
     low: float
@@ -65,14 +65,16 @@ class PredictionInterval:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Errors by the number of labelled days.
+    """Error by the number of labelled days.
 
     Attributes
     ----------
-    n_days : labelled days that there are
-    measured : RMSE on days left out [people], by days trained on
-    curves : a and b [people squared] and the power of n: of the fit, then of the draws; shape (1 + DRAWS, 3)
-    luck : normal numbers of each draw, of the labelled days and of those to come; shape (DRAWS, 2, n_days)
+    n_days : number of labelled days
+    measured : RMSE on held-out days [people], by number of training days
+    curves : a and b [people squared] and the exponent of n, of the fit and then of the resamples; shape
+        (1 + resamples, 3)
+    luck : normal variables of each resample, for the labelled days and for new days; shape
+        (resamples, 2, n_days)
     """
 
     n_days: int
@@ -81,44 +83,44 @@ class LearningCurve:
     luck: Array
 
     def error(self, days: int) -> PredictionInterval:
-        """RMSE to expect after training on so many days [people]."""
+        """RMSE expected after training on this many days [people]."""
         errors = self._errors(days)
         return bootstrap_interval(float(errors[0]), errors[1:], self.n_days)
 
     def gain(self, more: int) -> PredictionInterval:
-        """Share of today's error that so many more labelled days take away; below 0 they add to it."""
+        """Relative reduction of the present error by this many more days; negative if the error grows."""
         now, then = self._errors(self.n_days), self._errors(self.n_days + more)
-        left = then / np.maximum(now, 1e-12)
-        rest = bootstrap_interval(float(left[0]), left[1:], self.n_days)
-        return PredictionInterval(1 - rest.value, 1 - rest.high, 1 - rest.low)
+        ratio = then / np.maximum(now, 1e-12)
+        remaining = bootstrap_interval(float(ratio[0]), ratio[1:], self.n_days)
+        return PredictionInterval(1 - remaining.value, 1 - remaining.high, 1 - remaining.low)
 
-    def enough(self, worth: float = WORTH) -> PredictionInterval:
-        """Labelled days from which on another takes less than the share ``worth`` off the error [days].
+    def enough(self, min_gain: float = MIN_GAIN) -> PredictionInterval:
+        """Return the number of days from which another reduces the error by less than ``min_gain``.
 
         Examples
         --------
-        Without an end to learning, E(n)^2 = 1 / n, the step from n to n + 1 days takes 1 - sqrt(n / (n + 1))
-        off the error: 2.02 % from 24 to 25 days, 1.94 % from 25 to 26. A draw in which nothing is to be
-        learned has enough of the 4 days there are.
+        Without a lower limit, E(n)^2 = 1 / n, the step from n to n + 1 days reduces the error by
+        1 - sqrt(n / (n + 1)): 2.02 % from 24 to 25 days, 1.94 % from 25 to 26. In a resample without anything
+        to learn, the present 4 days are enough.
 
         >>> curve = LearningCurve(4, {}, np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]), np.zeros((1, 2, 4)))
         >>> curve.enough().value, curve.enough().low
         (25.0, 4.0)
         """
-        days = np.arange(self.n_days, _FARTHEST)
-        errors = np.sqrt(_square(self.curves[:, None, :], np.append(days, _FARTHEST)))
-        small = 1 - errors[:, 1:] / np.maximum(errors[:, :-1], 1e-12) < worth
-        first = np.where(small.any(axis=1), days[np.argmax(small, axis=1)], _FARTHEST).astype(float)
+        days = np.arange(self.n_days, _MAX_DAYS)
+        errors = np.sqrt(_squared_errors(self.curves[:, None, :], np.append(days, _MAX_DAYS)))
+        small = 1 - errors[:, 1:] / np.maximum(errors[:, :-1], 1e-12) < min_gain
+        first = np.where(small.any(axis=1), days[np.argmax(small, axis=1)], _MAX_DAYS).astype(float)
         found = bootstrap_interval(float(first[0]), first[1:], self.n_days)
-        low, high = np.clip([np.floor(found.low), np.ceil(found.high)], self.n_days, _FARTHEST)
+        low, high = np.clip([np.floor(found.low), np.ceil(found.high)], self.n_days, _MAX_DAYS)
         return PredictionInterval(found.value, float(low), float(high))
 
     def _errors(self, days: int) -> Array:
-        """RMSE after so many days: of the fit, and of the draws with the luck that each has [people]."""
+        """RMSE after this many days, of the fit and of the resamples [people]."""
         new = max(0, days - self.n_days)
-        parts = np.sqrt([self.n_days / (self.n_days + new), new / (self.n_days + new)])
-        luck = np.mean(np.einsum("p,dpn->dn", parts, self.luck) ** 2, axis=1)
-        return np.sqrt(_square(self.curves, days, luck=np.append(1.0, luck)))
+        mix = np.sqrt([self.n_days / (self.n_days + new), new / (self.n_days + new)])
+        luck = np.mean(np.einsum("p,dpn->dn", mix, self.luck) ** 2, axis=1)
+        return np.sqrt(_squared_errors(self.curves, days, luck=np.append(1.0, luck)))
 
 
 def learning_curve(
@@ -129,40 +131,40 @@ def learning_curve(
     Parameters
     ----------
     days : sequence of DataFrame
-        Readings with head counts, one table for each labelled day; at least ``FEWEST``.
+        Readings with head counts, one table per labelled day; at least ``MIN_DAYS``.
     estimator : OccupancyEstimator, optional
-        The settings; the default estimator if not given.
+        Its settings are used; by default those of the default estimator.
     seed : int
-        What all chance comes from.
+        Random seed.
 
     Returns
     -------
     LearningCurve or None
-        None where there is nothing to learn: nobody was in, or no estimate was ever off.
+        None if there is nothing to learn: the room was always empty, or every estimate was exact.
     """
-    if len(days) < FEWEST:
-        raise InputError(f"days must be {FEWEST} or more to tell a learning curve, got {len(days)}")
+    if len(days) < MIN_DAYS:
+        raise InputError(f"days must be {MIN_DAYS} or more for a learning curve, got {len(days)}")
     estimator = estimator or OccupancyEstimator(random_state=0)
     orders = list(_orders(len(days), np.random.default_rng(seed)))
-    runs = [(number, *run) for number, order in enumerate(orders) for run in _runs(order)]
+    runs = [(number, *split) for number, order in enumerate(orders) for split in _splits(order)]
     squares, weights = (np.zeros((len(orders), len(days), len(days))) for _ in range(2))
     for number, train, test in track(runs, "learning curve", show=None):
         if not any((days[k]["occupancy"] > 0).any() for k in train):
-            continue  # nobody in: nothing to be learned from
+            continue  # always empty: nothing to learn
         with quietly():
             model = clone(estimator).fit(_joined(days, train))
             people = model.estimate(_joined(days, test))
         for k in test:
             squares[number, k, len(train)], weights[number, k, len(train)] = _squared_error(days[k], people)
-    return _fitted(squares, weights, np.random.default_rng([seed, 1]))
+    return _fit(squares, weights, np.random.default_rng([seed, 1]))
 
 
 def _orders(n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int_]]:
-    """Give orders of the days, in which all are among the last about equally often."""
-    count, n_test = _ORDERS_OF_FEW if n <= _MANY else _ORDERS_OF_MANY, _n_test(n)
+    """Yield orders of the days in which each is held out about equally often."""
+    count, n_test = _ORDERS_FEW_DAYS if n <= _MANY_DAYS else _ORDERS_MANY_DAYS, _n_test(n)
     order = rng.permutation(n)
     for k in range(count):
-        if k and (k * n_test) % n < n_test:  # once around
+        if k and (k * n_test) % n < n_test:  # every day has been held out: new permutation
             order = rng.permutation(n)
         yield np.roll(order, k * n_test)
 
@@ -171,12 +173,12 @@ def _n_test(n: int) -> int:
     return max(1, n // 4)
 
 
-def _runs(order: NDArray[np.int_]) -> list[tuple[list[int], list[int]]]:
-    """Give the days to train on and those to test of each size of one order."""
+def _splits(order: NDArray[np.int_]) -> list[tuple[list[int], list[int]]]:
+    """Training and held-out days for each training size of one order."""
     n_test = _n_test(order.size)
-    most = order.size - n_test
-    sizes = [size for size in SIZES if size <= most / 1.3]  # none close to the most, which tells more
-    sizes += [most] if most <= 1.5 * SIZES[-1] else []
+    largest = order.size - n_test
+    sizes = [size for size in SIZES if size <= largest / 1.3]  # omit sizes close to the largest
+    sizes += [largest] if largest <= 1.5 * SIZES[-1] else []
     return [(order[:size].tolist(), order[-n_test:].tolist()) for size in sizes]
 
 
@@ -187,15 +189,15 @@ def _joined(days: Sequence[pd.DataFrame], which: Sequence[int]) -> pd.DataFrame:
 
 
 def _squared_error(day: pd.DataFrame, people: pd.Series[float]) -> tuple[float, float]:
-    """Sum the squared errors of a day, each by how far its count is trusted, and those weights."""
+    """Weighted sum of the squared errors of a day, and the sum of the weights."""
     known = has_label(day)
     weight = day[WEIGHT].fillna(1.0).to_numpy()[known] if WEIGHT in day.columns else np.ones(int(known.sum()))
-    off = people.loc[day.index].to_numpy()[known] - day["occupancy"].to_numpy()[known]
-    return float(weight @ off**2), float(weight.sum())
+    error = people.loc[day.index].to_numpy()[known] - day["occupancy"].to_numpy()[known]
+    return float(weight @ error**2), float(weight.sum())
 
 
-def _fitted(squares: Array, weights: Array, rng: np.random.Generator) -> LearningCurve | None:
-    """Fit the curve to errors by order, day and size."""
+def _fit(squares: Array, weights: Array, rng: np.random.Generator) -> LearningCurve | None:
+    """Fit the curve to squared errors by order, day and training size."""
     sizes = np.flatnonzero(weights.sum(axis=(0, 1)))
     squares, weights = squares[:, :, sizes], weights[:, :, sizes]
     mean = squares.sum(axis=(0, 1)) / np.maximum(weights.sum(axis=(0, 1)), 1e-12)
@@ -203,18 +205,20 @@ def _fitted(squares: Array, weights: Array, rng: np.random.Generator) -> Learnin
         return None
     orders, n = squares.shape[:2]
     curves = [fit_curve(sizes, mean)]
-    for k in range(DRAWS):
-        order_times = rng.multinomial(orders, np.full(orders, 1 / orders))
-        day_times = rng.multinomial(n, np.full(n, 1 / n))
-        drawn, worth = (np.einsum("r,d,rds->s", order_times, day_times, part) for part in (squares, weights))
-        if (drawn > 0).all() and (worth > 0).all():  # else days on which there was nothing to estimate
-            curves.append(fit_curve(sizes, drawn / worth, power=POWERS[k % len(POWERS)]))
+    for k in range(RESAMPLES):
+        order_counts = rng.multinomial(orders, np.full(orders, 1 / orders))
+        day_counts = rng.multinomial(n, np.full(n, 1 / n))
+        resampled, total = (
+            np.einsum("r,d,rds->s", order_counts, day_counts, array) for array in (squares, weights)
+        )
+        if (resampled > 0).all() and (total > 0).all():  # otherwise only days without labels were drawn
+            curves.append(fit_curve(sizes, resampled / total, power=POWERS[k % len(POWERS)]))
     measured = dict(zip(sizes.tolist(), np.sqrt(mean).tolist(), strict=True))
     return LearningCurve(n, measured, np.array(curves), rng.normal(size=(len(curves) - 1, 2, n)))
 
 
 def fit_curve(sizes: NDArray[np.int_], squares: Array, *, power: float = 1.0) -> tuple[float, float, float]:
-    """Fit a + b / n**power to mean squared errors, a and b 0 or more, by least squares of relative errors.
+    """Fit a + b / n**power, with a, b >= 0, to mean squared errors by least squares of relative errors.
 
     Examples
     --------
@@ -222,51 +226,50 @@ def fit_curve(sizes: NDArray[np.int_], squares: Array, *, power: float = 1.0) ->
     >>> round(a, 6), round(b, 6)
     (1.0, 4.0)
     """
-    rows = np.column_stack([np.ones(sizes.size), sizes.astype(float) ** -power]) / squares[:, None]
-    (a, b), _ = nnls(rows, np.ones(sizes.size))
+    design = np.column_stack([np.ones(sizes.size), sizes.astype(float) ** -power]) / squares[:, None]
+    (a, b), _ = nnls(design, np.ones(sizes.size))
     return float(a), float(b), power
 
 
-def _square(curves: Array, days: int | NDArray[np.int_], *, luck: Array | float = 1.0) -> Array:
-    learned = curves[..., 1] / np.asarray(days, dtype=float) ** curves[..., 2]
-    return np.asarray(curves[..., 0] + luck * learned)
+def _squared_errors(curves: Array, days: int | NDArray[np.int_], *, luck: Array | float = 1.0) -> Array:
+    excess = curves[..., 1] / np.asarray(days, dtype=float) ** curves[..., 2]
+    return np.asarray(curves[..., 0] + luck * excess)
 
 
-def bootstrap_interval(value: float, drawn: Array, n_days: int) -> PredictionInterval:
-    """Make the range of a number from what it is when the days are drawn anew; all above 0.
+def bootstrap_interval(value: float, resampled: Array, n_days: int) -> PredictionInterval:
+    """Return the prediction interval of a positive value from bootstrap resamples of a few days.
 
-    Four fifths of the draws lie between two ends. Each end is moved away from the value, on a scale of
-    logarithms, by ``widening``.
+    The quantiles of the resamples are moved away from the value, on a logarithmic scale, by
+    ``widening_factor``.
 
     Examples
     --------
-    Two days ask for 3.4 times the width: half of the draws at 1/2 and half at 2 give 2 to the power of 3.4.
+    The factor of two days is 3.4: resamples of 1/2 and 2 in equal parts give 2 to the power of 3.4.
 
     >>> found = bootstrap_interval(1.0, np.array([0.5, 0.5, 2.0, 2.0]), 2)
     >>> round(found.low * found.high, 6), round(float(np.log2(found.high)), 1)
     (1.0, 3.4)
     """
-    ends = np.quantile(drawn, [(1 - SURE) / 2, (1 + SURE) / 2])
-    low, high = widening(n_days) * np.log(np.maximum(ends, 1e-12) / max(value, 1e-12))
+    ends = np.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = widening_factor(n_days) * np.log(np.maximum(ends, 1e-12) / max(value, 1e-12))
     return PredictionInterval(
         value, value * float(np.exp(min(low, 0.0))), value * float(np.exp(max(high, 0.0)))
     )
 
 
-def widening(n_days: int) -> float:
-    """How many times as wide as the draws a range has to be.
+def widening_factor(n_days: int) -> float:
+    """Width of a prediction interval relative to that of the bootstrap resamples.
 
-    Drawing n days anew from themselves shows the spread of a mean as sqrt((n - 1) / n) of what it is, and
-    what is reckoned from so few is as wide as Student's t with n - 1 degrees of freedom says, not as the
-    normal distribution does.
+    Resampling n days underestimates the standard error of a mean by sqrt((n - 1) / n), and with so few days
+    the mean follows Student's t distribution with n - 1 degrees of freedom rather than a normal distribution.
 
     Examples
     --------
-    From tables, t is 1.638 for 3 degrees and 1.440 for 6, the normal distribution has 1.282:
+    The tabulated t is 1.638 for 3 degrees of freedom and 1.440 for 6; the normal quantile is 1.282:
     1.638 / 1.282 * sqrt(4 / 3) and 1.440 / 1.282 * sqrt(7 / 6).
 
-    >>> [round(widening(n), 2) for n in (4, 7, 1000)]
+    >>> [round(widening_factor(n), 2) for n in (4, 7, 1000)]
     [1.48, 1.21, 1.0]
     """
-    upper = (1 + SURE) / 2
+    upper = (1 + CONFIDENCE) / 2
     return float(stats.t.ppf(upper, n_days - 1) / stats.norm.ppf(upper) * np.sqrt(n_days / (n_days - 1)))
