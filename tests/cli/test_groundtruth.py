@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -151,7 +152,13 @@ def test_count_serves_the_page_until_interrupted(events):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={"PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "error", "COLUMNS": "300"},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONWARNINGS": "error",
+            "COLUMNS": "300",
+        },
     )
     first = process.stdout.readline()
     process.send_signal(signal.SIGINT)

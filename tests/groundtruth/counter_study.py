@@ -1,7 +1,6 @@
-"""The whole way from doors to a model in the simulated office: who passes, what is counted, what comes of it.
+"""Door counters with errors in the simulated office: accuracy of the ledger and of models trained on it.
 
-``PYTHONPATH=tests python -m groundtruth.counter_study`` prints what docs/groundtruth.md says about door
-counters.
+``PYTHONPATH=tests python -m groundtruth.counter_study`` prints the table of docs/groundtruth.md.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from occupair.groundtruth.counters.read import read_passages
 from occupair.groundtruth.ledger.ledger import Ledger, build_ledger, label_readings
 
 DAY = 1440
-WEEK = 5  # days that are counted; the next is clean, to test on
+WEEK = 5  # counted days; the next day is error-free, for testing
 CAPACITY = 35
 
 
-def stretch(single, truth, minutes, *, least=8):
-    """Some minutes in which enough pass and nobody is missing: passages, and people gained from then on."""
+def busy_period(single, truth, minutes, *, min_passages=8):
+    """A few minutes with passages at both doors: the passages, and the change of occupancy from the start."""
     for start in truth.index[7 * 60 : DAY : 2]:
         times = pd.date_range(start, periods=minutes, freq="min")
         own = single[(single.index >= start) & (single.index < times[-1] + pd.Timedelta(minutes=1))]
         gained = truth[times] - truth[start - pd.Timedelta(minutes=1)]
-        if len(own) >= least and own["door"].nunique() == 2 and gained.min() >= 0:
+        if len(own) >= min_passages and own["door"].nunique() == 2 and gained.min() >= 0:
             return own, gained
-    raise AssertionError("no such stretch: take another seed")
+    raise AssertionError("no such period: use another seed")
 
 
 def planted(single, seed):
-    """A week of errors: exits missed, people counted twice, a counter that drifts, a clock 3 minutes late."""
+    """Plant errors: missed exits, double counts, counter drift, and a clock 3 minutes ahead."""
     bad = missed(single, 6, way="left", seed=seed)
     bad = doubled(bad, 0.01, seed=seed)
     rng = np.random.default_rng([seed, 3])
@@ -45,7 +44,7 @@ def planted(single, seed):
 
 
 def write_counters(single, folder):
-    """Two door counters: one writes every passage, the other goes on counting and writes every minute."""
+    """Write the files of two door counters: one logs every passage, the other a running total per minute."""
     north, south = (single[single["door"] == door] for door in ("north", "south"))
     way = np.where(north["entered"] > 0, "in", "out")
     table = pd.DataFrame({"Zeit": north.index.strftime("%d.%m.%Y %H:%M:%S"), "Richtung": way})
@@ -54,7 +53,7 @@ def write_counters(single, folder):
         south.index[0].normalize(), south.index[-1].normalize() + pd.Timedelta(days=1), freq="min"
     )
     counts = south.set_axis(south.index.floor("min")).groupby(level=0)[["entered", "left"]].sum()
-    # what was counted in a minute stands at its end
+    # the count of a minute is in the total at its end
     meter = counts.reindex(minutes, fill_value=0).cumsum().shift(1, fill_value=0)
     meter.rename_axis("time").rename(
         columns={"entered": "total_in", "left": "total_out"}
@@ -63,15 +62,15 @@ def write_counters(single, folder):
 
 
 def error_after(train, test) -> float:
-    """RMSE on a clean day of the default estimator, trained on some readings [people]."""
+    """RMSE of the default estimator on an error-free day [people]."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that CO2 tells little: of these counts it does
+        warnings.simplefilter("ignore", UserWarning)  # CO2 explains little of these counts, as intended
         model = oc.OccupancyEstimator(random_state=0).fit(train)
     return oc.metrics.rmse(test["occupancy"], model.estimate(test))
 
 
 def measured(seed, folder) -> dict[str, float]:
-    """How far off occupancy and the models trained on it are in one office [people]."""
+    """Errors of the occupancy and of models trained on it, in one office [people]."""
     single, truth = office(WEEK + 1, seed=seed)
     air = oc.simulate_office(WEEK + 1, seed=seed).drop(columns="occupancy")
     known, clean = air.iloc[: WEEK * DAY], air.iloc[WEEK * DAY :].assign(occupancy=truth.iloc[WEEK * DAY :])

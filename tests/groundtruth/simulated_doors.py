@@ -1,4 +1,4 @@
-"""The simulated office seen from its two doors, and what goes wrong at doors."""
+"""Passages at two doors of the simulated office, and typical counting errors."""
 
 from functools import lru_cache
 
@@ -11,10 +11,10 @@ DOORS = np.array(["north", "south"])
 
 
 def office(days=5, seed=0, *, through=10, share=0.6):
-    """Single passages of the simulated people and the true occupancy, minute by minute, weekdays only.
+    """Single passages of the simulated people and the true occupancy by minute, weekdays only.
 
-    Everyone takes the north door with the chance ``share``, each time anew. ``through`` people a day only
-    look in, and leave by either door within two minutes.
+    Each passage uses the north door with probability ``share``. In addition, ``through`` visitors per day
+    enter and leave again within two minutes.
     """
     history = _history(days, seed)
     rng = np.random.default_rng([seed, 99])
@@ -48,14 +48,14 @@ def _history(days, seed):
 
 
 def missed(single, number, *, way="left", seed=0):
-    """Some passages of one way were not seen."""
+    """Remove some passages of one direction."""
     rng = np.random.default_rng(seed)
     gone = rng.choice(np.flatnonzero(single[way] > 0), number, replace=False)
     return single.iloc[np.setdiff1d(np.arange(len(single)), gone)]
 
 
 def doubled(single, share, *, way="entered", door=None, seed=0):
-    """Of some passages of one way, at one door or at all, each was counted twice."""
+    """Repeat some passages of one direction, at one door or all, a second later."""
     rng = np.random.default_rng(seed)
     chosen = (single[way] > 0).to_numpy() & (rng.random(len(single)) < share)
     if door is not None:
@@ -65,14 +65,14 @@ def doubled(single, share, *, way="entered", door=None, seed=0):
 
 
 def off(single, minutes, *, door="south"):
-    """The clock of one door is early or late."""
+    """Shift the clock of one door."""
     there = (single["door"] == door).to_numpy()
     times = single.index + pd.to_timedelta(np.where(there, minutes, 0), unit="min")
     return single.set_axis(times).sort_index()
 
 
 def rmse(found, truth):
-    """How far an occupancy is from the truth, minute by minute [people]."""
+    """RMSE of an occupancy against the truth [people]."""
     both = pd.concat([found, truth], axis=1, join="inner").to_numpy(float)
     assert len(both) == len(truth)
     return float(np.sqrt(np.mean((both[:, 0] - both[:, 1]) ** 2)))
