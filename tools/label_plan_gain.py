@@ -1,7 +1,8 @@
-"""What choosing days to label gains over taking any: on public rooms, days the models were not trained on.
+"""Benefit of planned over random days to label, in public rooms, on held-out days.
 
-Four days of a room are labelled, and of half of the others three more: those that ``plan`` names first, or
-any three. Errors are on the rest of the days, over that of the four alone; below 1 is better.
+Four days of a room are labelled. Three more are chosen from half of the other days: those that
+``plan_labels`` recommends first, or random ones. Errors on the held-out days are relative to those of the
+four days alone; below 1 is better.
 
     python tools/label_plan_gain.py [REPEATS]
 """
@@ -20,61 +21,64 @@ from occupair.datasets.benchmark_rooms import ROOMS, read_room
 from occupair.groundtruth.planning import plan as planning
 from occupair.readings.schema import date_slices
 
-LABELLED, MORE, ANY = 4, 3, 5
-MOST = 24  # days of a room that a repeat takes
+LABELLED, MORE, RANDOM_DRAWS = 4, 3, 5
+MAX_DAYS = 24  # days of a room used in a run
 REPEATS = 7
 
 
-def thinned(readings: pd.DataFrame) -> pd.DataFrame:
-    """Take one reading in five minutes, for speed."""
-    return readings[readings.index.minute % 5 == 0]
+def full_days(readings: pd.DataFrame) -> list[pd.DataFrame]:
+    """Split readings, thinned to one in five minutes for speed, into days of at least 12 hours."""
+    thinned = readings[readings.index.minute % 5 == 0]
+    days = [thinned.iloc[rows] for rows in date_slices(thinned)]
+    return [day for day in days if len(day) >= 144]
 
 
-def one_run(days: list[pd.DataFrame], rng: np.random.Generator) -> dict[str, float]:
-    order = rng.permutation(len(days))[:MOST].tolist()
-    labelled, rest = order[:LABELLED], order[LABELLED:]
-    pool, test = rest[: max(2 * MORE, len(rest) // 2)], rest[max(2 * MORE, len(rest) // 2) :]
-    clean = joined(days, test)
+def join_days(days: list[pd.DataFrame], which: list[int]) -> pd.DataFrame:
+    return pd.concat([days[k] for k in sorted(which)])
+
+
+def measure(days: list[pd.DataFrame], rng: np.random.Generator) -> dict[str, float]:
+    """Relative errors after labelling planned days, random days and all candidate days."""
+    order = rng.permutation(len(days))[:MAX_DAYS].tolist()
+    labelled, others = order[:LABELLED], order[LABELLED:]
+    split = max(2 * MORE, len(others) // 2)
+    candidates, held_out = others[:split], others[split:]
+    test = join_days(days, held_out)
 
     def error(which: list[int]) -> float:
-        model = oc.OccupancyEstimator(random_state=0).fit(joined(days, which))
-        return oc.metrics.rmse(clean["occupancy"], model.estimate(clean))
+        model = oc.OccupancyEstimator(random_state=0).fit(join_days(days, which))
+        return oc.metrics.rmse(test["occupancy"], model.estimate(test))
 
-    known = joined(days, labelled)
-    unknown = joined(days, pool).assign(occupancy=np.nan)
+    known = join_days(days, labelled)
+    unknown = join_days(days, candidates).assign(occupancy=np.nan)
     plan = planning.plan_labels(pd.concat([known, unknown]).sort_index(), days=MORE)
-    number = {days[k].index[0].normalize(): k for k in pool}
+    number = {days[k].index[0].normalize(): k for k in candidates}
     before = error(labelled)
-    any_three = [error(labelled + rng.permutation(pool)[:MORE].tolist()) for _ in range(ANY)]
+    random = [error(labelled + rng.permutation(candidates)[:MORE].tolist()) for _ in range(RANDOM_DRAWS)]
     return {
         "planned": error(labelled + [number[day.date] for day in plan.days]) / before,
-        "any three": float(np.mean(any_three)) / before,
-        "all to choose from": error(labelled + pool) / before,
+        "random": float(np.mean(random)) / before,
+        "all candidates": error(labelled + candidates) / before,
     }
-
-
-def joined(days: list[pd.DataFrame], which: list[int]) -> pd.DataFrame:
-    return pd.concat([days[k] for k in sorted(which)])
 
 
 def main() -> None:
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else REPEATS
-    planning.learning_curve = lambda *_, **__: None  # how many is not asked here
-    rows = []
+    planning.learning_curve = lambda *_, **__: None  # only the choice of days is measured
+    results = []
     for name in ROOMS:
-        readings = thinned(read_room(name))
-        days = [readings.iloc[rows] for rows in date_slices(readings)]
-        days = [day for day in days if len(day) >= 144]
+        days = full_days(read_room(name))
         if len(days) < LABELLED + 3 * MORE:
             continue
         for repeat in range(repeats):
-            rows.append({"room": name} | one_run(days, np.random.default_rng(repeat)))
+            results.append({"room": name} | measure(days, np.random.default_rng(repeat)))
         print(f"{name}: {repeats} runs", file=sys.stderr)
-    table = pd.DataFrame(rows)
-    apart = table["planned"] - table["any three"]
+    table = pd.DataFrame(results)
+    difference = table["planned"] - table["random"]
+    standard_error = difference.std() / len(difference) ** 0.5
     print(table.groupby("room").mean().round(3).to_string())
     print(table.drop(columns="room").mean().round(3).to_string())
-    print(f"planned less any three: {apart.mean():.3f}, standard error {apart.std() / len(apart) ** 0.5:.3f}")
+    print(f"planned minus random: {difference.mean():.3f}, standard error {standard_error:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How far what the learning curve says of more labelled days holds, on public rooms and simulated offices.
+"""Coverage of the learning curve's prediction intervals, in public rooms and simulated offices.
 
-Of each room some days are labelled, and the curve is asked what three more would gain. Then any three are
-added, five times over, and both models are asked about the rest of the days.
+In each room some days are labelled, and the learning curve predicts the gain of three more. Any three days
+are then added, five times over, and the models with and without them are evaluated on the remaining days.
 
     python tools/learning_curve_coverage.py [REPEATS]
 """
@@ -13,72 +13,72 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from label_plan_gain import joined, thinned
+from label_plan_gain import full_days, join_days
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
 from occupair.datasets.benchmark_rooms import ROOMS, read_room
-from occupair.groundtruth.planning.learning_curve import SURE, learning_curve
-from occupair.readings.schema import date_slices
+from occupair.groundtruth.planning.learning_curve import CONFIDENCE, learning_curve
 
 LABELLED, MORE, DRAWS = (4, 7), 3, 5
 REPEATS = 5
 OFFICES = 3
 
 
-def rooms() -> dict[str, pd.DataFrame]:
-    made = {f"office {seed}": oc.simulate_office(days=16, seed=seed) for seed in range(OFFICES)}
-    return made | {name: read_room(name) for name in ROOMS if ROOMS[name].dataset != "uci864"}
+def read_rooms() -> dict[str, pd.DataFrame]:
+    simulated = {f"office {seed}": oc.simulate_office(days=16, seed=seed) for seed in range(OFFICES)}
+    return simulated | {name: read_room(name) for name in ROOMS if ROOMS[name].dataset != "uci864"}
 
 
-def one_run(days: list[pd.DataFrame], n: int, rng: np.random.Generator) -> dict[str, float] | None:
+def measure(days: list[pd.DataFrame], n: int, rng: np.random.Generator) -> dict[str, float] | None:
+    """Compare predicted and measured error and gain for one choice of ``n`` labelled days."""
     order = rng.permutation(len(days)).tolist()
-    labelled, rest = order[:n], order[n:]
+    labelled, others = order[:n], order[n:]
     curve = learning_curve([days[k] for k in sorted(labelled)])
     if curve is None:
         return None
-    before = oc.OccupancyEstimator(random_state=0).fit(joined(days, labelled))
+    before = oc.OccupancyEstimator(random_state=0).fit(join_days(days, labelled))
     squares = np.zeros(2)
     for _ in range(DRAWS):
-        rng.shuffle(rest)
-        clean = joined(days, rest[MORE:])
-        after = oc.OccupancyEstimator(random_state=0).fit(joined(days, labelled + rest[:MORE]))
-        squares += [oc.metrics.rmse(clean["occupancy"], one.estimate(clean)) ** 2 for one in (before, after)]
-    error, later = np.sqrt(squares / DRAWS)
-    said, gain = curve.error(n), curve.gain(MORE)
-    true = 1 - later / error
+        rng.shuffle(others)
+        test = join_days(days, others[MORE:])
+        after = oc.OccupancyEstimator(random_state=0).fit(join_days(days, labelled + others[:MORE]))
+        squares += [
+            oc.metrics.rmse(test["occupancy"], model.estimate(test)) ** 2 for model in (before, after)
+        ]
+    error, later_error = np.sqrt(squares / DRAWS)
+    predicted_error, predicted_gain = curve.error(n), curve.gain(MORE)
+    gain = 1 - later_error / error
     return {
         "error": error,
-        "said": said.value,
-        "error in range": float(said.low <= error <= said.high),
-        "high over low": said.high / said.low,
-        "gain": true,
-        "gain said": gain.value,
-        "gain in range": float(gain.low - 0.005 <= true <= gain.high + 0.005),
-        "gain off": abs(true - gain.value),
+        "predicted error": predicted_error.value,
+        "error covered": float(predicted_error.low <= error <= predicted_error.high),
+        "high over low": predicted_error.high / predicted_error.low,
+        "gain": gain,
+        "predicted gain": predicted_gain.value,
+        "gain covered": float(predicted_gain.low - 0.005 <= gain <= predicted_gain.high + 0.005),
+        "gain error": abs(gain - predicted_gain.value),
     }
 
 
 def main() -> None:
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else REPEATS
-    rows = []
-    for name, readings in rooms().items():
-        readings = thinned(readings)
-        days = [day for day in (readings.iloc[rows] for rows in date_slices(readings)) if len(day) >= 144]
+    results = []
+    for name, readings in read_rooms().items():
+        days = full_days(readings)
         for n in LABELLED:
             for repeat in range(repeats):
-                found = one_run(days, n, np.random.default_rng([repeat, n]))
-                rows += [{"room": name, "labelled": n} | found] if found else []
+                found = measure(days, n, np.random.default_rng([repeat, n]))
+                results += [{"room": name, "labelled": n} | found] if found else []
         print(name, file=sys.stderr)
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(results)
     print(table.groupby("room").mean().round(3).to_string())
     print(table.groupby("labelled").mean(numeric_only=True).round(3).to_string())
-    print(
-        f"median of high over low: {table.groupby('labelled')['high over low'].median().round(2).to_dict()}"
-    )
+    ratio = table.groupby("labelled")["high over low"].median().round(2).to_dict()
+    print(f"median ratio of high to low, by labelled days: {ratio}")
     print(f"{len(table)} runs; standard deviation of the gains {table['gain'].std():.3f}")
-    held = [f"{table[f'{what} in range'].mean():.0%} of the {what}s" for what in ("error", "gain")]
-    print(f"ranges should hold {SURE:.0%}: they held {' and '.join(held)}")
+    coverage = [f"{table[f'{what} covered'].mean():.0%} for {what}s" for what in ("error", "gain")]
+    print(f"coverage of the {CONFIDENCE:.0%} interval: {', '.join(coverage)}")
 
 
 if __name__ == "__main__":
