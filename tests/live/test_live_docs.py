@@ -12,7 +12,7 @@ from starlette.routing import Match
 from test_documents import COMMANDS, options_of
 
 from occupair.checks import sensor_limits
-from occupair.live import pipeline, retraining
+from occupair.live import pipeline, training_process
 from occupair.live.config import VARIABLES, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
@@ -134,7 +134,7 @@ def test_numbers_are_those_of_the_code():
         f"`retention_days` ({service.retention_days})",
         f"`tolerance` ({service.tolerance:g} people)",
         f"Past {pipeline.MAX_BACKLOG:,} waiting",
-        f"With {retraining.LEAST_LABELS} head counts on {retraining.LEAST_DAYS} days",
+        f"With {training_process.MIN_LABELS} head counts on {training_process.MIN_DAYS} days",
         f"may ask {Limits().requests_per_minute} times a minute",
     ):
         assert said in re.sub(r"\s+", " ", GUIDE)

@@ -1,4 +1,4 @@
-"""The service with nothing around it: a broker in this process, and simulated rooms, sixty times as fast."""
+"""Demo of the service: simulated rooms at sixty times real time, with an MQTT broker in the same process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from occupair.progress import track
 from occupair.simulation import simulate_office
 
 SPEED = 60.0
-"""Times as fast as real."""
+"""Simulated time per real time."""
 ROOMS = {
     "library": ("Reading room", "Ground floor"),
     "meeting-1": ("Meeting room 1", "First floor"),
@@ -35,27 +35,27 @@ ROOMS = {
     "office": ("Open office", "Second floor"),
 }
 TRAINING_DAYS = 8
-BEGINS = dt.timedelta(hours=9)
-"""Time of the simulated day at which the demo begins."""
+START = dt.timedelta(hours=9)
+"""Time of the simulated day at which the demo starts."""
 
 
 def serve_demo(host: str = "127.0.0.1", port: int = 8099) -> None:
-    """Run the service on simulated rooms until it is told to stop; nothing is kept afterwards."""
+    """Run the service on simulated rooms until it is stopped. Its files are temporary."""
     with tempfile.TemporaryDirectory(prefix="occupair-demo-") as folder:
         broker_port = free_port()
         days = {room: simulated_days(seed) for seed, room in enumerate(ROOMS)}
         config = demo_config(Path(folder), host, port, broker_port, days)
 
-        async def beside(pipeline: Pipeline) -> None:
+        async def play_rooms(pipeline: Pipeline) -> None:
             async with broker_on(broker_port):
-                await fill(pipeline, days)
-                await play(broker_port, days)
+                await submit_past(pipeline, days)
+                await publish(broker_port, days)
 
-        serve(config, beside)
+        serve(config, play_rooms)
 
 
 def simulated_days(seed: int) -> pd.DataFrame:
-    """Simulate an office: some days to train on, yesterday, and today, all of them working days."""
+    """Simulate an office: training days, yesterday and today, all of them working days."""
     office = simulate_office(days=TRAINING_DAYS + 2, seed=seed)
     dates = pd.date_range(end=pd.Timestamp.now().normalize(), periods=TRAINING_DAYS + 2)
     times = [date + pd.Timedelta(minutes=minute) for date in dates for minute in range(1440)]
@@ -65,9 +65,9 @@ def simulated_days(seed: int) -> pd.DataFrame:
 def demo_config(
     folder: Path, host: str, port: int, broker_port: int, days: Mapping[str, pd.DataFrame]
 ) -> ServiceConfig:
-    """Train the rooms and give the settings to serve them with."""
+    """Train the rooms and return the settings of the service."""
     rooms = {}
-    for room in track(list(days), "training five rooms", show=True):
+    for room in track(list(days), f"training {len(days)} rooms", show=True):
         training = days[room].iloc[: TRAINING_DAYS * 1440]
         model = folder / f"{room}.occupair"
         save_model(OccupancyEstimator(random_state=0, verbose=False).fit(training), model)
@@ -92,31 +92,31 @@ def demo_config(
     )
 
 
-async def fill(pipeline: Pipeline, days: Mapping[str, pd.DataFrame]) -> None:
-    """Take yesterday, and today until the demo begins."""
+async def submit_past(pipeline: Pipeline, days: Mapping[str, pd.DataFrame]) -> None:
+    """Submit yesterday, and today until the start of the demo."""
     for room, readings in days.items():
-        known = readings.iloc[TRAINING_DAYS * 1440 : (TRAINING_DAYS + 1) * 1440 + _minutes(BEGINS)]
+        past = readings.iloc[TRAINING_DAYS * 1440 : (TRAINING_DAYS + 1) * 1440 + _minutes(START)]
         now = dt.datetime.now(dt.UTC)
-        columns = zip(known.index, known["co2"], known["ventilation"], strict=True)
+        columns = zip(past.index, past["co2"], past["ventilation"], strict=True)
         await pipeline.submit(
             [Reading(room, time.to_pydatetime(), float(c), float(v), "demo", now) for time, c, v in columns]
         )
 
 
-async def play(broker_port: int, days: Mapping[str, pd.DataFrame]) -> None:
-    """Publish the rest of the day, and the day again and again, as sensors would."""
+async def publish(broker_port: int, days: Mapping[str, pd.DataFrame]) -> None:
+    """Publish the rest of the day as sensors would, then the same day again and again."""
     async with aiomqtt.Client("127.0.0.1", broker_port) as sensors:
-        minute, shift = _minutes(BEGINS), pd.Timedelta(0)
+        minute, shift = _minutes(START), pd.Timedelta(0)
         while True:
             for room, readings in days.items():
-                place = (TRAINING_DAYS + 1) * 1440 + minute
-                row, time = readings.iloc[place], pd.DatetimeIndex(readings.index)[place]
-                said = {
+                index = (TRAINING_DAYS + 1) * 1440 + minute
+                row, time = readings.iloc[index], pd.DatetimeIndex(readings.index)[index]
+                payload = {
                     "time": (time + shift).isoformat(),
                     "co2": round(float(row["co2"]), 1),
                     "ventilation": float(row["ventilation"]),
                 }
-                await sensors.publish(f"demo/{room}", json.dumps(said), qos=1)
+                await sensors.publish(f"demo/{room}", json.dumps(payload), qos=1)
             await asyncio.sleep(60 / SPEED)
             minute += 1
             if minute == 1440:
@@ -125,9 +125,9 @@ async def play(broker_port: int, days: Mapping[str, pd.DataFrame]) -> None:
 
 @asynccontextmanager
 async def broker_on(port: int) -> AsyncIterator[None]:
-    """Run a broker in this process."""
-    for chatty in ("amqtt", "transitions"):
-        logging.getLogger(chatty).setLevel(logging.ERROR)
+    """Run an MQTT broker in this process."""
+    for name in ("amqtt", "transitions"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     settings = {
         "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
         "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
@@ -141,7 +141,7 @@ async def broker_on(port: int) -> AsyncIterator[None]:
 
 
 def free_port() -> int:
-    """Find a port of this machine that nobody listens on."""
+    """Return a free TCP port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The service, put together: the pipeline, its doors, signals, and what is done now and then."""
+"""The running service: pipeline, HTTP server, MQTT link, signals and periodic tasks."""
 
 from __future__ import annotations
 
@@ -29,52 +29,52 @@ from occupair.wording import plural
 log = logging.getLogger("occupair.live")
 
 PRUNE_EVERY = 6 * 3600.0
-"""How often what is older than the retention is dropped [s]."""
-PATIENCE = 15
-"""How long all of it may take to stop [s]."""
-ASKING = 32
-"""Threads that ask the store and read files: some of them may hang while others are still answered."""
-TIDIED_EVERY = 1_000
-"""Tidyings of young objects between two of all: with 16,000 rooms that takes half a second, and all wait."""
-GRACE = 5
-"""How long requests may take to end when the service stops [s]."""
+"""How often data past their retention time are deleted [s]."""
+STOP_TIMEOUT = 15
+"""How long stopping the service may take [s]."""
+WORKER_THREADS = 32
+"""Threads that read the store and files: some may hang while others still respond."""
+FULL_COLLECTION_EVERY = 1_000
+"""Young garbage collections per full one, which stops the service for half a second with 16,000 rooms."""
+REQUEST_TIMEOUT = 5
+"""How long open requests may take to finish when the service stops [s]."""
 
-Beside = Callable[[Pipeline], Awaitable[None]]
+BackgroundTask = Callable[[Pipeline], Awaitable[None]]
 
 
-def serve(config: ServiceConfig, beside: Beside | None = None) -> None:
-    """Run the service until it is told to stop.
+def serve(config: ServiceConfig, background: BackgroundTask | None = None) -> None:
+    """Run the service until it receives SIGTERM or SIGINT.
 
     Parameters
     ----------
     config : ServiceConfig
-        Its settings.
-    beside : callable, optional
-        Something more to run with the pipeline.
+        Settings.
+    background : callable, optional
+        A coroutine to run alongside, given the pipeline.
     """
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to read again
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there are settings to reload
     start_logging(config.log, config.log_level, secrets=secrets_of(config))
-    for chatty in ("uvicorn", "alembic"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    for name in ("uvicorn", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     listening = listen(config.host, config.port)
     with contextlib.closing(open_store(config.store)) as store:
-        asyncio.run(run(config, store, listening, beside))
+        asyncio.run(run(config, store, listening, background))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take the address before anything else, so that a second service stops before it harms the first."""
+    """Bind the address first of all, so that a second service exits before it affects the first."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        taken = socket.socket(family, socket.SOCK_STREAM)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind((host, port))
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
     except OSError as error:
-        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}: set another port") from None
-    return taken
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}: choose another port") from None
+    return bound
 
 
 def open_store(url: str) -> Store:
-    """Open the store, of whatever version it is."""
+    """Open the store and upgrade it to this version."""
     store = Store(url)
     try:
         store.migrate()
@@ -85,68 +85,72 @@ def open_store(url: str) -> Store:
 
 
 async def run(
-    config: ServiceConfig, store: Store, listening: socket.socket, beside: Beside | None = None
+    config: ServiceConfig, store: Store, listening: socket.socket, background: BackgroundTask | None = None
 ) -> None:
-    """Run the service on an address that is taken, until a signal tells it to stop."""
+    """Run the service on a bound socket until it receives SIGTERM or SIGINT."""
     loop = asyncio.get_running_loop()
-    loop.set_default_executor(ThreadPoolExecutor(ASKING, thread_name_prefix="asking"))
+    loop.set_default_executor(ThreadPoolExecutor(WORKER_THREADS, thread_name_prefix="worker"))
     pipeline = Pipeline(config, store)
     await pipeline.start()
-    _tidy_rarely()
+    _reduce_garbage_collection()
     pipeline.trainer = Trainer(pipeline)
     app = make_app(pipeline, config)
     server = _Server(
         uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=REQUEST_TIMEOUT,
         )
     )
     links = _Links(pipeline)
-    stopping, told = asyncio.Event(), asyncio.Event()
+    stopping, reloading = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    loop.add_signal_handler(signal.SIGHUP, told.set)
-    links.begin()
-    works = [server.serve([listening]), _prune(pipeline), _reload_when(told, pipeline, links)]
-    if beside is not None:
-        works.append(_forever(beside(pipeline)))
-    tasks = [asyncio.create_task(work) for work in works]
+    loop.add_signal_handler(signal.SIGHUP, reloading.set)
+    links.start()
+    coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, links)]
+    if background is not None:
+        coroutines.append(_forever(background(pipeline)))
+    tasks = [asyncio.create_task(one) for one in coroutines]
     host, port = listening.getsockname()[:2]
     log.info("listening on http://%s:%d, %s", host, port, plural(len(config.rooms), "room"))
     ended = asyncio.create_task(stopping.wait())
     await asyncio.wait([ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
-    with _ending_in_time():
+    with _exit_on_timeout():
         app.state.streams.stop()
         server.should_exit = True
         for task in [ended, *tasks[1:]]:
             task.cancel()
-        await asyncio.wait(tasks[1:])  # no link begins after this
-        await links.end()
+        await asyncio.wait(tasks[1:])  # no link starts after this
+        await links.stop()
         await asyncio.wait(tasks)
         await pipeline.trainer.stop()
         await pipeline.stop()
-        await loop.shutdown_default_executor()  # here, because it waits for calls that hang
+        await loop.shutdown_default_executor()  # within the time limit, since it waits for hanging calls
     for task in tasks:
         if not task.cancelled() and (error := task.exception()):
             raise error
 
 
-def _tidy_rarely() -> None:
-    """Leave what is there for good alone: Python looks through all objects again and again for old ones."""
+def _reduce_garbage_collection() -> None:
+    """Exempt the objects that exist now from garbage collection, and collect old objects less often."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*gc.get_threshold()[:2], TIDIED_EVERY)
+    gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_EVERY)
 
 
 @contextlib.contextmanager
-def _ending_in_time() -> Iterator[None]:
-    """End the process if a part of it hangs, in a database that does not answer: all it took is safe."""
+def _exit_on_timeout() -> Iterator[None]:
+    """Exit the process if stopping hangs, such as in a database call. Acknowledged readings are stored."""
 
     def end() -> None:
-        log.error("something did not stop within %d s: ending all the same", PATIENCE)
+        log.error("the service did not stop within %d s: exiting anyway", STOP_TIMEOUT)
         os._exit(1)
 
-    timer = threading.Timer(PATIENCE, end)
+    timer = threading.Timer(STOP_TIMEOUT, end)
     timer.daemon = True
     timer.start()
     try:
@@ -156,7 +160,7 @@ def _ending_in_time() -> Iterator[None]:
 
 
 class _Server(uvicorn.Server):
-    """A web server that leaves signals to us."""
+    """A web server that does not handle signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -164,76 +168,76 @@ class _Server(uvicorn.Server):
 
 
 class _Links:
-    """The link to the broker, which begins anew when rooms or the broker change."""
+    """The MQTT link, which is restarted when rooms or the broker change."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, gone: tuple[str, ...] = ()) -> None:
+    def start(self, removed: tuple[str, ...] = ()) -> None:
         config = self._pipeline.config
         if config.mqtt is None:
             self._pipeline.mqtt_status = "off"
             return
         link = MqttLink(config.mqtt, config.rooms)
-        for room in gone:
+        for room in removed:
             link.remove(room)
         self._task = asyncio.create_task(link.run(self._pipeline))
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         if self._task is not None:
-            if not self._task.cancelling():  # a second time would cut its goodbye short
+            if not self._task.cancelling():  # cancelling again would interrupt its disconnect
                 self._task.cancel()
             await asyncio.wait([self._task])
             if not self._task.cancelled() and (error := self._task.exception()):
-                log.error("the link to the broker had failed: %s", error)
+                log.error("the MQTT link has failed: %s", error)
             self._task = None
         self._pipeline.mqtt_status = "off"
 
 
-async def _reload_when(told: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
-    """Read the settings again when told to, one time after the other; once for all it was told meanwhile."""
-    while await told.wait():
-        told.clear()
+async def _reload_on(reloading: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
+    """Reload the settings on each signal, one reload at a time; signals during a reload cause one more."""
+    while await reloading.wait():
+        reloading.clear()
         try:
             await _reload(pipeline, links)
         except (InputError, StoreError) as error:
-            log.error("the settings stay as they are: %s", error)
-        except Exception:  # the service goes on
-            log.exception("the settings could not be read again")
+            log.error("the settings were not reloaded: %s", error)
+        except Exception:  # the service continues
+            log.exception("reloading the settings failed")
 
 
 async def _reload(pipeline: Pipeline, links: _Links) -> None:
-    """Read the settings again; rooms and the broker follow.
+    """Reload the settings, and update rooms and the MQTT link.
 
-    A file with faults changes nothing, and nor does a store that cannot be asked: ``Pipeline.reload`` goes
-    first, and the link to the broker stays until that is done.
+    Invalid settings and an unavailable store change nothing: the MQTT link is restarted only after
+    ``Pipeline.reload`` has succeeded.
     """
     before = pipeline.config
     config = reread_config(before)
     await pipeline.reload(config)
     if (config.host, config.port, config.store) != (before.host, before.port, before.store):
-        log.warning("host, port and store change only with a restart")
+        log.warning("changes of host, port and store need a restart")
     start_logging(config.log, config.log_level, secrets=secrets_of(config))
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
-        await links.end()
-        links.begin(tuple(set(before.rooms) - set(config.rooms)))
-    log.info("read the settings again, %s", plural(len(config.rooms), "room"))
+        await links.stop()
+        links.start(tuple(set(before.rooms) - set(config.rooms)))
+    log.info("settings reloaded, %s", plural(len(config.rooms), "room"))
 
 
 async def _prune(pipeline: Pipeline) -> None:
-    """Drop what is older than it is to be kept, now and then."""
+    """Delete data past their retention time, periodically."""
     while True:
         try:
             before = dt.datetime.now(dt.UTC) - dt.timedelta(days=pipeline.config.retention_days)
-            dropped = await asyncio.to_thread(pipeline.store.prune, before)
+            n_deleted = await asyncio.to_thread(pipeline.store.prune, before)
         except StoreError as error:
-            log.warning("old readings are still there: %s", error)
-        except Exception:  # the next time may do it
-            log.exception("old readings are still there")
+            log.warning("deleting old readings failed: %s", error)
+        except Exception:  # the next attempt may succeed
+            log.exception("deleting old readings failed")
         else:
-            if dropped:
-                log.info("dropped %d rows from before %s", dropped, before.date())
+            if n_deleted:
+                log.info("deleted %d rows from before %s", n_deleted, before.date())
         await asyncio.sleep(PRUNE_EVERY)
 
 
