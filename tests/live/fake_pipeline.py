@@ -1,4 +1,4 @@
-"""A pipeline and a store in memory, with real messages, for tests of what stands before them."""
+"""A pipeline, a store and a trainer in memory, with real messages, for tests of the interfaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import datetime as dt
 import hashlib
 from collections import Counter, deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import httpx
@@ -15,6 +15,7 @@ import httpx
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
 from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState
+from occupair.live.store import ModelVersion
 from occupair.web.tokens import hash_token
 
 START = dt.datetime(2026, 3, 2, 8, tzinfo=dt.UTC)  # a Monday
@@ -81,27 +82,13 @@ def make_estimates(room: str, count: int) -> list[EstimateRecord]:
     ]
 
 
-@dataclass(frozen=True)
-class FakeVersion:
-    """What a store lists of a model."""
-
-    id: int
-    room: str
-    origin: str
-    note: str
-    sha256: str
-    size: int
-    created: dt.datetime
-    active: bool
-
-
 class FakeStore:
     """What was kept, in lists."""
 
     def __init__(self) -> None:
         self.kept: dict[str, list[EstimateRecord]] = {}
         self._labels: dict[tuple[str, dt.datetime], object] = {}
-        self._models: dict[int, tuple[FakeVersion, bytes]] = {}
+        self._models: dict[int, tuple[ModelVersion, bytes]] = {}
         self.fails: Exception | None = None
 
     def _check(self) -> None:
@@ -131,12 +118,14 @@ class FakeStore:
         self._check()
         return self._labels.pop((room, time), None) is not None
 
-    def add_model(self, room, data, *, origin, note=""):
+    def add_model(self, room, data, *, origin, note="", activate=False):
         number = len(self._models) + 1
-        about = FakeVersion(
+        about = ModelVersion(
             number, room, origin, note, hashlib.sha256(data).hexdigest(), len(data), START, False
         )
         self._models[number] = (about, data)
+        if activate:
+            self.activate(room, number)
         return number
 
     def activate(self, room, version):

@@ -20,7 +20,7 @@ from occupair.live.mqtt.link import MqttLink
 
 both_versions = pytest.mark.parametrize("version", ["5", "3.1.1"])
 LAB = RoomConfig(
-    "lab",
+    id="lab",
     name="Lab",
     timezone="Europe/Copenhagen",
     co2=Topic(topic="lab/co2", shape="json", path="co2", time_path="at"),

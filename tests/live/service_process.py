@@ -1,4 +1,4 @@
-"""The service as a process of its own, to be stopped, killed and started again."""
+"""The service as a child process that can be stopped, killed and restarted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 from live.ports import free_port
+from live.waiting import HANG_GUARD
 
 
 class ServiceProcess:
@@ -21,9 +22,9 @@ class ServiceProcess:
         self.port = free_port()
         self.store, self.path = store, folder / "rooms.toml"
         self.log = folder / "service.log"
-        link = f'[mqtt]\nhost = "127.0.0.1"\nport = {broker}\n' if broker else ""
+        mqtt = f'[mqtt]\nhost = "127.0.0.1"\nport = {broker}\n' if broker else ""
         service = f'[service]\nstore = "{store}"\nport = {self.port}\nlog = "json"\n{more}\n'
-        self.path.write_text(f"{service}{link}{rooms}")
+        self.path.write_text(f"{service}{mqtt}{rooms}")
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, *, wait: bool = True) -> None:
@@ -33,22 +34,23 @@ class ServiceProcess:
         if wait:
             self.wait()
 
-    def wait(self, patience: float = 60.0) -> None:
-        """Wait until it answers."""
-        until = time.monotonic() + patience
-        while time.monotonic() < until:
+    def wait(self) -> None:
+        """Wait until it responds."""
+        end = time.monotonic() + HANG_GUARD
+        while time.monotonic() < end:
             if self._process.poll() is not None:
-                raise RuntimeError(f"the service ended: {self.log.read_text()[-2000:]}")
+                raise RuntimeError(f"the service exited: {self.log.read_text()[-2000:]}")
             if self.health() is not None:
                 return
             time.sleep(0.05)
-        raise RuntimeError("the service does not answer")
+        raise RuntimeError("the service does not respond")
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
     def health(self) -> str | None:
+        """Return its health status, None if it does not respond."""
         try:
             return self.get("/healthz")["status"]
         except urllib.error.HTTPError as error:
@@ -57,28 +59,28 @@ class ServiceProcess:
             return None
 
     def get(self, path: str):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=HANG_GUARD) as response:
+            return json.load(response)
 
     def post(self, path: str, body: object):
-        data, kind = json.dumps(body).encode(), {"Content-Type": "application/json"}
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, kind)
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return json.load(answer)
+        data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=HANG_GUARD) as response:
+            return json.load(response)
 
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        """End it as a power cut does."""
+        """Kill it, as in a power cut."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(HANG_GUARD)
             self._process = None
 
-    def stop(self, patience: float = 30.0) -> int:
-        """Ask it to end, and give its exit status."""
+    def stop(self) -> int:
+        """Stop it with SIGTERM and return its exit status."""
         self._process.terminate()
-        status = self._process.wait(patience)
+        status = self._process.wait(HANG_GUARD)
         self._process = None
         return status

@@ -1,9 +1,9 @@
-"""An office, models of it, and a store."""
+"""A simulated office, models of it, and stores."""
 
 import datetime as dt
 
 import pytest
-from live.pipeline_helpers import Slow, readings_of
+from live.pipeline_helpers import BlockingStore, readings_of
 
 import occupair as oc
 from occupair.live.config import RoomConfig, ServiceConfig
@@ -29,7 +29,7 @@ def other(office):
 
 @pytest.fixture
 def setup(tmp_path, estimator):
-    """Settings with two rooms, one of them with a model."""
+    """Settings of two rooms, one of them with a model."""
     path = tmp_path / "lab.occupair"
     path.write_bytes(dump_model(estimator))
     rooms = {"lab": RoomConfig(id="lab", model=path), "hall": RoomConfig(id="hall")}
@@ -45,8 +45,8 @@ def store(setup):
 
 
 @pytest.fixture
-def slow(setup):
-    store = Slow(setup.store)
+def blocking_store(setup):
+    store = BlockingStore(setup.store)
     store.migrate()
     yield store
     store.free.set()
@@ -55,7 +55,7 @@ def slow(setup):
 
 @pytest.fixture
 def until_midnight(office):
-    """A day, and a reading after its last grid time."""
+    """The readings of a day, and one after its last grid time."""
     day = readings_of(office.iloc[3 * 288 : 4 * 288])
     last = day[-1].time + dt.timedelta(minutes=3)
     return [*day, Reading("lab", last, 500.0, 0.5, "http", last)]

@@ -1,15 +1,17 @@
-"""Estimating and writing side by side: nothing is acknowledged that is not kept, no estimate waits."""
+"""The pipeline: readings are acknowledged once stored, and estimates never wait for the store."""
 
 import asyncio
 import datetime as dt
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from live.pipeline_helpers import kept, nothing, readings_of, with_pipeline
+from live.pipeline_helpers import Clock, do_nothing, readings_of, stored_estimates, with_pipeline
+from live.waiting import until
 
-from occupair.live import pipeline as module
+from occupair.live import pipeline as pipeline_module
 from occupair.live import writer
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Quality, Reading, ReadingOutcome
@@ -20,117 +22,118 @@ from occupair.model_file import dump_model
 UTC = dt.UTC
 
 
-def test_what_is_acknowledged_is_kept_with_its_estimates(setup, store, office, estimator):
+def test_acknowledged_readings_are_stored_with_their_estimates(setup, store, office, estimator):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
 
     async def work(pipeline):
-        fates = await pipeline.submit(readings_of(day))
-        return fates, store.readings("lab", None, None), kept(store), pipeline.state("lab")
+        outcomes = await pipeline.submit(readings_of(day))
+        return outcomes, store.readings("lab", None, None), stored_estimates(store), pipeline.state("lab")
 
-    fates, readings, estimates, state = with_pipeline(setup, store, work)
-    assert set(fates) == {ReadingOutcome.ACCEPTED}
+    outcomes, readings, estimates, state = with_pipeline(setup, store, work)
+    assert set(outcomes) == {ReadingOutcome.ACCEPTED}
     assert [one.co2 for one in readings] == day["co2"].tolist()
     np.testing.assert_allclose([one.people for one in estimates], estimator.estimate(day), atol=1e-6)
     assert state.people_exact == estimates[-1].people
 
 
-def test_goes_on_after_a_restart_as_if_nothing_had_happened(setup, store, office):
+def test_restarts_do_not_change_estimates(setup, store, office):
     day = readings_of(office.iloc[3 * 288 + 80 : 3 * 288 + 200])
     for part in np.array_split(np.arange(len(day)), 7):
         with_pipeline(setup, store, lambda pipeline, part=part: pipeline.submit([day[k] for k in part]))
-    broken = kept(store)
+    restarted = stored_estimates(store)
     other = Store(setup.store.replace("rooms.db", "other.db"))
     other.migrate()
     with_pipeline(setup, other, lambda pipeline: pipeline.submit(day))
-    whole = kept(other)
+    whole = stored_estimates(other)
     other.close()
-    assert [one.time for one in broken] == [one.time for one in whole]
+    assert [one.time for one in restarted] == [one.time for one in whole]
     for name in ("people", "low", "high", "people_refined", "co2_smoothed"):
-        got, expected = ([getattr(one, name) for one in estimates] for estimates in (broken, whole))
+        got, expected = ([getattr(one, name) for one in estimates] for estimates in (restarted, whole))
         np.testing.assert_allclose(
             np.array(got, dtype=float), np.array(expected, dtype=float), rtol=0, atol=1e-9, err_msg=name
         )
 
 
-def test_estimates_do_not_wait_for_a_slow_store_and_acknowledgements_do(setup, slow, office):
+def test_estimates_do_not_wait_for_the_store_but_acknowledgements_do(setup, blocking_store, office):
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 60])
 
     async def work(pipeline):
         async with pipeline.subscribe() as changes:
             submits = [asyncio.create_task(pipeline.submit([one])) for one in day]
-            told = set()
+            published = set()
             async for states in changes:
-                told |= {state.time for state in states}
-                if day[-1].time in told:
+                published |= {state.time for state in states}
+                if day[-1].time in published:
                     break
             assert not any(task.done() for task in submits)
             assert pipeline.waiting == 60
-            slow.free.set()
+            blocking_store.free.set()
             assert [await task for task in submits] == [[ReadingOutcome.ACCEPTED]] * 60
         assert pipeline.waiting == 0
-        assert slow.writes < 10  # what waited went together
+        assert blocking_store.writes < 10  # waiting results are written as one batch
 
-    with_pipeline(setup, slow, work)
-    assert len(slow.readings("lab", None, None)) == 60
+    with_pipeline(setup, blocking_store, work)
+    assert len(blocking_store.readings("lab", None, None)) == 60
 
 
-def test_a_store_that_fails_is_tried_again_until_it_takes_it(setup, slow, office, monkeypatch):
+def test_failed_writes_are_retried(setup, blocking_store, office, monkeypatch):
     monkeypatch.setattr(writer, "RETRY_PAUSE", (0.01, 0.02))
-    slow.failures = 3
-    slow.free.set()
+    blocking_store.failures = 10**9
+    blocking_store.free.set()
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 3])
 
     async def work(pipeline):
         task = asyncio.create_task(pipeline.submit(day))
-        seen = set()
-        while not task.done():
-            seen.add(pipeline.healthy["store"])
-            await asyncio.sleep(0.005)
+        await until(lambda: pipeline.healthy["store"] == "the disk is full")
+        await until(lambda: blocking_store.writes > 3)
+        assert not task.done()
+        blocking_store.failures = 0
         assert await task == [ReadingOutcome.ACCEPTED] * 3
-        assert "the disk is full" in seen
         assert pipeline.healthy["store"] == "ok"
 
-    with_pipeline(setup, slow, work)
-    assert slow.writes == 4
+    with_pipeline(setup, blocking_store, work)
 
 
-def test_a_repeated_reading_is_not_acknowledged_before_the_first_is_kept(setup, slow, office):
+def test_duplicate_is_not_acknowledged_before_the_original_is_stored(setup, blocking_store, office):
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 1])
 
     async def work(pipeline):
         first = asyncio.create_task(pipeline.submit(day))
         again = asyncio.create_task(pipeline.submit(day))
-        done, _ = await asyncio.wait([first, again], timeout=0.2)
-        assert not done
-        slow.free.set()
+        await until(lambda: pipeline.counters["http", ReadingOutcome.DUPLICATE])
+        await until(blocking_store.is_writing.is_set)
+        assert not first.done()
+        assert not again.done()
+        blocking_store.free.set()
         assert (await first, await again) == ([ReadingOutcome.ACCEPTED], [ReadingOutcome.DUPLICATE])
 
-    with_pipeline(setup, slow, work)
+    with_pipeline(setup, blocking_store, work)
 
 
-def test_no_more_is_taken_when_too_much_waits(setup, slow, office, monkeypatch):
-    monkeypatch.setattr(module, "MAX_BACKLOG", 5)
+def test_full_backlog_rejects_readings(setup, blocking_store, office, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "MAX_BACKLOG", 5)
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 10])
 
     async def work(pipeline):
         waiting = asyncio.create_task(pipeline.submit(day[:5]))
-        await asyncio.sleep(0.05)
+        await until(lambda: pipeline.waiting == 5)
         with pytest.raises(BacklogFull, match="5 readings are waiting for the store"):
             await pipeline.submit(day[5:6])
-        slow.free.set()
+        blocking_store.free.set()
         await waiting
         assert await pipeline.submit(day[5:6]) == [ReadingOutcome.ACCEPTED]
 
-    with_pipeline(setup, slow, work)
+    with_pipeline(setup, blocking_store, work)
 
 
-def test_every_reading_has_a_fate(setup, store, office):
-    now = dt.datetime.now(UTC)
-    good = readings_of(office.iloc[3 * 288 : 3 * 288 + 2])
+def test_outcome_of_every_kind_of_reading(setup, store, office):
+    clock = Clock()
+    now = clock.now
+    good = [replace(one, received=now) for one in readings_of(office.iloc[3 * 288 : 3 * 288 + 2])]
     wall = ServiceConfig(store=setup.store, rooms=setup.rooms)
 
     def one(time=now, co2=500.0, ventilation=None, room="lab"):
-        return Reading(room, time, co2, ventilation, "mqtt", dt.datetime.now(UTC))
+        return Reading(room, time, co2, ventilation, "mqtt", now)
 
     cases = [
         (good[1], ReadingOutcome.ACCEPTED),
@@ -151,19 +154,21 @@ def test_every_reading_has_a_fate(setup, store, office):
     ]
 
     async def work(pipeline):
-        for reading, fate in cases:
-            assert await pipeline.submit([reading]) == [fate], reading
+        for reading, outcome in cases:
+            assert await pipeline.submit([reading]) == [outcome], reading
         assert pipeline.counters["mqtt", ReadingOutcome.NONSENSE] == 7
         assert pipeline.state("lab").reason == "implausible sensor reading: 0 ppm"
 
-    with_pipeline(wall, store, work)
+    with_pipeline(wall, store, work, clock=clock)
 
 
-def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store):
+def test_fast_sensor_clock_makes_the_state_suspect(setup, store):
     wall = ServiceConfig(store=setup.store, rooms=setup.rooms)
 
+    clock = Clock()
+
     async def work(pipeline):
-        now = dt.datetime.now(UTC)
+        now = clock.now
         ahead = now + dt.timedelta(hours=3)
         assert await pipeline.submit([Reading("lab", ahead, 500.0, 0.5, "mqtt", now)]) == [
             ReadingOutcome.FUTURE
@@ -174,44 +179,46 @@ def test_a_sensor_whose_clock_is_ahead_is_suspect_until_it_is_right(setup, store
         assert pipeline.state("lab").quality is Quality.SUSPECT
         assert pipeline.state("lab").reason == "the sensor's clock is 180 minutes ahead"
 
-    with_pipeline(wall, store, work)
+    with_pipeline(wall, store, work, clock=clock)
 
 
-def test_silence_is_told_without_a_reading(setup, store, office, monkeypatch):
-    monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.02)
-    rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, stale_after=0.005)}
-    wall = ServiceConfig(store=setup.store, rooms=rooms)
+def test_offline_sensor_is_published_without_a_reading(setup, store, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "STATE_CHECK_EVERY", 0.02)
+    clock = Clock()
+    wall = ServiceConfig(store=setup.store, rooms={"lab": setup.rooms["lab"]})
 
     async def work(pipeline):
-        now = dt.datetime.now(UTC)
-        await pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)])
+        await pipeline.submit([Reading("lab", clock.now, 500.0, 0.5, "mqtt", clock.now)])
         assert pipeline.state("lab").quality is Quality.STARTING
         async with pipeline.subscribe() as changes:
+            clock.now += dt.timedelta(minutes=setup.rooms["lab"].stale_after + 1)
             async for states in changes:
                 if states[0].quality is Quality.STALE:
                     assert states[0].people is None
                     break
 
-    with_pipeline(wall, store, work)
+    with_pipeline(wall, store, work, clock=clock)
 
 
-def test_killed_while_it_estimates_anew_it_does_so_when_it_is_back(setup, store, office, other, monkeypatch):
+def test_interrupted_restore_is_completed_at_the_next_start(setup, store, office, other, monkeypatch):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
     with_pipeline(setup, store, lambda pipeline: pipeline.submit(readings_of(day)))
     setup.rooms["lab"].model.write_bytes(dump_model(other))
 
-    def die(*_, **__):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(store, "write", die)
+        killed.setattr(store, "write", interrupt)
         with pytest.raises(KeyboardInterrupt):
             Pipeline(setup, store)._restore([setup.rooms["lab"]])
-    with_pipeline(setup, store, nothing)
-    np.testing.assert_allclose([one.people for one in kept(store)], other.estimate(day), atol=1e-6)
+    with_pipeline(setup, store, do_nothing)
+    np.testing.assert_allclose(
+        [one.people for one in stored_estimates(store)], other.estimate(day), atol=1e-6
+    )
 
 
-def test_readings_that_wait_are_estimated_together(setup, store, office, estimator, monkeypatch):
+def test_waiting_readings_are_estimated_in_batches(setup, store, office, estimator, monkeypatch):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
     names = [f"room-{k}" for k in range(12)]
     rooms = {name: RoomConfig(id=name, model=setup.rooms["lab"].model) for name in names}
@@ -228,8 +235,10 @@ def test_readings_that_wait_are_estimated_together(setup, store, office, estimat
             return take(readings, now)
 
         monkeypatch.setattr(pipeline._engine, "add_readings", taking)
-        monkeypatch.setattr("occupair.live_rooms.FEWEST", 1)  # the first batch may be that small
-        monkeypatch.setattr("occupair.room.model.RoomModel.people", None)  # what a room alone would call
+        monkeypatch.setattr("occupair.live_rooms.FEWEST", 1)  # the first batch may be small
+        monkeypatch.setattr(
+            "occupair.room.model.RoomModel.people", None
+        )  # used by rooms that are estimated alone
         sent = [
             asyncio.create_task(pipeline.submit([one]))
             for k in range(len(day))
@@ -240,16 +249,16 @@ def test_readings_that_wait_are_estimated_together(setup, store, office, estimat
         free.set()
         return [await one for one in sent]
 
-    fates = with_pipeline(many, store, work)
+    outcomes = with_pipeline(many, store, work)
     monkeypatch.undo()
-    assert fates == [[ReadingOutcome.ACCEPTED]] * 12 * len(day)
+    assert outcomes == [[ReadingOutcome.ACCEPTED]] * 12 * len(day)
     assert len(calls) <= 3
     for name in names:
         expected = estimator.estimate(day.assign(co2=co2[name]))
-        np.testing.assert_allclose([one.people for one in kept(store, name)], expected, atol=1e-6)
+        np.testing.assert_allclose([one.people for one in stored_estimates(store, name)], expected, atol=1e-6)
 
 
-def test_a_job_that_fails_fails_alone(setup, store, office):
+def test_failing_job_does_not_affect_others(setup, store, office):
     def fail(engine):
         raise ZeroDivisionError
 
@@ -264,11 +273,11 @@ def test_a_job_that_fails_fails_alone(setup, store, office):
     assert with_pipeline(setup, store, work) == ([ReadingOutcome.ACCEPTED], [ReadingOutcome.ACCEPTED])
 
 
-def test_times_are_utc(office):
+def test_readings_have_time_zones(office):
     assert pd.Timestamp(readings_of(office.iloc[:1])[0].time).tz is not None
 
 
-def test_what_fails_in_one_room_stays_there_and_its_readings_are_kept(setup, store, office, monkeypatch):
+def test_failing_room_does_not_affect_others_and_keeps_its_readings(setup, store, office, monkeypatch):
     part = office.iloc[3 * 288 : 3 * 288 + 30]
     both = readings_of(part) + readings_of(part, "hall")
 
@@ -289,25 +298,26 @@ def test_what_fails_in_one_room_stays_there_and_its_readings_are_kept(setup, sto
     assert [len(store.readings(room, None, None)) for room in ("lab", "hall")] == [30, 31]
 
 
-def test_silence_is_told_also_while_the_store_takes_nothing(setup, slow, monkeypatch):
-    monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.02)
-    rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, stale_after=0.005)}
-    wall = ServiceConfig(store=setup.store, rooms=rooms)
+def test_offline_sensor_is_published_while_the_store_is_unavailable(setup, blocking_store, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "STATE_CHECK_EVERY", 0.02)
+    clock = Clock()
+    wall = ServiceConfig(store=setup.store, rooms={"lab": setup.rooms["lab"]})
 
     async def work(pipeline):
-        now = dt.datetime.now(UTC)
-        task = asyncio.create_task(pipeline.submit([Reading("lab", now, 500.0, 0.5, "mqtt", now)]))
-        async with asyncio.timeout(10):
-            while pipeline.state("lab").quality is not Quality.STALE or pipeline.state("lab").co2 is None:
-                await asyncio.sleep(0.01)
-        slow.free.set()
+        submitted = [Reading("lab", clock.now, 500.0, 0.5, "mqtt", clock.now)]
+        task = asyncio.create_task(pipeline.submit(submitted))
+        await until(lambda: pipeline.state("lab").co2 is not None)
+        clock.now += dt.timedelta(minutes=setup.rooms["lab"].stale_after + 1)
+        await until(lambda: pipeline.state("lab").quality is Quality.STALE)
+        assert not task.done()
+        blocking_store.free.set()
         await task
 
-    with_pipeline(wall, slow, work)
+    with_pipeline(wall, blocking_store, work, clock=clock)
 
 
-def test_looking_goes_on_whatever_happens(setup, store, monkeypatch):
-    monkeypatch.setattr(module, "STATE_CHECK_EVERY", 0.01)
+def test_state_checks_continue_after_an_error(setup, store, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "STATE_CHECK_EVERY", 0.01)
     calls = []
 
     async def work(pipeline):
@@ -319,20 +329,19 @@ def test_looking_goes_on_whatever_happens(setup, store, monkeypatch):
     with_pipeline(setup, store, work)
 
 
-def test_readings_whose_sender_gave_up_still_count_as_waiting(setup, slow, office, monkeypatch):
-    monkeypatch.setattr(module, "MAX_BACKLOG", 5)
+def test_cancelled_submit_still_counts_as_waiting(setup, blocking_store, office, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "MAX_BACKLOG", 5)
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 10])
 
     async def work(pipeline):
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await pipeline.submit(day[:5])
+        cancelled = asyncio.create_task(pipeline.submit(day[:5]))
+        await until(blocking_store.is_writing.is_set)
+        cancelled.cancel()
         assert pipeline.waiting == 5
         with pytest.raises(BacklogFull):
             await pipeline.submit(day[5:])
-        slow.free.set()
-        while pipeline.waiting:
-            await asyncio.sleep(0.01)
+        blocking_store.free.set()
+        await until(lambda: not pipeline.waiting)
 
-    with_pipeline(setup, slow, work)
-    assert len(slow.readings("lab", None, None)) == 5
+    with_pipeline(setup, blocking_store, work)
+    assert len(blocking_store.readings("lab", None, None)) == 5
