@@ -65,9 +65,9 @@ bench: $(INSTALLED)      ## speed, compared with BLAS, naive equations and other
 
 # Installed versions stay unchanged. scikit-elm does not declare its dependency on Dask; pyrcn pulls in torch.
 peers: $(INSTALLED)      ## install the packages that make bench compares with (gigabytes)
-	@$(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable > $(VENV)/kept.txt
+	@$(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable > $(VENV)/installed.txt
 	@for peer in hpelm 'scikit-elm dask[array] distributed pyarrow' pyoselm pyrcn; do \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/kept.txt $$peer || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/installed.txt $$peer || \
 	  echo "$$peer: conflicts with the installed packages, skipped"; done
 
 seeds: $(INSTALLED)      ## the paper's experiment with ten other seeds, one draw each (6 min)

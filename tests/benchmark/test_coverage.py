@@ -15,7 +15,7 @@ class Between:
 
     def __init__(self, low, high):
         self.low, self.high = low, high
-        self.asked = []
+        self.requests = []
 
     def fit(self, readings):
         self.trained_on = set(readings.index.normalize())
@@ -24,7 +24,7 @@ class Between:
     def estimate(self, readings, *, lag, interval):
         assert "occupancy" not in readings
         assert not self.trained_on & set(readings.index.normalize())
-        self.asked.append((lag, interval))
+        self.requests.append((lag, interval))
         return pd.DataFrame({"people": self.low, "low": self.low, "high": self.high}, index=readings.index)
 
 
@@ -72,7 +72,7 @@ def test_each_fold_is_estimated_at_each_lag_and_confidence(room):
 
     coverage({"room": room}, make=make)
     lags, intervals = (0.0, 10.0, 20.0), (0.5, 0.8, 0.9, 0.95)
-    assert [model.asked for model in made] == 3 * [[(lag, share) for lag in lags for share in intervals]]
+    assert [model.requests for model in made] == 3 * [[(lag, share) for lag in lags for share in intervals]]
 
 
 def test_mean_over_rooms_is_unweighted(room):
@@ -103,12 +103,12 @@ def test_coverage_of_the_default_estimator_in_the_simulated_office(slow_office):
 
 
 def test_quiet_about_little_use_of_co2_only():
-    heard = []
-    with progress_to(lambda *told: heard.append(told)), quietly():
+    reported = []
+    with progress_to(lambda *step: reported.append(step)), quietly():
         from occupair.progress import track
 
         list(track("ab", "spelling"))
         warnings.warn("CO2 adds next to nothing in this room", UserWarning, stacklevel=1)
         with pytest.warns(UserWarning, match="something else"):
             warnings.warn("something else", UserWarning, stacklevel=1)
-    assert heard == []
+    assert reported == []

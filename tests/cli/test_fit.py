@@ -145,11 +145,11 @@ def test_store_from_environment_and_note_on_time_zone(tmp_path, store, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.csv", "--room", "lab"], "give either READINGS or --room and --store, not both"),
-        (["a.csv", "--store", "URL"], "give either READINGS or --room and --store, not both"),
-        ([], "give either READINGS or a --room of the live service and its --store"),
-        (["--room", "lab"], "give either READINGS or a --room of the live service and its --store"),
-        (["--store", "URL"], "give either READINGS or a --room of the live service and its --store"),
+        (["a.csv", "--room", "lab"], "specify either READINGS or --room and --store, not both"),
+        (["a.csv", "--store", "URL"], "specify either READINGS or --room and --store, not both"),
+        ([], "specify either READINGS or a --room of the live service and its --store"),
+        (["--room", "lab"], "specify either READINGS or a --room of the live service and its --store"),
+        (["--store", "URL"], "specify either READINGS or a --room of the live service and its --store"),
         (
             ["--room", "lab", "--store", "URL", "--dayfirst"],
             "--column and --dayfirst apply to files only: drop them with --store",

@@ -15,10 +15,10 @@ def test_17_days_of_presence(published, raw_rows):
     rows = [row for file in FILES for row in raw_rows("uci357", file)]
     assert len(rows) == 2665 + 8143 + 9752
     evening = [row for row in raw_rows("uci357", FILES[1]) if row[1].startswith("2015-02-04")]
-    kept = [row for row in rows if row not in evening]
-    assert readings["co2"].tolist() == [float(row[5]) for row in kept]
-    assert readings["occupancy"].tolist() == [float(row[7]) for row in kept]
-    late = readings.index - pd.to_datetime([row[1] for row in kept])
+    used = [row for row in rows if row not in evening]
+    assert readings["co2"].tolist() == [float(row[5]) for row in used]
+    assert readings["occupancy"].tolist() == [float(row[7]) for row in used]
+    late = readings.index - pd.to_datetime([row[1] for row in used])
     assert late.max() <= pd.Timedelta(seconds=1)
     assert late.min() >= pd.Timedelta(0)
 

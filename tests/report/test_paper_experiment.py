@@ -17,10 +17,10 @@ def small():
     patch.setattr(reproduction, "DAYS", 3)
     patch.setattr(reproduction, "TRAIN_DAYS", 2)
     patch.setattr(oc.OccupancyEstimator, "paper", lambda **changes: paper(n_hidden=20, **changes))
-    heard = []
-    with progress_to(lambda *news: heard.append(news)):
+    progress = []
+    with progress_to(lambda *step: progress.append(step)):
         result = reproduction.reproduce(draws=2, seed=4)
-    yield result, heard
+    yield result, progress
     patch.undo()
 
 

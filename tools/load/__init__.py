@@ -1,1 +1,1 @@
-"""How many rooms the service keeps up with: `python -m tools.load`."""
+"""Load test of the live service: `python -m tools.load`."""

@@ -1,4 +1,4 @@
-"""What a reading costs the engine, without broker and store: rooms one after the other, and together.
+"""Time per reading of the engine, without broker and database: rooms one by one, and in batches.
 
 python -m tools.load.engine
 """
@@ -20,28 +20,28 @@ from occupair.live.rooms.room_models import load_model
 from occupair.live_room import LiveRoom
 from tools.load.rooms import Sensors, name, train
 
-ROOMS, BEFORE, MEASURED = 500, 100, 20  # rooms; readings of each before, and while it is measured
+ROOMS, BEFORE, MEASURED = 500, 100, 20  # rooms, readings of each before and during the measurement
 BEGIN = dt.datetime(2024, 1, 8, 6, tzinfo=dt.UTC)
 NEVER = 1_000_000
 
 
 def main() -> None:
-    print("| model | taken | wall time a reading | processor time a reading |")
-    print("| ----- | ----- | ------------------: | -----------------------: |")
+    print("| model | processing | wall time per reading | CPU time per reading |")
+    print("| ----- | ---------- | --------------------: | -------------------: |")
     for kind in ("paper", "default"):
         with tempfile.TemporaryDirectory() as folder:
             models = [load_model(path.read_bytes()) for path in train(Path(folder), kind)]
-        for how, fewest in (("one by one", NEVER), ("together", live_together.FEWEST)):
+        for how, fewest in (("one by one", NEVER), ("batched", live_together.FEWEST)):
             live_together.FEWEST = fewest
-            wall, processor = seconds_a_reading(models)
+            wall, processor = seconds_per_reading(models)
             print(f"| {kind} | {how} | {1e6 * wall:.0f} µs | {1e6 * processor:.0f} µs |", flush=True)
 
 
-def seconds_a_reading(models: list[LiveRoom]) -> tuple[float, float]:
+def seconds_per_reading(models: list[LiveRoom]) -> tuple[float, float]:
     engine = Engine({name(k): RoomSetup("UTC", 10) for k in range(ROOMS)}, follows_clock=False)
     engine.use_models({name(k): Model(1, models[k % len(models)]) for k in range(ROOMS)}, BEGIN)
     sensors = Sensors()
-    minutes = [said(sensors, BEGIN + dt.timedelta(minutes=k)) for k in range(BEFORE + MEASURED)]
+    minutes = [readings_at(sensors, BEGIN + dt.timedelta(minutes=k)) for k in range(BEFORE + MEASURED)]
     for readings in minutes[:BEFORE]:
         engine.add_readings(readings, readings[0].time)
     wall, processor = time.perf_counter(), time.process_time()
@@ -51,11 +51,11 @@ def seconds_a_reading(models: list[LiveRoom]) -> tuple[float, float]:
     return (time.perf_counter() - wall) / n, (time.process_time() - processor) / n
 
 
-def said(sensors: Sensors, at: dt.datetime) -> list[Reading]:
-    told = [sensors.said(k, pd.Timestamp(at)) for k in range(ROOMS)]
+def readings_at(sensors: Sensors, at: dt.datetime) -> list[Reading]:
+    payloads = [sensors.payload(k, pd.Timestamp(at)) for k in range(ROOMS)]
     return [
         Reading(name(k), at, float(one["co2"]), float(one["ventilation"]), "mqtt", at)
-        for k, one in enumerate(told)
+        for k, one in enumerate(payloads)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Rooms to load the service with: models of the paper's size, and what their sensors say."""
+"""Rooms of the load test: models, settings of the service and sensor readings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pandas as pd
 
 from occupair import OccupancyEstimator, simulate_office
 
-TRAINED = 5  # models that differ; the rooms take them in turns
+TRAINED = 5  # different models, assigned to the rooms in turn
 N_HIDDEN = 1000
 
 
 def train(folder: Path, kind: str) -> list[Path]:
-    """Train some models."""
+    """Train the models."""
     found = []
     for seed in range(TRAINED):
         office = simulate_office(days=3, seed=seed)
@@ -34,7 +34,7 @@ def name(number: int) -> str:
 
 
 def settings(folder: Path, models: list[Path], rooms: int, *, store: str, broker: int, port: int) -> Path:
-    """Write the settings of the service."""
+    """Write the settings file of the service."""
     lines = [
         "[service]",
         f"store = {json.dumps(store)}",
@@ -63,15 +63,15 @@ def settings(folder: Path, models: list[Path], rooms: int, *, store: str, broker
 
 
 class Sensors:
-    """What every room reads at every minute: days of simulated offices, each room some minutes apart."""
+    """Readings of all rooms, from simulated offices with a time shift per room."""
 
     def __init__(self) -> None:
         days = [simulate_office(days=5, seed=100 + seed) for seed in range(TRAINED)]
         self._co2 = np.array([day["co2"] for day in days])
         self._flow = np.array([day["ventilation"] for day in days])
 
-    def said(self, number: int, time: pd.Timestamp) -> dict[str, float | str]:
-        """What the sensor of a room says."""
+    def payload(self, number: int, time: pd.Timestamp) -> dict[str, float | str]:
+        """Return the payload of a room's sensor at a time."""
         minute = int(time.timestamp() // 60) + 7 * number
         of, at = number % TRAINED, minute % self._co2.shape[1]
         co2 = float(self._co2[of, at]) + 0.01 * (number % 100)

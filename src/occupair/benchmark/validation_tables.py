@@ -110,7 +110,7 @@ def _zero_interval_sentence(intervals: pd.DataFrame) -> list[str]:
 
 
 def _target_sentences(intervals: pd.DataFrame) -> list[str]:
-    """Compare the mean coverage with the target, and give its range over rooms and for occupied readings."""
+    """Compare the mean coverage with the target; add its range and the coverage of occupied readings."""
     averages = average_coverage(intervals)
     found = averages[averages.index.get_level_values("interval") == NOMINAL]
     missed = (found["held"] - NOMINAL).abs() > TOLERANCE

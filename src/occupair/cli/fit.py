@@ -119,11 +119,11 @@ def _database(readings: Path | None, room: str | None, store: str | None, *, fil
     """
     if readings is not None:
         if room is not None or store is not None:
-            raise InputError("give either READINGS or --room and --store, not both")
+            raise InputError("specify either READINGS or --room and --store, not both")
         return ""
     store = store or (os.environ.get("OCCUPAIR_STORE") if room is not None else None)
     if room is None or store is None:
-        raise InputError("give either READINGS or a --room of the live service and its --store")
+        raise InputError("specify either READINGS or a --room of the live service and its --store")
     if file_options:
         raise InputError("--column and --dayfirst apply to files only: drop them with --store")
     return store

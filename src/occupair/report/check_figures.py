@@ -198,10 +198,10 @@ def _thinned(column: pd.Series[float], n_days: int) -> pd.Series[float]:
     parts = times.floor(f"{minutes}min")
     known = column.dropna()
     by_part = known.groupby(pd.DatetimeIndex(known.index).floor(f"{minutes}min"))
-    kept = pd.DatetimeIndex(by_part.idxmin()).union(pd.DatetimeIndex(by_part.idxmax()))
+    extremes = pd.DatetimeIndex(by_part.idxmin()).union(pd.DatetimeIndex(by_part.idxmax()))
     steps = np.diff(parts.unique()) > np.timedelta64(2 * max(minutes, 30), "m")
     gaps = parts.unique()[1:][steps] - pd.Timedelta(seconds=1)
-    return known.reindex(kept.union(gaps))
+    return known.reindex(extremes.union(gaps))
 
 
 def _draw_strip(figure: go.Figure, axis: DayAxis, faults: Sequence[Fault], *, row: int) -> None:

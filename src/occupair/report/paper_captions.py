@@ -24,7 +24,7 @@ def headline(reproduction: Reproduction) -> str:
 
 
 def summary(reproduction: Reproduction) -> str:
-    """Give the tolerance accuracy of the live estimator and compare it with the standard ELM."""
+    """State the tolerance accuracy of the live estimator and compare it with the standard ELM."""
     live, elm = reproduction.scores[LIVE], reproduction.scores[ELM]
     return (
         f"It is within ±3 people of the true count in {percent(live.within_3)} of the readings and "
