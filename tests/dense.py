@@ -85,56 +85,57 @@ class PaperReference:
 
 
 class RoomReference:
-    """The default estimator for the newest of some readings, with the parameters of a fitted one."""
+    """Reference implementation of a trained default estimator, for the newest of some readings."""
 
     def __init__(self, estimator, co2, ventilation, times):
         self.room, self.d = estimator.room_, estimator.interval_
         self.co2 = smooth(co2, self.room.smoothing)
-        self.flow, self.time = ventilation, times[-1]
-        self.low = min(smooth(co2[: k + 1], self.room.smoothing)[-1] for k in range(len(co2)))
+        self.ventilation, self.time = ventilation, times[-1]
+        self.lowest_co2 = min(smooth(co2[: k + 1], self.room.smoothing)[-1] for k in range(len(co2)))
 
     def c(self, ago):
         return self.co2[max(len(self.co2) - 1 - ago, 0)]
 
     def v(self, ago):
-        return self.flow[max(len(self.flow) - 1 - ago, 0)]
+        return self.ventilation[max(len(self.ventilation) - 1 - ago, 0)]
 
     def readings(self, minutes):
         return max(round(minutes / self.d), 1)
 
-    def base(self, level, share):
-        return share * min(max(self.low, level.lowest), level.highest) + (1 - share) * level.usual
+    def base(self, level, low_share):
+        low = min(max(self.lowest_co2, level.lowest), level.highest)
+        return low_share * low + (1 - low_share) * level.median
 
-    def terms(self, level, share, behind):
+    def terms(self, level, low_share, offset):
         """Rises over 10 and 20 min [ppm/min], CO2 above base with v and v squared [100 ppm], 1."""
         rises = [
-            (self.c(behind) - self.c(behind + self.readings(m))) / (self.readings(m) * self.d)
+            (self.c(offset) - self.c(offset + self.readings(m))) / (self.readings(m) * self.d)
             for m in (10, 20)
         ]
-        above, v = (self.c(behind) - self.base(level, share)) / 100, self.v(behind)
+        above, v = (self.c(offset) - self.base(level, low_share)) / 100, self.v(offset)
         return np.array([*rises, above, v * above, v * v * above, 1.0])
 
     def balance(self, one):
         people = sum(
-            choice.weight * self.terms(one.balance.base, choice.share, choice.behind) @ choice.coef
-            for choice in one.balance.choices
+            variant.weight * self.terms(one.balance.base, variant.low_share, variant.offset) @ variant.coef
+            for variant in one.balance.variants
         )
-        return min(max(people, 0.0), self.room.most_people)
+        return min(max(people, 0.0), self.room.max_people)
 
-    def columns(self, one):
+    def features(self, one):
         """y of groups M, P, V, T and S."""
-        moment, level = one.moment, one.balance.base
-        base = self.base(level, moment.share)
-        flows = [[self.v(moment.behind + j) for j in range(self.readings(m))] for m in (10, 30, 60)]
+        settings, level = one.features, one.balance.base
+        base = self.base(level, settings.low_share)
+        windows = [[self.v(settings.offset + j) for j in range(self.readings(m))] for m in (10, 30, 60)]
         hour = (self.time.hour + self.time.minute / 60 + self.time.second / 3600) - one.lag * self.d / 60
         angle, weekend = 2 * np.pi * hour / 24, float(self.time.isoweekday() > 5)
         balances = {other.lag: self.balance(other) for other in self.room.refinements}
         return np.concatenate(
             [
-                self.terms(level, moment.share, moment.behind)[:5],
+                self.terms(level, settings.low_share, settings.offset)[:5],
                 [(self.c(round(m / self.d)) - base) / 100 for m in (0, 10, 20, 40)],
                 [(self.c(0) - self.c(self.readings(m))) / 30 for m in (5, 10, 20, 40)],
-                [self.v(moment.behind), *(np.mean(flow) for flow in flows)],
+                [self.v(settings.offset), *(np.mean(window) for window in windows)],
                 [np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)],
                 [weekend, weekend * np.sin(angle), weekend * np.cos(angle)],
                 [balances[int(minutes / self.d + 1e-6)] for minutes in (0, 10, 20)],
@@ -142,19 +143,19 @@ class RoomReference:
         )
 
     def people(self, one):
-        """Estimate for the reading ``one.lag`` readings ago [people]."""
-        y, layer, room = self.columns(one), one.layer, self.room
-        h = linked_columns(y, layer)
-        network = min(max(h @ one.coef, 0.0), room.most_people)
+        """Estimate of the reading ``one.lag`` readings ago."""
+        y, layer, room = self.features(one), one.layer, self.room
+        h = linked_outputs(y, layer)
+        network = min(max(h @ one.coef, 0.0), room.max_people)
         people = room.network_share * network + (1 - room.network_share) * self.balance(one)
-        if h @ one.presence < one.threshold and people < 0.1 * room.most_people:
+        if h @ one.presence < one.threshold and people < 0.1 * room.max_people:
             return 0.0
         minute = int(self.time.hour * 60 + self.time.minute + self.time.second / 60 - one.lag * self.d)
         return people if room.hours.is_open[int(self.time.isoweekday() > 5), minute] else 0.0
 
 
-def linked_columns(y, layer):
-    """Inputs of the read-out for one row: h(RSy + b) - 1/2, the standardised columns, and 1."""
+def linked_outputs(y, layer):
+    """Outputs for one row of features: h(RSy + b) - 1/2, the standardised features, and 1."""
     draw = np.random.RandomState(layer.seed)
     R = draw.uniform(-1, 1, (layer.n_hidden, y.size))
     b = draw.uniform(-0.1, 0.1, layer.n_hidden)

@@ -1,4 +1,4 @@
-"""Rooms stepped together, against each of them alone."""
+"""Batched updates of live rooms equal separate updates."""
 
 import datetime as dt
 from dataclasses import replace
@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import occupair as oc
-from occupair import live_rooms as live_together
+from occupair import live_rooms
 from occupair.errors import InputError
 from occupair.live_rooms import LiveRooms, NextReading
-from occupair.room.batch import batch_key
+from occupair.room.batch import RoomBatch, batch_key
+from occupair.room.inputs import concatenate_inputs
+from occupair.room.live_day import RoomDay
 
 STEP = dt.timedelta(minutes=5)
 EVENING = dt.datetime(2024, 1, 8, 21, 0, tzinfo=ZoneInfo("Europe/Berlin"))
@@ -19,20 +21,20 @@ EVENING = dt.datetime(2024, 1, 8, 21, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 
 @pytest.fixture(scope="module")
 def estimators():
-    """Rooms of two kinds of the default estimator, without ventilation, and of the paper."""
+    """Default rooms with two random layers, default rooms without ventilation, and rooms of the paper."""
     found = []
     for seed in range(6):
         office = oc.simulate_office(days=3, seed=seed).iloc[::5]
         found.append(oc.OccupancyEstimator(n_hidden=20, random_state=seed % 2).fit(office))
-        blind = office.drop(columns="ventilation")
-        found.append(oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(blind))
+        without_ventilation = office.drop(columns="ventilation")
+        found.append(oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(without_ventilation))
         paper = oc.OccupancyEstimator.paper(n_hidden=20, n_draws=1, random_state=0)
         found.append(paper.fit(office))
     return found
 
 
 def readings(seed, rooms, steps):
-    """CO2 and ventilation that wander, of every room at every step."""
+    """Random walks of CO2 and ventilation, for every room and step."""
     draw = np.random.default_rng(seed)
     co2 = 500 + np.abs(np.cumsum(draw.normal(0, 15, (steps, rooms)), axis=0))
     return co2.tolist(), draw.uniform(0, 1, (steps, rooms)).tolist()
@@ -44,56 +46,56 @@ def assert_same(got, expected):
         assert one == pytest.approx(other, abs=1e-9)
 
 
-def test_together_is_alone_over_midnight_and_gaps(estimators):
+def test_batched_updates_equal_single_updates_across_midnight_and_gaps(estimators):
     rooms = [one.live() for one in estimators]
     others = [one.live() for one in estimators]
-    together = LiveRooms(rooms)
+    batched = LiveRooms(rooms)
     steps = 60  # until two in the morning
     co2, flow = readings(1, len(rooms), steps)
     skips = np.random.default_rng(2).random((steps, len(rooms))) < 0.1
-    said = []
+    estimates = []
     for k in range(steps):
         time = EVENING + k * STEP
         which = np.flatnonzero(~skips[k])
         due = [NextReading(rooms[r], time, co2[k][r], flow[k][r]) for r in which]
-        for r, got in zip(which, together.update(due), strict=True):
+        for r, got in zip(which, batched.update(due), strict=True):
             expected = others[r].update(time, co2[k][r], flow[k][r])
             assert_same(got, expected)
-            said.append(got.people)
+            estimates.append(got.people)
     for room, other in zip(rooms, others, strict=True):
         np.testing.assert_allclose(room.people, other.people, rtol=0, atol=1e-9)
         assert room.co2_now == other.co2_now == other.co2_smoothed[-1]
-    assert max(said) > 1
+    assert max(estimates) > 1
 
 
-def test_default_rooms_really_go_as_one(estimators, monkeypatch):
+def test_default_rooms_are_evaluated_as_one_batch(estimators, monkeypatch):
     rooms = [one.live() for one in estimators[1::3]]
-    together = LiveRooms(rooms)
-    monkeypatch.setattr("occupair.room.model.RoomModel.people", None)  # what a room alone would call
-    said = together.update([NextReading(room, EVENING, 600.0, None) for room in rooms])
-    assert [one.quality for one in said] == ["starting"] * len(rooms)
+    batched = LiveRooms(rooms)
+    monkeypatch.setattr("occupair.room.model.RoomModel.people", None)  # used by single updates
+    estimates = batched.update([NextReading(room, EVENING, 600.0, None) for room in rooms])
+    assert [one.quality for one in estimates] == ["starting"] * len(rooms)
 
 
-def test_a_room_trained_later_is_estimated_alone(estimators):
+def test_room_with_unknown_model_is_updated_alone(estimators):
     office = oc.simulate_office(days=3, seed=9).iloc[::5]
     late = oc.OccupancyEstimator(n_hidden=20, random_state=0).fit(office)
     rooms = [one.live() for one in estimators[1::3]]
-    together = LiveRooms(rooms)
-    stranger, alone = late.live(), late.live()
+    batched = LiveRooms(rooms)
+    unknown, alone = late.live(), late.live()
     for k in range(10):
         time = EVENING + k * STEP
-        due = [NextReading(room, time, 900.0 + 20 * k, 0.5) for room in [*rooms, stranger]]
-        assert_same(together.update(due)[-1], alone.update(time, 900.0 + 20 * k, 0.5))
+        due = [NextReading(room, time, 900.0 + 20 * k, 0.5) for room in [*rooms, unknown]]
+        assert_same(batched.update(due)[-1], alone.update(time, 900.0 + 20 * k, 0.5))
 
 
-def test_what_is_wrong_with_one_room_stays_there(estimators):
+def test_error_in_one_room_does_not_affect_others(estimators):
     rooms, others = [one.live() for one in estimators], [one.live() for one in estimators]
-    together = LiveRooms(rooms)
+    batched = LiveRooms(rooms)
     bad = {0: float("nan"), 7: -5.0, 8: "much"}
-    said = together.update(
+    estimates = batched.update(
         [NextReading(room, EVENING, bad.get(k, 600.0), 0.5) for k, room in enumerate(rooms)]
     )
-    for k, (got, other) in enumerate(zip(said, others, strict=True)):
+    for k, (got, other) in enumerate(zip(estimates, others, strict=True)):
         if k in bad:
             assert isinstance(got, InputError)
             assert len(rooms[k]) == 0
@@ -101,39 +103,52 @@ def test_what_is_wrong_with_one_room_stays_there(estimators):
             assert_same(got, other.update(EVENING, 600.0, 0.5))
 
 
-def test_where_the_matrix_fails_rooms_are_estimated_alone(estimators, monkeypatch, caplog):
+def test_failed_batch_falls_back_to_single_updates(estimators, monkeypatch, caplog):
     rooms, others = ([one.live() for one in estimators[1::3]] for _ in range(2))
-    together = LiveRooms(rooms)
-    monkeypatch.setattr(live_together.StackedRooms, "people", lambda *_: 1 / 0)
+    batched = LiveRooms(rooms)
+    monkeypatch.setattr(live_rooms.RoomBatch, "people", lambda *_: 1 / 0)
     for got, other in zip(
-        together.update([NextReading(room, EVENING, 600.0, None) for room in rooms]), others, strict=True
+        batched.update([NextReading(room, EVENING, 600.0, None) for room in rooms]), others, strict=True
     ):
         assert_same(got, other.update(EVENING, 600.0))
-    assert "together" in caplog.text
+    assert "batch update of 6 rooms failed" in caplog.text
 
 
-def test_nothing_due_says_nothing(estimators):
+def test_no_readings_give_no_estimates(estimators):
     assert LiveRooms([]).update([]) == []
     room = estimators[0].live()
     assert len(LiveRooms([]).update([NextReading(room, EVENING, 600.0, 0.5)])) == 1
 
 
-def test_models_that_cannot_be_stacked_are_estimated_alone(estimators, monkeypatch, caplog):
+def test_models_that_cannot_be_batched_are_updated_alone(estimators, monkeypatch, caplog):
     rooms, others = ([one.live() for one in estimators[1::3]] for _ in range(2))
-    monkeypatch.setattr(live_together, "RoomBatch", lambda *_: 1 / 0)
-    said = LiveRooms(rooms).update([NextReading(room, EVENING, 600.0, None) for room in rooms])
-    for got, other in zip(said, others, strict=True):
+    monkeypatch.setattr(live_rooms, "RoomBatch", lambda *_: 1 / 0)
+    estimates = LiveRooms(rooms).update([NextReading(room, EVENING, 600.0, None) for room in rooms])
+    for got, other in zip(estimates, others, strict=True):
         assert_same(got, other.update(EVENING, 600.0))
-    assert "cannot be estimated together" in caplog.text
+    assert "cannot batch 6 rooms" in caplog.text
 
 
-def test_models_are_of_one_kind_only_where_each_refinement_is(estimators):
-    model = estimators[0].room_
-    first, second, *rest = model.refinements
-    moved = replace(first.balance, choices=first.balance.choices + second.balance.choices[:1])
-    fewer = replace(second.balance, choices=second.balance.choices[1:])
-    other = replace(model, refinements=(replace(first, balance=moved), replace(second, balance=fewer), *rest))
-    assert (
-        batch_key(model) == batch_key(estimators[6].room_) != batch_key(estimators[3].room_)
-    )  # another draw
-    assert batch_key(model) != batch_key(other)
+def test_batch_key_differs_between_random_layers(estimators):
+    model, same_layer, other_layer = (estimators[k].room_ for k in (0, 6, 3))
+    assert batch_key(model) == batch_key(same_layer) != batch_key(other_layer)
+
+
+def test_models_with_different_balance_variants_are_batched(estimators):
+    models = [estimators[k].room_ for k in (0, 6, 12)]
+    first, *rest = models[0].refinements
+    variants = tuple(replace(one, weight=one.weight / 2) for one in first.balance.variants)
+    other = replace(first, balance=replace(first.balance, variants=variants[:-1] + 2 * variants[-1:]))
+    models[0] = replace(models[0], refinements=(other, *rest))
+    co2, ventilation = readings(3, len(models), 40)
+    alone, batched = ([RoomDay(model) for model in models] for _ in range(2))
+    batch = RoomBatch(models, 0.9)
+    for k in range(40):
+        time = EVENING - (40 - k) * STEP
+        inputs = []
+        for n, (day, other_day) in enumerate(zip(alone, batched, strict=True)):
+            day.append(co2[k][n], ventilation[k][n], time)
+            inputs.append(other_day.add_reading(co2[k][n], ventilation[k][n], time))
+        seen = np.full(len(models), k + 1)
+        found = batch.people(concatenate_inputs(inputs), np.arange(len(models)), seen)
+        assert found.people == pytest.approx([day.people[-1] for day in alone], abs=1e-9)

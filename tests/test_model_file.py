@@ -129,13 +129,16 @@ def forged(path, change):
         (lambda m: m.pop("coef"), "is not a valid model: 'coef'"),
         (lambda m: m.update(coef=[[1.0]]), "coef must be a list of finite numbers"),
         (lambda m: m.update(coef=["x"] * 40), "is not a valid model"),
-        (lambda m: m.update(coef=[1.0, 2.0]), "its random layer does not come out the same"),
+        (lambda m: m.update(coef=[1.0, 2.0]), "cannot be reproduced on this machine"),
         (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not match"),
         (lambda m: m.update(timezone="Mars"), "timezone must be a known time zone, got 'Mars'"),
         (lambda m: m.update(ventilation_unit=3), "ventilation_unit must be a string, got 3"),
         (lambda m: m.update(interval=0), "interval must be a positive number, got 0"),
         (lambda m: m.update(most_people=-3), r"most_people must be a positive number, got -3"),
-        (lambda m: m.update(layer_seed=5), "its random layer does not come out the same on this machine"),
+        (
+            lambda m: m.update(layer_seed=5),
+            "the random layer of the model cannot be reproduced on this machine",
+        ),
         (lambda m: m.update(layer_seed=-5), "is not a valid model"),
         (lambda m: m["layer"].update(horizon=5_000_000), "5000000 lags is too large for a model file"),
         (

@@ -1,8 +1,13 @@
-"""Live rooms that take a reading each at the same time: what each would say alone, in less time.
+"""Batched updates of live rooms: one reading of each of many ``LiveRoom`` objects, faster than one by one.
 
-Rooms of the default estimator that share a random layer are one matrix (``occupair.room.batch``). Rooms of
-Eq. (26) are spread over the cores: each estimates other minutes of its day anew, by series of its own, where
-one matrix would have to do all of them in full.
+The rooms stay independent objects with their own histories, and each estimate equals that of
+``LiveRoom.update``. Rooms of the default estimator with the same ``batch_key`` are evaluated as one
+``occupair.room.batch.RoomBatch``, which itself holds no history. Rooms of the paper's estimator, Eq. (26),
+are distributed over the cores instead: each revises a different part of its day, so one matrix for all rooms
+would have to recompute every day in full.
+
+In the live service, ``occupair.live.rooms.batching`` decides which readings are due together and passes them
+to ``LiveRooms``.
 """
 
 from __future__ import annotations
@@ -25,12 +30,12 @@ from occupair.room.live_day import RoomDay
 
 log = logging.getLogger("occupair.live")
 
-FEWEST = 4
-"""Rooms from which on it is worth the trouble to take them together."""
+MIN_BATCH = 4
+"""Number of rooms from which on a batch is faster than one room after the other."""
 
 
 class NextReading(NamedTuple):
-    """A reading that a room is to take next."""
+    """The next reading of a room."""
 
     room: LiveRoom
     time: dt.datetime
@@ -39,12 +44,12 @@ class NextReading(NamedTuple):
 
 
 class LiveRooms:
-    """Steps rooms together.
+    """Updates many live rooms in batches.
 
     Parameters
     ----------
     rooms : iterable of LiveRoom
-        Rooms whose models are expected. A room with another model is estimated too, alone.
+        Rooms whose models are batched. Rooms with other models can be updated too, one by one.
 
     Examples
     --------
@@ -52,98 +57,106 @@ class LiveRooms:
     >>> offices = [oc.simulate_office(days=3, seed=seed).iloc[::5] for seed in (1, 2)]
     >>> rooms = [oc.OccupancyEstimator(random_state=0).fit(office).live() for office in offices]
     >>> nine = dt.datetime(2024, 1, 8, 9)
-    >>> said = LiveRooms(rooms).update([NextReading(room, nine, 700.0, 0.5) for room in rooms])
-    >>> [estimate.quality for estimate in said]
+    >>> estimates = LiveRooms(rooms).update([NextReading(room, nine, 700.0, 0.5) for room in rooms])
+    >>> [estimate.quality for estimate in estimates]
     ['starting', 'starting']
     """
 
     def __init__(self, rooms: Iterable[LiveRoom]) -> None:
-        kinds: dict[Hashable, list[RoomDay]] = {}
+        by_key: dict[Hashable, list[RoomDay]] = {}
         for room in rooms:
             if isinstance(day := room.day, RoomDay):
-                kinds.setdefault((batch_key(day.model), day.confidence), []).append(day)
-        self._stacks: dict[tuple[int, float], _Stack] = {}
-        for days in kinds.values():
+                by_key.setdefault((batch_key(day.model), day.confidence), []).append(day)
+        self._batches: dict[tuple[int, float], _DayBatch] = {}
+        for days in by_key.values():
             try:
-                stack = _Stack(days)
-            except Exception:  # whoever wrote such models: each room works alone
-                log.exception("rooms cannot be estimated together")
+                batch = _DayBatch(days)
+            except Exception:  # malformed models: update their rooms one by one
+                log.exception("cannot batch %d rooms, updating them one by one", len(days))
             else:
-                self._stacks |= {(id(day.model), day.confidence): stack for day in days}
+                self._batches |= {(id(day.model), day.confidence): batch for day in days}
         self._cores = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="rooms")
 
     def update(self, due: Sequence[NextReading]) -> list[Estimate | Exception]:
-        """Take a reading of each room: what it says, or why it says nothing. No room may be due twice."""
-        said: dict[int, Estimate | Exception] = {}
-        groups: dict[_Stack | type, list[_Begun]] = {}
+        """Update each room with one reading; a room must not occur twice.
+
+        Returns
+        -------
+        list of Estimate or Exception
+            The estimate of each room, or the error that its update raised.
+        """
+        results: dict[int, Estimate | Exception] = {}
+        groups: dict[_DayBatch | type, list[_Pending]] = {}
         for number, one in enumerate(due):
             try:
-                begun = _Begun(number, one, one.room.start_reading(one.time, one.co2, one.ventilation))
-            except Exception as error:  # noqa: BLE001 whatever is wrong with one room stays there
-                said[number] = error
+                pending = _Pending(number, one, one.room.start_reading(one.time, one.co2, one.ventilation))
+            except Exception as error:  # noqa: BLE001 an error in one room must not affect the others
+                results[number] = error
             else:
-                groups.setdefault(self._group(one.room), []).append(begun)
-        for group, begun_ones in groups.items():
-            errors = self._append(group, begun_ones)
-            for (number, one, _), fault in zip(begun_ones, errors, strict=True):
-                said[number] = fault or one.room.finish_reading(one.time)
-        return [said[number] for number in range(len(due))]
+                groups.setdefault(self._group(one.room), []).append(pending)
+        for group, members in groups.items():
+            errors = self._append(group, members)
+            for (number, one, _), failure in zip(members, errors, strict=True):
+                results[number] = failure or one.room.finish_reading(one.time)
+        return [results[number] for number in range(len(due))]
 
-    def _group(self, room: LiveRoom) -> _Stack | type:
+    def _group(self, room: LiveRoom) -> _DayBatch | type:
         day = room.day
-        stack = self._stacks.get((id(day.model), day.confidence)) if isinstance(day, RoomDay) else None
-        return stack or type(day)
+        batch = self._batches.get((id(day.model), day.confidence)) if isinstance(day, RoomDay) else None
+        return batch or type(day)
 
-    def _append(self, group: _Stack | type, begun: Sequence[_Begun]) -> list[Exception | None]:
-        """Let days take their readings: what went wrong with each."""
-        if len(begun) < FEWEST or group is RoomDay:
-            return _append_each(begun)
-        if isinstance(group, _Stack):
-            return group.append(begun)
-        size = -(-len(begun) // self._cores)
-        parts = [begun[start : start + size] for start in range(0, len(begun), size)]
-        return [error for errors in self._pool.map(_append_each, parts) for error in errors]
+    def _append(self, group: _DayBatch | type, pending: Sequence[_Pending]) -> list[Exception | None]:
+        """Add the readings to their days; return the error of each, if any."""
+        if len(pending) < MIN_BATCH or group is RoomDay:
+            return _append_each(pending)
+        if isinstance(group, _DayBatch):
+            return group.append(pending)
+        size = -(-len(pending) // self._cores)
+        shares = [pending[start : start + size] for start in range(0, len(pending), size)]
+        return [error for errors in self._pool.map(_append_each, shares) for error in errors]
 
 
-class _Begun(NamedTuple):
-    """A reading whose day has begun, and that is now to take it."""
+class _Pending(NamedTuple):
+    """A validated reading that its day has not taken yet."""
 
-    number: int  # among those that are due
+    number: int  # position in the list of due readings
     due: NextReading
-    flow: float  # ventilation as the day takes it
+    ventilation: float  # as the day takes it
 
     def append(self) -> None:
-        self.due.room.day.append(self.due.co2, self.flow, self.due.time)
+        self.due.room.day.append(self.due.co2, self.ventilation, self.due.time)
 
 
-class _Stack:
-    """Days whose models are of one batch_key."""
+class _DayBatch:
+    """Days whose models have the same batch key."""
 
     def __init__(self, days: Sequence[RoomDay]) -> None:
         models = {id(day.model): day.model for day in days}
         self._places = {identity: place for place, identity in enumerate(models)}
-        self._models = list(models.values())  # so that no other model gets the identity of one of them
+        self._models = list(models.values())  # keeps the models alive, so that their ids stay unique
         self._rooms = RoomBatch(self._models, days[0].confidence)
 
-    def append(self, begun: Sequence[_Begun]) -> list[Exception | None]:
-        """Let days take a reading each, in one go."""
-        days = [cast("RoomDay", one.due.room.day) for one in begun]
-        rows = [day.note(one.due.co2, one.flow, one.due.time) for day, one in zip(days, begun, strict=True)]
+    def append(self, pending: Sequence[_Pending]) -> list[Exception | None]:
+        """Add one reading to each day and estimate all of them at once."""
+        days = [cast("RoomDay", one.due.room.day) for one in pending]
+        inputs = [
+            day.add_reading(one.due.co2, one.ventilation, one.due.time)
+            for day, one in zip(days, pending, strict=True)
+        ]
         try:
             places = np.array([self._places[id(day.model)] for day in days])
-            with _blas().limit(limits=1):  # products so small that threads would only wait for each other
-                found = self._rooms.people(
-                    concatenate_inputs(rows), places, np.array([len(day) for day in days])
-                )
+            seen = np.array([len(day) for day in days])
+            with _blas().limit(limits=1):  # products too small to gain from threads
+                found = self._rooms.people(concatenate_inputs(inputs), places, seen)
         except Exception:
-            log.exception("rooms could not be estimated together")
-            return [_tried(partial(day.estimate, row)) for day, row in zip(days, rows, strict=True)]
+            log.exception("batch update of %d rooms failed, updating them one by one", len(days))
+            return [_try(partial(day.estimate, one)) for day, one in zip(days, inputs, strict=True)]
         refined = zip(*(people.tolist() for people in found.refined.values()), strict=True)
-        ranges = zip(found.low.tolist(), found.high.tolist(), strict=True)
-        for day, people, between in zip(days, refined, ranges, strict=True):
-            day.keep(people, between)
-        return [None] * len(begun)
+        intervals = zip(found.low.tolist(), found.high.tolist(), strict=True)
+        for day, people, interval in zip(days, refined, intervals, strict=True):
+            day.set_estimates(people, interval)
+        return [None] * len(pending)
 
 
 @cache
@@ -151,13 +164,13 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _append_each(begun: Iterable[_Begun]) -> list[Exception | None]:
-    return [_tried(one.append) for one in begun]
+def _append_each(pending: Iterable[_Pending]) -> list[Exception | None]:
+    return [_try(one.append) for one in pending]
 
 
-def _tried(work: Callable[[], None]) -> Exception | None:
+def _try(work: Callable[[], None]) -> Exception | None:
     try:
         work()
-    except Exception as error:  # noqa: BLE001 whatever is wrong with one room stays there
+    except Exception as error:  # noqa: BLE001 an error in one room must not affect the others
         return error
     return None

@@ -87,7 +87,7 @@ def fitted(desk):
 
 
 def test_fit_compares_co2_with_the_time_of_day(fitted):
-    assert "CO2 tells more than the clock: on days left out" in fitted.stdout
+    assert "CO2 improves on the time-of-day profile: RMSE on held-out days" in fitted.stdout
     assert "people off with it," in fitted.stdout
 
 
@@ -365,7 +365,7 @@ def test_datasets_lists_licence_and_location(monkeypatch, tmp_path):
         ),
         (
             ["fit", "train.csv", "--like", "room.occupair", "--out", "fresh.occupair"],
-            "occupair: rooms must be trained with layer 'room', the default",
+            "occupair: rooms must all be trained with layer 'room', the default",
         ),
         (
             ["estimate", "room.occupair", "test.csv", "--interval", "0.9"],

@@ -120,7 +120,7 @@ def test_fit_from_a_store_agrees_with_the_library(tmp_path, store, counted):
     # Labels at a quarter past every other hour, each applied to the readings within 5 min.
     words = "lab.occupair: trained on 4 days (1152 readings, one every 5 min, 144 of them labelled)"
     assert words in done.stdout
-    assert "on days left out" in done.stdout
+    assert "on held-out days" in done.stdout
     near = counted.index.minute.isin([10, 15, 20])
     at = counted["occupancy"].where(counted.index.minute == 15)
     held = counted.assign(occupancy=at.ffill(limit=1).bfill(limit=1).where(near)).drop(

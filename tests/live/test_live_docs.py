@@ -23,7 +23,7 @@ from occupair.live.rooms import reading_grid
 from occupair.live.rooms import room as live_room
 from occupair.live.rooms import sensor_faults as faults
 from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD
-from occupair.room.live_day import START
+from occupair.room.live_day import START_UP
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/live.md").read_text()
@@ -125,7 +125,7 @@ def test_numbers_are_those_of_the_code():
         f"by more than {sensor_limits.JUMP:g} ppm",
         f"more than {sensor_limits.STEEPEST:g} ppm per minute",
         f"per minute: for {faults.SETTLES:g} minutes",
-        f"the first {START:g} minutes of a day",
+        f"the first {START_UP:g} minutes of a day",
         f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
         f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
         f"a value holds for {VENTILATION_HOLD / 60:g} hours",

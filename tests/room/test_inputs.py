@@ -1,4 +1,4 @@
-"""What is known at a reading, by hand, at any interval and through changes of the clock."""
+"""Inputs worked by hand, at any interval and across daylight saving changes."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from occupair.room.inputs import Clock, concatenate_inputs, episode_inputs, wind
 COPENHAGEN = "Europe/Copenhagen"
 
 
-def rows_from(co2, ventilation, *, interval, smoothing=0.0, start="2024-01-08"):
+def inputs_from(co2, ventilation, *, interval, smoothing=0.0, start="2024-01-08"):
     times = pd.date_range(start, periods=len(co2), freq=pd.Timedelta(minutes=interval))
     return episode_inputs(
         np.array(co2, dtype=float),
@@ -24,22 +24,30 @@ def rows_from(co2, ventilation, *, interval, smoothing=0.0, start="2024-01-08"):
     )
 
 
-def test_before_the_first_reading_the_first_is_repeated():
-    rows = rows_from([400, 500, 450], [0.1, 0.2, 0.3], interval=40)  # 80 min are two readings and the newest
-    assert rows.ventilation.tolist() == [[0.1, 0.1, 0.1], [0.2, 0.1, 0.1], [0.3, 0.2, 0.1]]
-    assert rows.co2.tolist() == [[400, 400, 400], [500, 400, 400], [450, 500, 400]]
+def test_window_before_first_reading_repeats_it():
+    inputs = inputs_from(
+        [400, 500, 450], [0.1, 0.2, 0.3], interval=40
+    )  # 80 min are two readings and the newest
+    assert inputs.ventilation.tolist() == [[0.1, 0.1, 0.1], [0.2, 0.1, 0.1], [0.3, 0.2, 0.1]]
+    assert inputs.co2.tolist() == [[400, 400, 400], [500, 400, 400], [450, 500, 400]]
 
 
-def test_the_low_is_that_of_the_episode_so_far():
-    assert rows_from([500, 420, 460, 400, 480], [0] * 5, interval=5).low.tolist() == [500, 420, 420, 400, 400]
+def test_lowest_co2_is_running_minimum_of_episode():
+    assert inputs_from([500, 420, 460, 400, 480], [0] * 5, interval=5).lowest_co2.tolist() == [
+        500,
+        420,
+        420,
+        400,
+        400,
+    ]
 
 
 @given(st.lists(st.floats(0, 3000), min_size=1, max_size=25), st.sampled_from([0.0, 0.4, 10.0]))
-def test_the_low_is_of_co2_as_it_was_smoothed_then(co2, smoothing):
-    rows = rows_from(co2, np.zeros(len(co2)), interval=5, smoothing=smoothing)
+def test_lowest_co2_uses_co2_as_smoothed_at_the_time(co2, smoothing):
+    inputs = inputs_from(co2, np.zeros(len(co2)), interval=5, smoothing=smoothing)
     newest = [smooth(np.array(co2[: k + 1]), smoothing)[-1] for k in range(len(co2))]
     np.testing.assert_allclose(
-        rows.low, [min(newest[: k + 1]) for k in range(len(co2))], rtol=1e-9, atol=1e-9
+        inputs.lowest_co2, [min(newest[: k + 1]) for k in range(len(co2))], rtol=1e-9, atol=1e-9
     )
 
 
@@ -47,26 +55,26 @@ def test_the_low_is_of_co2_as_it_was_smoothed_then(co2, smoothing):
     ("interval", "width"),
     [(0.5, 161), (1, 81), (5, 17), (15, 6), (30, 4), (60, 2), (160, 2), (240, 2), (720, 2)],
 )
-def test_a_row_is_80_minutes_wide_and_at_least_two_readings(interval, width):
+def test_window_spans_80_minutes_and_at_least_two_readings(interval, width):
     assert window_length(interval) == width
-    assert rows_from([400, 410], [0, 0], interval=interval).co2.shape == (2, width)
+    assert inputs_from([400, 410], [0, 0], interval=interval).co2.shape == (2, width)
 
 
 @pytest.mark.parametrize(("interval", "steps"), [(0.5, 20), (1, 10), (5, 2), (15, 1), (30, 1), (60, 1)])
-def test_ten_minutes_in_readings_are_one_at_least(interval, steps):
-    assert rows_from([400, 410], [0, 0], interval=interval).steps(10.0) == steps
+def test_period_in_readings_is_at_least_one(interval, steps):
+    assert inputs_from([400, 410], [0, 0], interval=interval).n_readings(10.0) == steps
 
 
-def test_rows_taken_apart_and_put_together_are_the_same():
-    rows = rows_from([400, 500, 450, 470], [0.1, 0.2, 0.3, 0.4], interval=40)
-    both = concatenate_inputs([rows.take(slice(0, 1)), rows.take(np.array([1, 2, 3]))])
-    for name in ("co2", "ventilation", "low"):
-        np.testing.assert_array_equal(getattr(both, name), getattr(rows, name))
+def test_concatenated_subsets_equal_original():
+    inputs = inputs_from([400, 500, 450, 470], [0.1, 0.2, 0.3, 0.4], interval=40)
+    both = concatenate_inputs([inputs.take(slice(0, 1)), inputs.take(np.array([1, 2, 3]))])
+    for name in ("co2", "ventilation", "lowest_co2"):
+        np.testing.assert_array_equal(getattr(both, name), getattr(inputs, name))
     assert both.clock.minute.tolist() == [0, 40, 80, 120]
     assert (len(both), both.interval) == (4, 40)
 
 
-def test_the_clock_reads_seconds_and_weekends():
+def test_clock_includes_seconds_and_weekends():
     friday_night = pd.date_range("2024-01-12 23:59:30", periods=2, freq="30s")
     clock = Clock.of(friday_night)
     assert clock.minute.tolist() == [1439.5, 0.0]
@@ -76,7 +84,7 @@ def test_the_clock_reads_seconds_and_weekends():
 @pytest.mark.parametrize(
     ("date", "hours"), [("2024-03-31", [0, 1, 3, 4]), ("2024-10-27", [0, 1, 2, 2, 3, 4])]
 )
-def test_the_clock_is_the_one_on_the_wall_when_it_changes(date, hours):
+def test_clock_is_local_time_across_dst_change(date, hours):
     times = pd.date_range(date, periods=len(hours), freq="h", tz=COPENHAGEN)
     clock = Clock.of(times)
     assert clock.minute.tolist() == [60 * hour for hour in hours]
@@ -87,7 +95,7 @@ def test_the_clock_is_the_one_on_the_wall_when_it_changes(date, hours):
 
 
 def at_interval(minutes):
-    """Three days of an office read that often, or six when seldom."""
+    """Three days of a simulated office at this interval, or six days at long intervals."""
     office = oc.simulate_office(days=3 if minutes < 15 else 6, seed=5)
     if minutes >= 1:
         return office.iloc[:: int(minutes)]
@@ -95,9 +103,9 @@ def at_interval(minutes):
     return office.loc[office.index.repeat(2)].set_index(times)
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 @pytest.mark.parametrize("minutes", [0.5, 1, 5, 7, 15, 20, 30, 60, 240])
-def test_any_interval_is_trained_estimated_and_live(minutes):
+def test_any_interval_trains_and_live_equals_replay(minutes):
     readings = at_interval(minutes) if minutes != 7 else at_interval(1).iloc[:1435:7]
     model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(readings)
     part = readings.iloc[-int(8 * 60 / minutes) :] if minutes < 30 else readings
@@ -110,9 +118,9 @@ def test_any_interval_is_trained_estimated_and_live(minutes):
         )
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 @pytest.mark.parametrize(("date", "hours"), [("2024-03-31", 23), ("2024-10-27", 25)])
-def test_days_on_which_the_clock_changes(slow_office, date, hours):
+def test_dst_days_train_and_live_equals_replay(slow_office, date, hours):
     times = pd.date_range(date, periods=hours * 12 + 2 * 288, freq="5min", tz=COPENHAGEN, name="time")
     readings = slow_office.iloc[: len(times)].set_index(times)
     model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(readings)

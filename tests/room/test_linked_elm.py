@@ -1,4 +1,4 @@
-"""The linked network against its equations written out, and against refits without each part."""
+"""FS-ELM with direct links against its reference implementation."""
 
 from itertools import product
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import occupair as oc
-from dense import linked_columns
+from dense import linked_outputs
 from occupair.room.linked_elm import LINK_RIDGES, RIDGES, fit_layer, fit_read_outs, ridge_pairs
 
 SIZES = (2, 3, 1)
@@ -24,17 +24,17 @@ def layer_for(x, *, z_max=(1.5, 1.0, 0.5), n_hidden=12, seed=3):
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
 @settings(max_examples=25)
-def test_columns_are_the_equations(seed, n_hidden):
+def test_outputs_match_reference_implementation(seed, n_hidden):
     x = columns_of(np.random.default_rng(0), n=7)
     layer = layer_for(x, seed=seed, n_hidden=n_hidden)
-    written = np.array([linked_columns(y, layer) for y in x])
-    np.testing.assert_allclose(layer.columns(x), written, rtol=1e-9, atol=1e-12)
+    reference = np.array([linked_outputs(y, layer) for y in x])
+    np.testing.assert_allclose(layer.outputs(x), reference, rtol=1e-9, atol=1e-12)
 
 
-def test_links_have_mean_0_and_variance_1_and_what_never_moves_is_0():
+def test_links_are_standardised_and_constant_features_are_zero():
     x = columns_of(np.random.default_rng(1))
     x[:, 5] = 7.3
-    links = layer_for(x).columns(x)[:, 12:18]
+    links = layer_for(x).outputs(x)[:, 12:18]
     np.testing.assert_allclose(links[:, :5].mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(links[:, :5].var(axis=0), 1)
     assert not links[:, 5].any()
@@ -42,7 +42,7 @@ def test_links_have_mean_0_and_variance_1_and_what_never_moves_is_0():
 
 @given(st.integers(0, 1000), st.lists(st.floats(0.01, 3), min_size=3, max_size=3))
 @settings(max_examples=25)
-def test_no_group_moves_a_neuron_by_more_than_its_z_max(seed, z_max):
+def test_group_input_to_neurons_is_limited_to_z_max(seed, z_max):
     x = columns_of(np.random.default_rng(seed))
     layer = layer_for(x, z_max=z_max, seed=seed)
     R = np.random.RandomState(seed).uniform(-1, 1, (12, 6))
@@ -52,7 +52,7 @@ def test_no_group_moves_a_neuron_by_more_than_its_z_max(seed, z_max):
 
 
 @pytest.mark.parametrize("tiny", [0.0, 1e-14])
-def test_a_group_of_zeros_is_not_scaled_nor_is_rounding(tiny):
+def test_groups_of_zeros_and_rounding_errors_have_scale_zero(tiny):
     rng = np.random.default_rng(2)
     x = columns_of(rng)
     x[:, 2:5] = tiny * rng.normal(size=(90, 3))
@@ -63,12 +63,12 @@ def test_a_group_of_zeros_is_not_scaled_nor_is_rounding(tiny):
 
 
 @pytest.mark.parametrize("n_targets", [1, 2])
-def test_read_outs_are_ridged_least_squares_with_every_pair(n_targets):
+def test_read_outs_equal_ridge_regression_for_every_pair(n_targets):
     rng = np.random.default_rng(4)
     x = columns_of(rng)
     targets = rng.normal(size=(90, n_targets))
     layer = layer_for(x)
-    columns = layer.columns(x)
+    columns = layer.outputs(x)
     pairs = ridge_pairs()
     assert pairs == list(product(RIDGES, LINK_RIDGES))
     for pair, coef in zip(pairs, fit_read_outs(layer, x, targets, pairs), strict=True):
@@ -77,14 +77,16 @@ def test_read_outs_are_ridged_least_squares_with_every_pair(n_targets):
         np.testing.assert_allclose(coef, np.linalg.lstsq(*rows, rcond=None)[0], atol=1e-6)
 
 
-def test_a_ridge_that_is_too_small_is_said():
+def test_too_small_ridge_raises():
     x = columns_of(np.random.default_rng(7))
-    layer = layer_for(x, z_max=(0, 0, 0), n_hidden=40)  # forty neurons that say the same
-    with pytest.raises(oc.InputError, match=r"^ridge=1e-40 is too small for these data, raise it$"):
+    layer = layer_for(x, z_max=(0, 0, 0), n_hidden=40)  # forty identical neurons
+    with pytest.raises(
+        oc.InputError, match=r"^ridge=1e-40 is too small: the training data are singular; increase it$"
+    ):
         fit_read_outs(layer, x, x[:, :1], [(1e-40, 1.0)])
 
 
-def test_blocks_of_rows_are_all_rows(monkeypatch):
+def test_blocks_equal_all_rows_at_once(monkeypatch):
     rng = np.random.default_rng(8)
     x, targets = columns_of(rng), rng.normal(size=(90, 2))
     whole = layer_for(x)
@@ -95,7 +97,7 @@ def test_blocks_of_rows_are_all_rows(monkeypatch):
     np.testing.assert_allclose(fit_read_outs(blocks, x, targets, [(1.0, 1.0)])[0], coef, rtol=1e-9)
 
 
-def test_weights_are_rows_that_count_so_often():
+def test_weights_equal_repeated_rows():
     rng = np.random.default_rng(9)
     x, targets = columns_of(rng, n=40), rng.normal(size=(40, 2))
     often = rng.integers(1, 4, 40)

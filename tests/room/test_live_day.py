@@ -1,4 +1,4 @@
-"""The default estimator, one reading at a time: live is replay."""
+"""Live updates of the default estimator equal replayed days."""
 
 import datetime as dt
 
@@ -27,11 +27,11 @@ def assert_live_is_replay(model, readings, interval=0.9):
 
 
 @pytest.mark.parametrize("interval", [0.5, 0.9])
-def test_live_is_replay(trained_room, slow_office, interval):
+def test_live_equals_replay(trained_room, slow_office, interval):
     assert_live_is_replay(trained_room, slow_office.iloc[2 * 288 :], interval)
 
 
-def test_in_hours_that_were_always_empty_nobody_is_counted_and_nobody_is_denied(trained_room, slow_office):
+def test_closed_hours_estimate_zero_with_open_upper_bound(trained_room, slow_office):
     noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]  # from eight to two
     night = noon.set_axis(noon.index - pd.Timedelta(hours=8))
     hours = trained_room.room_.hours.is_open
@@ -55,16 +55,16 @@ def test_in_hours_that_were_always_empty_nobody_is_counted_and_nobody_is_denied(
     ],
     ids=["no ventilation", "a single day", "nobody", "CO2 that never moves"],
 )
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 @pytest.mark.filterwarnings("ignore:the room is empty at every head count")
-def test_live_is_replay_in_odd_rooms(slow_office, last_day, change):
+def test_live_equals_replay_in_unusual_rooms(slow_office, last_day, change):
     model = oc.OccupancyEstimator(n_hidden=10, random_state=0).fit(change(slow_office))
     assert_live_is_replay(model, last_day if model.uses_ventilation_ else last_day[["co2"]])
     assert_live_is_replay(model, change(slow_office).iloc[:288])
 
 
 @pytest.mark.parametrize("smoothing", [0, 50])
-def test_live_is_replay_with_other_smoothing(slow_office, last_day, smoothing):
+def test_live_equals_replay_with_other_smoothing(slow_office, last_day, smoothing):
     model = oc.OccupancyEstimator(n_hidden=10, random_state=0, smoothing=smoothing).fit(slow_office)
     assert_live_is_replay(model, last_day)
 
@@ -74,13 +74,13 @@ readings_of_a_day = st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 10))
 
 @given(readings_of_a_day, st.integers(0, 23 * 12))
 @settings(max_examples=20, deadline=None)
-def test_live_is_replay_whatever_comes(trained_room, rows, first):
+def test_live_equals_replay_for_any_readings(trained_room, rows, first):
     times = pd.date_range("2015-08-07", periods=288, freq="5min")[first : first + len(rows)]
     co2, tenths = np.array(rows[: len(times)]).T
     assert_live_is_replay(trained_room, pd.DataFrame({"co2": co2, "ventilation": tenths / 10}, index=times))
 
 
-def test_the_room_refines_what_it_thinks_of_the_day(trained_room, last_day):
+def test_estimates_of_the_day_are_refined(trained_room, last_day):
     room, now, later = trained_room.live(), [], trained_room.estimate(last_day, lag=20)
     for k, (time, *row) in enumerate(last_day.iloc[:, :2].itertuples()):
         now.append(room.update(time, *row).people)
@@ -92,14 +92,14 @@ def test_the_room_refines_what_it_thinks_of_the_day(trained_room, last_day):
     np.testing.assert_allclose(room.co2_smoothed, smooth(last_day["co2"].to_numpy(), 10 / 25), rtol=1e-12)
 
 
-def test_people_of_the_day_are_a_copy(trained_room, last_day):
+def test_people_of_live_room_is_a_copy(trained_room, last_day):
     room = trained_room.live()
     feed(room, last_day.iloc[100:110])
     room.people[:] = 99.0
     assert room.people.max() < 99
 
 
-def test_after_a_gap_and_at_midnight_live_starts_anew_as_replay_does(trained_room, slow_office):
+def test_live_restarts_after_gap_and_at_midnight_like_replay(trained_room, slow_office):
     days = slow_office.iloc[2 * 288 :]
     holed = days.drop(days.index[150:157])
     assert_live_is_replay(trained_room, holed)
@@ -111,7 +111,7 @@ def test_after_a_gap_and_at_midnight_live_starts_anew_as_replay_does(trained_roo
     assert room.people.size == 288
 
 
-def test_a_range_says_how_sure(trained_room, last_day):
+def test_live_prediction_interval_contains_estimate(trained_room, last_day):
     estimates = feed(trained_room.live(interval=0.9), last_day)
     narrow = feed(trained_room.live(interval=0.5), last_day)
     for wide, less in zip(estimates, narrow, strict=True):
@@ -119,7 +119,7 @@ def test_a_range_says_how_sure(trained_room, last_day):
     assert any(wide.low < less.low for wide, less in zip(estimates, narrow, strict=True))
 
 
-def test_two_rooms_of_one_model_do_not_meet(trained_room, last_day):
+def test_rooms_of_one_model_are_independent(trained_room, last_day):
     alone = feed(trained_room.live(), last_day.iloc[:150])
     left, right = trained_room.live(), trained_room.live()
     for expected, (time, *row) in zip(alone, last_day.iloc[:150, :2].itertuples(), strict=True):
@@ -141,7 +141,7 @@ NOON = dt.datetime(2024, 1, 8, 12, 0)
         (5, 420.0, 80.0, r"ventilation must be from 0 to 1 \(80 % is 0\.8\), got 80\.0"),
     ],
 )
-def test_a_bad_reading_leaves_the_room_as_it_was(trained_room, minutes, co2, ventilation, message):
+def test_invalid_reading_leaves_room_unchanged(trained_room, minutes, co2, ventilation, message):
     room, twin = trained_room.live(), trained_room.live()
     for one in (room, twin):
         one.update(NOON, 420.0, 1.0)
@@ -152,7 +152,7 @@ def test_a_bad_reading_leaves_the_room_as_it_was(trained_room, minutes, co2, ven
         assert room.update(time, 400.0 + 20 * k, 1.0) == twin.update(time, 400.0 + 20 * k, 1.0)
 
 
-def test_wild_readings_give_what_the_room_has_seen(trained_room):
+def test_extreme_readings_stay_within_training_occupancy(trained_room):
     room, rng = trained_room.live(), np.random.default_rng(0)
     for k in range(100):
         estimate = room.update(NOON + dt.timedelta(minutes=5 * k), rng.uniform(0, 1e6), rng.uniform())

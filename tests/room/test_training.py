@@ -1,4 +1,4 @@
-"""The default estimator, trained: what it says is what its parts say, and odd rooms do not break it."""
+"""Trained default estimator against its reference implementation, and unusual rooms."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def prepare_training_days(dates, settings):
 
 
 @pytest.mark.parametrize("lag", [0, 10, 15, 20])
-def test_estimates_are_what_is_written_out(trained_room, last_day, lag):
+def test_estimates_match_reference_implementation(trained_room, last_day, lag):
     co2, flow = last_day["co2"].to_numpy(), last_day["ventilation"].to_numpy()
     people = trained_room.estimate(last_day, lag=lag)
     wait = {0: 0, 10: 2, 15: 2, 20: 4}[lag]  # readings
@@ -47,23 +47,23 @@ def test_estimates_are_what_is_written_out(trained_room, last_day, lag):
         last = max(one for one in (0, 2, 4) if one <= wait and k + one < 288)
         refinement = next(one for one in trained_room.room_.refinements if one.lag == last)
         known = slice(0, k + last + 1)
-        written = RoomReference(trained_room, co2[known], flow[known], last_day.index[known])
-        assert people.iloc[k] == pytest.approx(written.people(refinement), abs=1e-9), k
+        reference = RoomReference(trained_room, co2[known], flow[known], last_day.index[known])
+        assert people.iloc[k] == pytest.approx(reference.people(refinement), abs=1e-9), k
     assert people.max() > 5
 
 
-def test_estimates_at_one_minute_are_what_is_written_out(office):
+def test_estimates_at_one_minute_match_reference_implementation(office):
     model = small().fit(office.iloc[: 2 * 1440])
     part = office.iloc[3 * 1440 + 480 : 3 * 1440 + 600]  # 8:00 to 10:00
     people = model.estimate(part)
     for k in (0, 5, 30, 119):
         columns = (part[name].to_numpy()[: k + 1] for name in ("co2", "ventilation"))
-        written = RoomReference(model, *columns, part.index[: k + 1])
-        assert people.iloc[k] == pytest.approx(written.people(model.room_.refinements[0]), abs=1e-9)
+        reference = RoomReference(model, *columns, part.index[: k + 1])
+        assert people.iloc[k] == pytest.approx(reference.people(model.room_.refinements[0]), abs=1e-9)
 
 
 @pytest.mark.parametrize("lag", [0, 10, 20])
-def test_the_future_does_not_reach_the_past(trained_room, last_day, lag):
+def test_estimates_do_not_depend_on_later_readings(trained_room, last_day, lag):
     changed = last_day.copy()
     first = 150
     changed.iloc[first:, changed.columns.get_loc("co2")] += 500.0
@@ -76,7 +76,7 @@ def test_the_future_does_not_reach_the_past(trained_room, last_day, lag):
     assert after["people"].iloc[untouched] != before["people"].iloc[untouched]
 
 
-def test_waiting_helps_and_co2_helps():
+def test_refinement_reduces_error_and_beats_profile():
     readings = oc.simulate_office(days=9, seed=3).iloc[::5]
     model = small(n_hidden=30).fit(readings.iloc[: 6 * 288])
     test = readings.iloc[6 * 288 :]
@@ -84,7 +84,7 @@ def test_waiting_helps_and_co2_helps():
     assert later < now < model.comparison_.profile_error
 
 
-def test_a_range_holds_nine_of_ten_on_days_never_seen():
+def test_coverage_on_unseen_days():
     readings = oc.simulate_office(days=16, seed=4).iloc[::5]
     model = small().fit(readings.iloc[: 8 * 288])
     test = readings.iloc[8 * 288 :]
@@ -93,7 +93,7 @@ def test_a_range_holds_nine_of_ten_on_days_never_seen():
         assert test["occupancy"].between(table["low"], table["high"]).mean() == pytest.approx(0.9, abs=0.06)
 
 
-def test_hindsight_waits_twenty_minutes_and_drifting_is_live(trained_room, last_day):
+def test_hindsight_uses_longest_lag_and_drifting_equals_live(trained_room, last_day):
     waited = trained_room.estimate(last_day, lag=20)
     pd.testing.assert_series_equal(trained_room.estimate(last_day, mode="hindsight"), waited)
     pd.testing.assert_series_equal(
@@ -103,7 +103,7 @@ def test_hindsight_waits_twenty_minutes_and_drifting_is_live(trained_room, last_
         pd.testing.assert_series_equal(trained_room.estimate(last_day, lag=lag), waited)
 
 
-def test_every_day_and_every_gap_starts_anew(trained_room, slow_office):
+def test_estimates_restart_each_day_and_after_gaps(trained_room, slow_office):
     holed = slow_office.iloc[2 * 288 :].drop(slow_office.index[3 * 288 + 150 : 3 * 288 + 156])
     parts = [holed.iloc[:288], holed.iloc[288 : 288 + 150], holed.iloc[288 + 150 :]]
     for lag in (0, 20):
@@ -112,7 +112,7 @@ def test_every_day_and_every_gap_starts_anew(trained_room, slow_office):
         pd.testing.assert_frame_equal(together, pd.concat(alone))
 
 
-def test_estimates_stay_between_nobody_and_the_most_seen(trained_room, last_day):
+def test_estimates_are_clamped_to_training_occupancy(trained_room, last_day):
     rng = np.random.default_rng(0)
     for most in (9000, 1e6):
         wild = last_day.assign(co2=rng.uniform(0, most, 288), ventilation=rng.uniform(0, 1, 288))
@@ -124,7 +124,7 @@ def test_estimates_stay_between_nobody_and_the_most_seen(trained_room, last_day)
             assert table["people"].between(table["low"], table["high"]).all()
 
 
-def test_an_episode_of_one_or_two_readings(trained_room, slow_office, last_day):
+def test_episodes_of_one_and_two_readings(trained_room, slow_office, last_day):
     for n in (2, 3):
         assert trained_room.estimate(last_day.iloc[120 : 120 + n], lag=20).size == n
     short = pd.concat([slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 + 120 : 2 * 288 + 121]])
@@ -133,21 +133,21 @@ def test_an_episode_of_one_or_two_readings(trained_room, slow_office, last_day):
     assert model.estimate(shorter, lag=20, interval=0.9).notna().all(axis=None)
 
 
-def test_a_single_day_is_a_room(slow_office, last_day):
+def test_single_training_day(slow_office, last_day):
     model = small().fit(slow_office.iloc[:288])
     assert model.room_.network_share == pytest.approx(0.5 / 6)
     assert rmse(last_day["occupancy"], model.estimate(last_day)) < 0.5 * last_day["occupancy"].std()
 
 
 @pytest.mark.parametrize(("days", "share"), [(2, 1 / 6), (3, 0.25), (6, 0.5), (7, 0.5)])
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
-def test_the_network_has_half_of_the_say_from_six_days_on(days, share):
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
+def test_network_share_grows_to_half_over_six_days(days, share):
     readings = oc.simulate_office(days=days, seed=1).iloc[::15]
     assert small(n_hidden=2).fit(readings).room_.network_share == pytest.approx(share)
 
 
 @pytest.mark.filterwarnings("ignore:the room is empty at every head count")
-def test_a_room_that_nobody_ever_entered(slow_office, last_day):
+def test_room_without_people(slow_office, last_day):
     model = small().fit(slow_office.assign(occupancy=0))
     for lag in (0, 10, 20):
         assert (model.estimate(last_day, lag=lag, interval=0.9) == 0).all(axis=None)
@@ -156,9 +156,9 @@ def test_a_room_that_nobody_ever_entered(slow_office, last_day):
     assert (one_day.estimate(last_day) == 0).all()
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 @pytest.mark.parametrize("smoothing", [0, 10, 50])
-def test_co2_that_never_moves_is_a_room_without_a_sensor(slow_office, smoothing):
+def test_constant_co2_falls_back_on_time_of_day(slow_office, smoothing):
     stuck = slow_office.assign(co2=412.3)
     model = small(smoothing=smoothing).fit(stuck)
     assert not model.comparison_.co2_helps
@@ -169,8 +169,8 @@ def test_co2_that_never_moves_is_a_room_without_a_sensor(slow_office, smoothing)
     np.testing.assert_allclose(model.estimate(nudged), model.estimate(stuck), atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
-def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
+def test_missing_ventilation_equals_constant_zero(slow_office, last_day):
     train = slow_office.iloc[: 3 * 288]
     without = small().fit(train.drop(columns="ventilation"))
     zero = small().fit(train.assign(ventilation=0.0))
@@ -179,7 +179,7 @@ def test_unknown_ventilation_is_a_constant_zero(slow_office, last_day):
     )
 
 
-def test_changing_settings_after_training_does_not_change_the_trained(slow_office, last_day):
+def test_set_params_does_not_change_trained_model(slow_office, last_day):
     model = small().fit(slow_office.iloc[: 3 * 288])
     before = model.estimate(last_day, lag=20, interval=0.8)
     room = model.live()
@@ -188,7 +188,7 @@ def test_changing_settings_after_training_does_not_change_the_trained(slow_offic
     assert room.update(last_day.index[0], 500.0, 0.0) == model.live().update(last_day.index[0], 500.0, 0.0)
 
 
-def test_another_layer_is_trained_over_this_one_and_back(slow_office, last_day):
+def test_refit_with_another_layer_and_back(slow_office, last_day):
     train = slow_office.iloc[: 3 * 288]
     model = small().fit(train)
     ours = model.estimate(last_day)
@@ -202,7 +202,7 @@ def test_another_layer_is_trained_over_this_one_and_back(slow_office, last_day):
     assert not {"regressor_", "layer_", "smoothing_"} & set(vars(model))
 
 
-def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(slow_office, last_day):
+def test_failed_fit_keeps_trained_model(slow_office, last_day):
     model = small().fit(slow_office.iloc[: 3 * 288])
     before = model.estimate(last_day)
     for bad in ({"ridge": -1}, {"layer": "elm", "horizon": 7}, {"n_hidden": 0}):
@@ -211,7 +211,7 @@ def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(slow_office, last_day)
         pd.testing.assert_series_equal(model.estimate(last_day), before)
 
 
-def test_random_state_gives_the_same_again(slow_office, last_day):
+def test_random_state_is_reproducible(slow_office, last_day):
     train = slow_office.iloc[: 2 * 288]
     one, same, other = (small(random_state=seed).fit(train).estimate(last_day) for seed in (3, 3, 4))
     pd.testing.assert_series_equal(one, same, check_exact=True)
@@ -222,7 +222,7 @@ def test_random_state_gives_the_same_again(slow_office, last_day):
     )
 
 
-def test_is_a_scikit_learn_estimator(slow_office):
+def test_scikit_learn_interface(slow_office):
     model = oc.OccupancyEstimator(n_hidden=7, z_max=(1, 1, 1, 1, 1), ridge=0.5)
     assert clone(model).get_params() == model.get_params()
     assert model.get_params()["start"] is None
@@ -255,7 +255,7 @@ def test_is_a_scikit_learn_estimator(slow_office):
         ({"ridge": "big"}, "ridge must be a finite number above 0, or None, got 'big'"),
         (
             {"ridge": 1e-300, "n_hidden": 60, "z_max": 1e-9},
-            "ridge=1e-300 is too small for these data, raise it",
+            "ridge=1e-300 is too small: the training data are singular; increase it",
         ),
         ({"n_hidden": 0}, "n_hidden must be an integer, 1 or more, got 0"),
         ({"n_hidden": 2.5}, r"n_hidden must be an integer, 1 or more, got 2\.5"),
@@ -263,32 +263,32 @@ def test_is_a_scikit_learn_estimator(slow_office):
         ({"n_draws": None}, "n_draws must be an integer, 1 or more, got None"),
     ],
 )
-def test_bad_settings(slow_office, settings, message):
+def test_invalid_settings_raise(slow_office, settings, message):
     with pytest.raises(oc.InputError, match=f"^{message}") as error:
         small(**settings).fit(slow_office)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("lag", [np.nan, -5, np.inf, "20", None])
-def test_bad_lags(trained_room, last_day, lag):
+def test_invalid_lag_raises(trained_room, last_day, lag):
     with pytest.raises(oc.InputError, match=r"^lag must be a number of minutes, 0 or more, got"):
         trained_room.estimate(last_day, lag=lag)
 
 
 @pytest.mark.parametrize("interval", [0, 1, 1.5, -0.1, 90, np.nan, "0.9"])
-def test_bad_intervals(trained_room, last_day, interval):
+def test_invalid_confidence_raises(trained_room, last_day, interval):
     with pytest.raises(oc.InputError, match=r"^interval must be above 0 and below 1 \(90 % is 0\.9\), got"):
         trained_room.estimate(last_day, interval=interval)
     with pytest.raises(oc.InputError, match=r"^interval must be above 0 and below 1 \(90 % is 0\.9\), got"):
         trained_room.live(interval=interval)
 
 
-def test_the_paper_does_not_say_how_sure_it_is(estimator, last_day):
+def test_paper_has_no_prediction_interval(estimator, last_day):
     with pytest.raises(oc.InputError, match=r"^interval must be omitted: the paper's estimators have no"):
         estimator.estimate(last_day, interval=0.9)
 
 
-def test_lags_with_other_modes(trained_room, last_day):
+def test_lag_requires_live_mode(trained_room, last_day):
     with pytest.raises(oc.InputError, match=r"^lag must be 0 with mode 'hindsight', got 20"):
         trained_room.estimate(last_day, mode="hindsight", lag=20)
 
@@ -299,37 +299,37 @@ def episode(people, minute=0.0, co2=500.0):
     return LabelledEpisode(np.full(n, co2) + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float))
 
 
-def test_training_looks_at_every_third_minute_of_each_episode():
+def test_training_samples_every_third_minute():
     morning, evening = episode(range(7)), episode([20, 21, 22, 23], minute=1000.0, co2=450.0)
     training = prepare_training_days([[morning, evening], [episode([3, 4])]], settings_at(1.0))
     assert training.days[0].clock.minute.tolist() == [0, 3, 6, 1000, 1003]
     assert training.people[0][0].tolist() == [0, 3, 6, 20, 23]
     assert training.people[10][0].tolist() == [0, 0, 0, 20, 20]  # before the first as many as then
     assert training.people[20][1].tolist() == [3]
-    assert training.most == 23
+    assert training.max_people == 23
     assert training.lows == [450, 500]
-    np.testing.assert_array_equal(training.days[0].low, [500, 500, 500, 450, 450])
+    np.testing.assert_array_equal(training.days[0].lowest_co2, [500, 500, 500, 450, 450])
     assert training.target(0).tolist() == [0, 3, 6, 20, 23, 3]
-    assert training.only([1]).target(0).tolist() == [3]
-    assert training.only([1]).lows == [500]
+    assert training.subset([1]).target(0).tolist() == [3]
+    assert training.subset([1]).lows == [500]
     assert [day.tolist() for day in training.split(np.arange(6))] == [[0, 1, 2, 3, 4], [5]]
 
 
-def test_days_are_dealt_into_ten_parts_at_most():
+def test_cross_validation_has_at_most_ten_folds():
     training = prepare_training_days([[episode([k, k])] for k in range(12)], settings_at(1.0))
     folds = room_training._folds(training, None)
     assert [fold.place.tolist() for fold in folds] == [[0, 10], [1, 11], *([k] for k in range(2, 10))]
     assert folds[1].learned.training.target(0).tolist() == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert len(room_training._folds(training.only([0, 1, 2]), None)) == 3
-    assert room_training._folds(training.only([0]), None) == []
+    assert len(room_training._folds(training.subset([0, 1, 2]), None)) == 3
+    assert room_training._folds(training.subset([0]), None) == []
 
 
 @pytest.mark.parametrize("day", [0, 2])
-def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monkeypatch, day):
-    """Where nothing is left to choose, other head counts of a day change its proof by nothing."""
+def test_held_out_estimates_do_not_depend_on_their_labels(slow_office, monkeypatch, day):
+    """With nothing left to choose, changed head counts of a day do not change its held-out estimates."""
     monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
     monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
-    monkeypatch.setattr("occupair.room.open_hours.MOST_OUTSIDE", -1.0)
+    monkeypatch.setattr("occupair.room.open_hours.MAX_OUTSIDE_SHARE", -1.0)
     changed = slow_office.copy()
     rows = slice(day * 288, (day + 1) * 288)
     changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - changed["occupancy"].iloc[rows].clip(
@@ -341,33 +341,36 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
     assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
 
 
-def test_co2_that_is_a_clock_is_found_out():
+def test_co2_that_follows_the_clock_gives_warning():
     office = oc.simulate_office(days=8, seed=3).iloc[::5]
     clock = office.groupby(office.index.time)["co2"].transform("mean")
-    with pytest.warns(UserWarning, match="CO2 adds next to nothing in this room"):
+    with pytest.warns(UserWarning, match="CO2 adds almost nothing to the time-of-day profile"):
         oc.OccupancyEstimator(random_state=0).fit(office.assign(co2=clock))
 
 
-def test_a_day_full_of_gaps_is_no_slower_day(slow_office):
-    """One reading in ten minutes of a room that is read every five: each is an episode by itself."""
+def test_day_full_of_gaps_is_split_into_episodes(slow_office):
+    """One reading every ten minutes in a room with a five-minute interval: each is an episode."""
     gaps = pd.concat([slow_office.iloc[: 2 * 288], slow_office.iloc[2 * 288 : 3 * 288 : 2]])
     days = episodes_by_date(gaps)
     assert [len(day) for day in days] == [1, 1, 144]
     assert all(one.people.size == 1 for one in days[2])
 
 
-def test_the_best_of_several_random_layers_is_kept(slow_office):
+def test_best_of_several_random_layers_is_used(slow_office):
     dates = episodes_by_date(slow_office)
     folds = room_training._folds(prepare_training_days(dates, settings_at(5.0)), None)
     target = prepare_training_days(dates, settings_at(5.0)).target(0)
-    errors = {seed: room_training._prove(folds, 0, target, seed, settings_at(5.0)).error for seed in range(5)}
+    errors = {
+        seed: room_training._cross_validate(folds, 0, target, seed, settings_at(5.0)).error
+        for seed in range(5)
+    }
     several, _ = fit_room(dates, settings_at(5.0, seeds=tuple(errors)))
     assert several.refinements[0].layer.seed == min(errors, key=errors.get)
     model, _ = fit_room(dates, settings_at(5.0, seeds=(11, 12)))
     assert {one.layer.seed for one in model.refinements} <= {11, 12}
 
 
-def test_the_threshold_is_the_one_with_the_least_error_and_the_highest_of_those():
+def test_threshold_has_smallest_error_and_ties_take_highest():
     estimated, presence = np.array([1.0, 1.0, 1.0, 8.0]), np.array([0.05, 0.25, 0.45, 0.0])
     people = np.array([0.0, 0.0, 1.0, 8.0])
     # Above 0.25 and up to 0.45 all is right; 8 of 20 is not few, whatever presence says.
@@ -377,10 +380,10 @@ def test_the_threshold_is_the_one_with_the_least_error_and_the_highest_of_those(
     assert room_training._threshold(estimated, presence, people, 10.0) == 0.5
 
 
-def test_the_error_told_is_that_of_days_left_out(slow_office):
+def test_training_error_is_held_out_error(slow_office):
     model, left_out = fit_room(episodes_by_date(slow_office), settings_at(5.0))
     off = np.concatenate(left_out.people) - np.concatenate(left_out.estimated)
     assert left_out.error == pytest.approx(np.sqrt(np.mean(off**2)))
     assert [people.size for people in left_out.people] == [288] * 4
     np.testing.assert_array_equal(np.concatenate(left_out.people), slow_office["occupancy"])
-    assert model.most_people == slow_office["occupancy"].max()
+    assert model.max_people == slow_office["occupancy"].max()

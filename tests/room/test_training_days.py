@@ -1,11 +1,11 @@
-"""Counts known here and there: against the fit written out on their rows, and what must not matter."""
+"""Sparse head counts: against a reference implementation, and invariances."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import occupair as oc
-from dense import RoomReference, linked_columns
+from dense import RoomReference, linked_outputs
 from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
@@ -21,7 +21,7 @@ def small(**changes):
 
 
 def sparse(readings, share, *, seed=0):
-    """Readings of which only some have a count."""
+    """Readings of which only some have a head count."""
     known = np.random.default_rng(seed).random(len(readings)) < share
     return readings.assign(occupancy=readings["occupancy"].where(known))
 
@@ -33,8 +33,8 @@ def mornings():
     return office[(office.index.hour >= 8) & (office.index.hour < 13)]
 
 
-class PaperReference:
-    """What a model should have learned from some rows for one lag, by plain least squares with more rows."""
+class SparseFitReference:
+    """Reference fit of one lag on some rows, by least squares with additional rows."""
 
     def __init__(self, model, readings, one):
         self.model, self.one = model, one
@@ -55,10 +55,10 @@ class PaperReference:
         left = np.vstack([root[:, None] * h[rows], np.diag(np.sqrt(ridge))])
         return np.linalg.lstsq(left, np.append(root * target[rows], np.zeros(len(ridge))), rcond=None)[0]
 
-    def choice(self, choice):
-        """The coefficients of one mass balance, and its squared error on days left out."""
+    def variant(self, variant):
+        """Coefficients of one mass balance and its squared error on held-out days."""
         base = self.one.balance.base
-        terms = np.array([room.terms(base, choice.share, choice.behind) for room in self.rooms])
+        terms = np.array([room.terms(base, variant.low_share, variant.offset) for room in self.rooms])
         mean = np.average(terms, axis=0, weights=self.weight)
         ridge = np.append(np.average((terms - mean) ** 2, axis=0, weights=self.weight)[:5], 1e-6)
         error = 0.0
@@ -69,33 +69,33 @@ class PaperReference:
         return self.solve(terms, self.people, ridge), error
 
 
-def test_half_of_the_rows_are_a_fit_written_out_on_those_rows(mornings, monkeypatch):
+def test_sparse_fit_matches_reference_implementation(mornings, monkeypatch):
     monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (100.0,))
     rng = np.random.default_rng(3)
     weight = np.where(rng.random(len(mornings)) < 0.5, 0.0, rng.uniform(0.2, 1, len(mornings)))
     readings = mornings.assign(occupancy_weight=weight)
     model = small(n_hidden=6, ridge=0.5).fit(readings)
-    assert model.room_.most_people == readings["occupancy"][weight > 0].max()
+    assert model.room_.max_people == readings["occupancy"][weight > 0].max()
     for one in model.room_.refinements:
-        written = PaperReference(model, readings, one)
-        assert 50 < len(written.rooms) < 70
-        found = [written.choice(choice) for choice in one.balance.choices]
-        for choice, (coef, _) in zip(one.balance.choices, found, strict=True):
-            np.testing.assert_allclose(choice.coef, coef, rtol=1e-6, atol=1e-8)
-        heard = np.exp(-60 * (np.array([error for _, error in found]) / min(e for _, e in found) - 1))
-        heard[heard < 0.02 * heard.sum()] = 0
+        reference = SparseFitReference(model, readings, one)
+        assert 50 < len(reference.rooms) < 70
+        found = [reference.variant(variant) for variant in one.balance.variants]
+        for variant, (coef, _) in zip(one.balance.variants, found, strict=True):
+            np.testing.assert_allclose(variant.coef, coef, rtol=1e-6, atol=1e-8)
+        weights = np.exp(-60 * (np.array([error for _, error in found]) / min(e for _, e in found) - 1))
+        weights[weights < 0.02 * weights.sum()] = 0
         np.testing.assert_allclose(
-            [choice.weight for choice in one.balance.choices], heard / heard.sum(), atol=1e-6
+            [variant.weight for variant in one.balance.variants], weights / weights.sum(), atol=1e-6
         )
-        y = np.array([room.columns(one) for room in written.rooms])
+        y = np.array([room.features(one) for room in reference.rooms])
         np.testing.assert_allclose(one.layer.mean, y.mean(axis=0), atol=1e-9)
-        h = np.array([linked_columns(row, one.layer) for row in y])
+        h = np.array([linked_outputs(row, one.layer) for row in y])
         ridge = [0.5] * 6 + [100.0] * y.shape[1] + [1e-6]
-        np.testing.assert_allclose(one.coef, written.solve(h, written.people, ridge), atol=1e-6)
-        np.testing.assert_allclose(one.presence, written.solve(h, written.people > 0, ridge), atol=1e-6)
+        np.testing.assert_allclose(one.coef, reference.solve(h, reference.people, ridge), atol=1e-6)
+        np.testing.assert_allclose(one.presence, reference.solve(h, reference.people > 0, ridge), atol=1e-6)
 
 
-def test_a_weight_of_0_is_no_count_and_a_weight_of_1_is_no_weight(slow_office):
+def test_weight_zero_equals_missing_and_weight_one_equals_unweighted(slow_office):
     known = np.random.default_rng(1).random(len(slow_office)) < 0.2
     missing = slow_office.assign(occupancy=slow_office["occupancy"].where(known))
     zero = slow_office.assign(occupancy=np.where(known, slow_office["occupancy"], 77), occupancy_weight=known)
@@ -108,14 +108,14 @@ def test_a_weight_of_0_is_no_count_and_a_weight_of_1_is_no_weight(slow_office):
     assert dump_model(small().fit(slow_office.assign(occupancy_weight=np.nan))) == whole
 
 
-def test_counts_that_are_trusted_half_are_worth_half(slow_office, last_day):
+def test_half_weights_halve_effective_days(slow_office, last_day):
     half, whole = small().fit(slow_office.assign(occupancy_weight=0.5)), small().fit(slow_office)
     assert half.room_.network_share == pytest.approx(0.5 * whole.room_.network_share)
     errors = [rmse(last_day["occupancy"], model.estimate(last_day)) for model in (half, whole)]
     assert errors[0] == pytest.approx(errors[1], rel=0.2)
 
 
-def test_counts_that_are_wrong_do_less_harm_the_less_they_are_trusted(slow_office, last_day):
+def test_wrong_head_counts_matter_less_with_smaller_weight(slow_office, last_day):
     wrong = np.random.default_rng(5).random(len(slow_office)) < 0.5
     people = slow_office["occupancy"].where(~wrong, 25 - slow_office["occupancy"].clip(0, 25))
     errors = []
@@ -127,7 +127,7 @@ def test_counts_that_are_wrong_do_less_harm_the_less_they_are_trusted(slow_offic
     assert errors[0] > 2 * errors[1]
 
 
-def test_days_without_a_count_teach_nothing(slow_office):
+def test_days_without_head_counts_are_ignored(slow_office):
     few = sparse(slow_office, 0.1)
     silent = few.copy()
     silent.iloc[288 : 2 * 288, silent.columns.get_loc("occupancy")] = np.nan
@@ -138,8 +138,8 @@ def test_days_without_a_count_teach_nothing(slow_office):
     assert dump_model(small().fit(pd.concat([before, few]))) == dump_model(small().fit(few))
 
 
-def test_windows_are_not_cut_where_there_is_no_count(slow_office):
-    """CO2 in the hour before the only count of a day matters."""
+def test_windows_use_readings_without_head_counts(slow_office):
+    """CO2 in the hour before the only head count of a day matters."""
     one = slow_office.assign(occupancy=slow_office["occupancy"].where(slow_office.index.minute == 0))
     bumped = one.copy()
     before = (one.index.hour == 10) & (one.index.minute == 50)
@@ -148,14 +148,14 @@ def test_windows_are_not_cut_where_there_is_no_count(slow_office):
 
 
 def labelled_by_hand(office, per_day, seed):
-    """Counts of some single minutes of each day, between eight in the morning and eight in the evening."""
+    """Head counts at single minutes of each day, between 08:00 and 20:00."""
     rng, days = np.random.default_rng(seed), len(office) // 288
     rows = [day * 288 + rng.choice(np.arange(96, 240), per_day, replace=False) for day in range(days)]
     known = np.isin(np.arange(len(office)), np.concatenate(rows))
     return office.assign(occupancy=office["occupancy"].where(known))
 
 
-def test_twelve_counts_a_day_for_six_days_beat_the_clock_and_a_constant():
+def test_sparse_head_counts_beat_profile_and_constant():
     errors = []
     for seed in range(4):
         office = oc.simulate_office(days=8, seed=seed).iloc[::5]
@@ -178,7 +178,7 @@ def test_twelve_counts_a_day_for_six_days_beat_the_clock_and_a_constant():
     assert ours < 0.4 * constant
 
 
-def test_ranges_of_few_counts_hold_nine_of_ten_and_of_too_few_say_nothing():
+def test_coverage_with_sparse_head_counts():
     office = oc.simulate_office(days=10, seed=8).iloc[::5]
     test = office.iloc[6 * 288 :]
     table = small().fit(labelled_by_hand(office.iloc[: 6 * 288], 12, 0)).estimate(test, interval=0.9)
@@ -190,10 +190,10 @@ def test_ranges_of_few_counts_hold_nine_of_ten_and_of_too_few_say_nothing():
 
 
 @pytest.mark.parametrize("day", [0, 2])
-def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monkeypatch, day):
+def test_held_out_estimates_do_not_depend_on_their_labels(slow_office, monkeypatch, day):
     monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
     monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
-    monkeypatch.setattr("occupair.room.open_hours.MOST_OUTSIDE", -1.0)
+    monkeypatch.setattr("occupair.room.open_hours.MAX_OUTSIDE_SHARE", -1.0)
     few = sparse(slow_office, 0.2)
     changed = few.copy()
     rows = slice(day * 288, (day + 1) * 288)
@@ -204,7 +204,7 @@ def test_nothing_of_a_day_left_out_reaches_what_is_said_of_it(slow_office, monke
     assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
 
 
-def test_the_error_told_is_that_of_counts_by_their_weights(slow_office):
+def test_training_error_is_weighted_held_out_error(slow_office):
     few = check_labelled(sparse(slow_office, 0.2).assign(occupancy_weight=np.tile([0.25, 1.0], 576)))
     settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
     _, left_out = fit_room(episodes_by_date(few), settings)
@@ -222,7 +222,7 @@ def episode(people, weight, minute=0.0):
     return LabelledEpisode(500.0 + np.arange(n), np.zeros(n), clock, np.array(people, dtype=float), weight)
 
 
-def test_every_stretch_of_counts_is_looked_at_for_every_lag():
+def test_every_run_of_head_counts_is_sampled_at_every_lag():
     weight = np.zeros(60)
     weight[[5, 6, 7, 8, 9, 16]] = 1.0
     training = prepare_training_days([[episode(np.arange(60), weight)]], interval=1.0, smoothing=0.0)
@@ -232,30 +232,33 @@ def test_every_stretch_of_counts_is_looked_at_for_every_lag():
     assert training.weights(10)[0].tolist() == [0, 0, 1, 1, 1, 0, 1, 0, 0]
     assert training.people[10][0].tolist() == [0, 0, 5, 6, 8, 0, 16, 0, 0]
     assert training.people[20][0].tolist() == [0, 0, 0, 0, 0, 5, 6, 8, 16]
-    assert training.taught(20).tolist() == [False] * 5 + [True] * 4
-    assert training.most == 16
+    assert training.labelled(20).tolist() == [False] * 5 + [True] * 4
+    assert training.max_people == 16
 
 
-def test_days_are_worth_as_much_as_their_hours_have_counts():
+def test_effective_days_follow_labelled_hours():
     whole, part = np.ones(1440), np.zeros(1440)
     part[[600, 610, 700]] = 1.0, 0.5, 0.25
     dates = [[episode(np.ones(1440), weight)] for weight in (whole, part, np.zeros(1440))]
     training = prepare_training_days(dates, interval=1.0, smoothing=0.0)
     assert len(training) == 2  # the third has no count
-    assert training.worth == pytest.approx(1 + 1.25 / 24)
-    assert training.covered == 1.0
-    assert training.only([1]).worth == pytest.approx(1.25 / 24)
-    assert training.only([1]).covered == pytest.approx(2 / 24)
+    assert training.effective_days == pytest.approx(1 + 1.25 / 24)
+    assert training.labelled_hours_share == 1.0
+    assert training.subset([1]).effective_days == pytest.approx(1.25 / 24)
+    assert training.subset([1]).labelled_hours_share == pytest.approx(2 / 24)
 
 
-def test_counts_at_the_end_of_all_readings_cannot_be_refined():
+def test_head_counts_without_later_readings_raise():
     weight = np.zeros(30)
     weight[-5:] = 1.0
-    with pytest.raises(oc.InputError, match=r"^readings: no head count is followed by readings for 10 min$"):
+    with pytest.raises(
+        oc.InputError,
+        match=r"^readings must continue without a gap for 10 min after at least one head count$",
+    ):
         prepare_training_days([[episode(np.ones(30), weight)]] * 3, interval=1.0, smoothing=0.0)
 
 
-def test_a_single_count_is_a_room(slow_office, last_day):
+def test_single_head_count_trains(slow_office, last_day):
     one = slow_office.assign(occupancy=slow_office["occupancy"].where(np.arange(1152) == 150))
     model = small().fit(one)
     assert model.comparison_ is None
@@ -264,14 +267,14 @@ def test_a_single_count_is_a_room(slow_office, last_day):
     assert tiny.estimate(last_day).notna().all()
 
 
-def test_a_fold_without_a_count_that_is_followed_by_readings(slow_office, last_day):
-    """All days but one have their only count at the end of the day."""
+def test_fold_without_refinable_head_count(slow_office, last_day):
+    """All days but one have their only head count at the end of the day."""
     known = np.isin(np.arange(1152), [150, 575, 863, 1151])
     model = small().fit(slow_office.assign(occupancy=slow_office["occupancy"].where(known)))
     assert model.estimate(last_day, lag=20).notna().all()
 
 
-def test_other_rooms_help_where_counts_are_few():
+def test_prior_improves_room_with_few_head_counts():
     others = [small().fit(oc.simulate_office(days=5, seed=seed).iloc[::5]) for seed in (101, 102, 103)]
     errors = []
     for seed in range(4):

@@ -1,4 +1,4 @@
-"""Other rooms say where the coefficients of a new one lie: its limits, and that it does not hurt."""
+"""Prior from other rooms: its limits, and that it does not hurt."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from occupair.room import transfer
 from occupair.room.mass_balance import Balance, BalanceVariant, BaseLevel
 from occupair.room.transfer import BalancePrior
 
-LEVEL = BaseLevel(lowest=380.0, highest=420.0, usual=400.0)
+LEVEL = BaseLevel(lowest=380.0, highest=420.0, median=400.0)
 
 
 def office(seed, days):
@@ -28,7 +28,7 @@ def others():
 
 
 def rooms_with(*coefs):
-    """Other rooms that know these coefficients, whatever share and delay."""
+    """A prior with these coefficients for all low shares and delays."""
     balances = tuple(
         Balance(LEVEL, (BalanceVariant(0.5, 0.0, 0, np.array(coef, dtype=float), 1.0),)) for coef in coefs
     )
@@ -50,8 +50,8 @@ def drawn(rooms, terms, people, *, n_days=3):
     return start + np.linalg.solve(terms.T @ terms + matrix, terms.T @ (people - terms @ start))
 
 
-def test_rooms_that_are_worth_nothing_leave_plain_least_squares(monkeypatch):
-    monkeypatch.setattr(transfer, "WORTH", 1e-9)
+def test_prior_without_strength_is_least_squares(monkeypatch):
+    monkeypatch.setattr(transfer, "PRIOR_SAMPLES", 1e-9)
     terms, people = a_room()
     np.testing.assert_allclose(
         drawn(rooms_with(*THREE), terms, people),
@@ -60,13 +60,13 @@ def test_rooms_that_are_worth_nothing_leave_plain_least_squares(monkeypatch):
     )
 
 
-def test_rooms_that_are_worth_everything_are_believed(monkeypatch):
-    monkeypatch.setattr(transfer, "WORTH", 1e12)
+def test_strong_prior_determines_coefficients(monkeypatch):
+    monkeypatch.setattr(transfer, "PRIOR_SAMPLES", 1e12)
     coef = drawn(rooms_with(*THREE), *a_room())
     np.testing.assert_allclose(coef, [2, 0.4, 1.5, 2, -0.5, 0.5], atol=1e-6)  # the medians
 
 
-def test_the_more_days_the_less_the_others_count():
+def test_prior_weakens_with_days():
     rooms, (terms, people) = rooms_with(*THREE), a_room()
     own = np.linalg.lstsq(terms, people, rcond=None)[0]
     away = [np.abs(drawn(rooms, terms, people, n_days=n) - own).sum() for n in (1, 3, 30, 3000)]
@@ -74,7 +74,7 @@ def test_the_more_days_the_less_the_others_count():
     assert away[0] > 2 * away[3]
 
 
-def test_one_other_room_is_enough():
+def test_prior_from_one_room():
     coef = drawn(rooms_with([2, 0.4, 1.5, 1, -0.5, 1]), *a_room())
     assert np.isfinite(coef).all()
     model = oc.OccupancyEstimator.transfer([small().fit(office(7, 3))], n_hidden=5, random_state=0)
@@ -82,22 +82,22 @@ def test_one_other_room_is_enough():
     assert model.fit(office(8, 2)).estimate(office(8, 1)).max() > 5
 
 
-def test_spread_is_that_of_the_rooms_or_half_the_mean():
-    one_room = transfer._spread(np.array([[2.0, 0.0]]))
+def test_covariance_has_minimum_covariance():
+    one_room = transfer._covariance(np.array([[2.0, 0.0]]))
     np.testing.assert_allclose(one_room, np.diag([1.0, 0.0]), atol=1e-5)
     rooms = np.array([[0.0, 1.0], [4.0, 1.0], [8.0, 4.0]])  # variances 32/3 and 2, together 4
     expected = 0.7 * np.array([[32 / 3, 4.0], [4.0, 2.0]]) + 0.3 * np.diag([32 / 3, 2.0])
-    np.testing.assert_allclose(transfer._spread(rooms), expected, atol=1e-4)
+    np.testing.assert_allclose(transfer._covariance(rooms), expected, atol=1e-4)
 
 
-def test_the_nearest_balance_has_the_share_first_and_then_the_delay():
+def test_nearest_variant_matches_low_share_before_delay():
     choices = [BalanceVariant(s, d, 0, np.zeros(6)) for s in (1.0, 0.0) for d in (0.0, 20.0)]
     for share, delay, found in [(1.0, 15.0, (1.0, 20.0)), (0.0, 5.0, (0.0, 0.0)), (0.9, 20.0, (1.0, 20.0))]:
         nearest = transfer._nearest(choices, share, delay)
-        assert (nearest.share, nearest.delay) == found
+        assert (nearest.low_share, nearest.delay) == found
 
 
-def test_a_few_days_are_not_worse_with_other_rooms_and_one_day_is_better(others):
+def test_prior_improves_one_day_and_does_not_hurt_few_days(others):
     errors = {1: [], 3: []}
     for seed in range(6):
         readings = office(seed, 6)
@@ -114,16 +114,16 @@ def test_a_few_days_are_not_worse_with_other_rooms_and_one_day_is_better(others)
     assert helped < alone
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 @pytest.mark.parametrize("minutes", [1, 15, 60])
-def test_rooms_may_be_read_at_another_interval(others, minutes):
+def test_prior_from_rooms_with_another_interval(others, minutes):
     readings = oc.simulate_office(days=3, seed=9).iloc[::minutes]
     model = oc.OccupancyEstimator.transfer(others, n_hidden=5, random_state=0).fit(readings)
     assert model.interval_ == minutes
     assert model.estimate(readings).max() > 5
 
 
-def test_rooms_may_be_files(others, tmp_path):
+def test_prior_from_model_files(others, tmp_path):
     others[0].save(tmp_path / "a.occupair")
     others[1].save(tmp_path / "b.occupair")
     paths = [tmp_path / "a.occupair", str(tmp_path / "b.occupair")]
@@ -135,7 +135,7 @@ def test_rooms_may_be_files(others, tmp_path):
     )
 
 
-def test_a_clone_starts_from_the_same_rooms(others):
+def test_clone_keeps_prior(others):
     readings = office(4, 2)
     model = oc.OccupancyEstimator.transfer(others, n_hidden=5, random_state=0)
     twin = clone(model)
@@ -148,40 +148,44 @@ def test_a_clone_starts_from_the_same_rooms(others):
 
 
 @pytest.mark.filterwarnings("ignore:the room is empty at every head count")
-def test_empty_rooms_say_that_a_room_is_empty():
+def test_prior_from_empty_rooms():
     empty = office(1, 2).assign(occupancy=0).drop(columns="ventilation")
     model = oc.OccupancyEstimator.transfer([small().fit(empty)], n_hidden=5, random_state=0).fit(empty)
     assert (model.estimate(empty) == 0).all()
 
 
-def test_rooms_must_be_there():
-    with pytest.raises(oc.InputError, match=r"^rooms must name at least one trained model$"):
+def test_no_rooms_raise():
+    with pytest.raises(oc.InputError, match=r"^rooms must contain at least one trained model, got none$"):
         oc.OccupancyEstimator.transfer([])
 
 
-def test_rooms_must_be_trained_with_the_room_layer(estimator, others):
+def test_rooms_of_paper_layers_raise(estimator, others):
     for wrong in (estimator, small()):
-        with pytest.raises(oc.InputError, match=r"^rooms must be trained with layer 'room', the default$"):
+        with pytest.raises(
+            oc.InputError, match=r"^rooms must all be trained with layer 'room', the default$"
+        ):
             oc.OccupancyEstimator.transfer([others[0], wrong])
 
 
-@pytest.mark.filterwarnings("ignore:CO2 adds next to nothing")
+@pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 def test_rooms_must_agree_on_ventilation(others):
     blind = small().fit(office(5, 2).drop(columns="ventilation"))
-    with pytest.raises(oc.InputError, match=r"^rooms must be all with or all without ventilation$"):
+    with pytest.raises(
+        oc.InputError, match=r"^rooms must either all be trained with ventilation or all without$"
+    ):
         oc.OccupancyEstimator.transfer([others[0], blind])
     readings = office(6, 2)
     with pytest.raises(
-        oc.InputError, match=r"^the other rooms were trained with ventilation, these readings are without$"
+        oc.InputError, match=r"which were trained with ventilation: these are without ventilation$"
     ):
         oc.OccupancyEstimator.transfer(others).fit(readings.drop(columns="ventilation"))
     with pytest.raises(
-        oc.InputError, match=r"^the other rooms were trained without ventilation, these readings are with$"
+        oc.InputError, match=r"which were trained without ventilation: these are with ventilation$"
     ):
         oc.OccupancyEstimator.transfer([blind]).fit(readings)
 
 
-def test_weights_are_rows_that_count_so_often():
+def test_weights_equal_repeated_rows():
     terms, people = a_room(n=60)
     often = np.random.default_rng(2).integers(0, 3, 60)
     draw = rooms_with(*THREE).penalty(10.0, 3)

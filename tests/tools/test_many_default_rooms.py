@@ -1,4 +1,4 @@
-"""Many rooms at once give what each gives alone."""
+"""Many default rooms in shared arrays equal separate rooms."""
 
 import numpy as np
 import pandas as pd
@@ -22,16 +22,16 @@ def estimators(offices):
 
 
 def alone(estimators, readings):
-    """What each room says by itself, as one array of people, low and high a room."""
+    """People, low and high of each room on its own, one array per room."""
     rooms = [estimator.live() for estimator in estimators]
-    said = [
+    estimates = [
         [room.update(time.to_pydatetime(), co2, flow) for time, co2, flow in zip(*columns, strict=True)]
         for room, columns in zip(rooms, readings, strict=True)
     ]
-    return np.array([[(one.people, one.low, one.high) for one in room] for room in said])
+    return np.array([[(one.people, one.low, one.high) for one in room] for room in estimates])
 
 
-def test_is_every_room_alone_over_two_days(offices, estimators):
+def test_equals_separate_rooms_over_two_days(offices, estimators):
     days = [office.iloc[-2 * 288 :] for office in offices]
     rooms = ManyDefaultRooms([estimator.room_ for estimator in estimators])
     steps = [
@@ -42,10 +42,10 @@ def test_is_every_room_alone_over_two_days(offices, estimators):
         )
         for k in range(2 * 288)
     ]
-    together = np.array([(step.people, step.low, step.high) for step in steps]).transpose(2, 0, 1)
+    batched = np.array([(step.people, step.low, step.high) for step in steps]).transpose(2, 0, 1)
     expected = alone(estimators, [(day.index, day["co2"], day["ventilation"]) for day in days])
-    np.testing.assert_allclose(together, expected, atol=1e-9)
-    assert together.max() > 3
+    np.testing.assert_allclose(batched, expected, atol=1e-9)
+    assert batched.max() > 3
     for k, estimator in enumerate(estimators):
         later = estimator.estimate(days[k], lag=20).to_numpy()
         refined = np.array([step.refined[4][k] for step in steps])
@@ -54,27 +54,27 @@ def test_is_every_room_alone_over_two_days(offices, estimators):
         assert np.isnan(refined[288 : 288 + 4]).all()
 
 
-def test_rooms_may_be_read_at_different_times_and_have_gaps(offices, estimators):
+def test_rooms_with_different_times_and_gaps(offices, estimators):
     day = offices[0].iloc[-288:]
     rng = np.random.default_rng(0)
     rooms = ManyDefaultRooms([estimator.room_ for estimator in estimators])
-    said = [[] for _ in estimators]
+    estimates = [[] for _ in estimators]
     kept = [[] for _ in estimators]
     for k, (time, row) in enumerate(day.iterrows()):
         which = np.flatnonzero(rng.random(3) < 0.9)[::-1]
         if which.size:
             step = rooms.update(time, row["co2"] + which, np.full(which.size, row["ventilation"]), which)
             for room, people in zip(which, step.people, strict=True):
-                said[room].append(people)
+                estimates[room].append(people)
                 kept[room].append(k)
     for room, estimator in enumerate(estimators):
         own = day.iloc[kept[room]]
         expected = estimator.estimate(own.assign(co2=own["co2"] + room))
-        np.testing.assert_allclose(said[room], expected, atol=1e-9)
+        np.testing.assert_allclose(estimates[room], expected, atol=1e-9)
 
 
-def test_more_rooms_than_are_stepped_at_a_time(estimators, monkeypatch):
-    monkeypatch.setattr("tools.speed.many_default_rooms._AT_ONCE", 4)
+def test_more_rooms_than_a_chunk(estimators, monkeypatch):
+    monkeypatch.setattr("tools.speed.many_default_rooms._CHUNK", 4)
     rooms = ManyDefaultRooms([estimators[k % 3].room_ for k in range(10)])
     co2 = np.linspace(400, 1500, 10)
     for minute in range(0, 60, 5):
@@ -88,7 +88,7 @@ def test_more_rooms_than_are_stepped_at_a_time(estimators, monkeypatch):
     assert step.started.all()
 
 
-def test_the_clock_may_change(offices, estimators):
+def test_dst_change(offices, estimators):
     times = pd.date_range("2024-03-31", periods=23 * 12, freq="5min", tz="Europe/Copenhagen")
     co2 = offices[0]["co2"].to_numpy()[-23 * 12 :]
     rooms = ManyDefaultRooms([estimators[0].room_])
@@ -99,18 +99,20 @@ def test_the_clock_may_change(offices, estimators):
     np.testing.assert_allclose(people, estimators[0].estimate(day), atol=1e-9)
 
 
-def test_what_does_not_go_together(offices, estimators):
-    with pytest.raises(oc.InputError, match="models must hold at least one trained room"):
+def test_incompatible_models_raise(offices, estimators):
+    with pytest.raises(oc.InputError, match="models must contain at least one trained room"):
         ManyDefaultRooms([])
     other = oc.OccupancyEstimator(random_state=1, n_hidden=20).fit(offices[0])
-    with pytest.raises(oc.InputError, match="must share one random layer: train with one random_state"):
+    with pytest.raises(
+        oc.InputError, match="must share one random layer: train them with the same random_state"
+    ):
         ManyDefaultRooms([estimators[0].room_, other.room_])
     rough = oc.OccupancyEstimator(random_state=0, n_hidden=20, smoothing=50).fit(offices[0])
-    with pytest.raises(oc.InputError, match="models must have one interval and one smoothing"):
+    with pytest.raises(oc.InputError, match="models must all have the same interval and the same smoothing"):
         ManyDefaultRooms([estimators[0].room_, rough.room_])
 
 
-def test_bad_readings_are_one_line_and_change_nothing(estimators):
+def test_invalid_readings_raise_and_change_nothing(estimators):
     rooms = ManyDefaultRooms([estimators[0].room_, estimators[1].room_])
     time, co2 = pd.Timestamp("2024-01-08 10:00"), np.array([500.0, 600.0])
     rooms.update(time, co2)

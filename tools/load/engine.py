@@ -31,8 +31,8 @@ def main() -> None:
     for kind in ("paper", "default"):
         with tempfile.TemporaryDirectory() as folder:
             models = [load_model(path.read_bytes()) for path in train(Path(folder), kind)]
-        for how, fewest in (("one by one", NEVER), ("batched", live_together.FEWEST)):
-            live_together.FEWEST = fewest
+        for how, fewest in (("one by one", NEVER), ("batched", live_together.MIN_BATCH)):
+            live_together.MIN_BATCH = fewest
             wall, processor = seconds_per_reading(models)
             print(f"| {kind} | {how} | {1e6 * wall:.0f} µs | {1e6 * processor:.0f} µs |", flush=True)
 

@@ -1,4 +1,9 @@
-"""Many rooms at once: one step of the default estimator for all rooms that share a random layer."""
+"""Default estimator for many rooms with synchronous readings: histories and parameters in shared arrays.
+
+This is the upper bound on speed that the benchmark reports. Unlike ``occupair.live_rooms``, which batches
+independent ``LiveRoom`` objects, it keeps the histories of all rooms in arrays as well, so a step has no work
+per room in Python.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +14,27 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import each_on_a_core
-from occupair.room.batch import BatchEstimates, RoomBatch, without_copy
+from occupair.room.batch import BatchEstimates, RoomBatch
+from occupair.room.equation import as_slice
 from occupair.room.inputs import Clock, Inputs, window_length
 from occupair.room.model import RoomModel
 from tools.speed.room_clocks import Indices, RoomClocks, check_step
 
 Array = NDArray[np.float64]
 
-_AT_ONCE = 2048  # rooms: what they need at a time fits a cache
+_CHUNK = 2048  # rooms whose intermediate results fit into the cache
 
 
 class ManyDefaultRooms:
-    """Rooms that are stepped together; each gives what ``LiveRoom`` would give for it alone.
+    """Rooms that take readings together; each estimate equals that of a separate ``LiveRoom``.
 
     Parameters
     ----------
     models : sequence of RoomModel
-        Trained rooms (``OccupancyEstimator.room_``) with one interval, one smoothing and one random layer:
-        train them with the same ``random_state`` and ``n_draws=1``.
-    interval : float
-        Probability that a range holds the true count.
+        Trained rooms (``OccupancyEstimator.room_``) with the same interval, smoothing and random layer: train
+        them with the same ``random_state`` and ``n_draws=1``.
+    confidence : float
+        Nominal coverage of the prediction intervals.
 
     Examples
     --------
@@ -41,13 +47,13 @@ class ManyDefaultRooms:
     (2,)
     """
 
-    def __init__(self, models: Sequence[RoomModel], *, interval: float = 0.9) -> None:
-        self._model = RoomBatch(models, interval)
+    def __init__(self, models: Sequence[RoomModel], *, confidence: float = 0.9) -> None:
+        self._batch = RoomBatch(models, confidence)
         n, width = len(models), window_length(models[0].interval)
         self._swept, self._pivots = np.zeros((width, n)), np.ones((width, n))  # newest first
         self._ventilation = np.zeros((width, n))
-        self._low = np.full(n, np.inf)
-        self._seen = np.zeros(n, dtype=np.int64)  # readings since the day began, or a gap
+        self._lowest_co2 = np.full(n, np.inf)
+        self._seen = np.zeros(n, dtype=np.int64)  # readings since the day began, or since a gap
         self._clocks = RoomClocks(n, interval=models[0].interval)
 
     def __len__(self) -> int:
@@ -60,61 +66,66 @@ class ManyDefaultRooms:
         ventilation: Array | None = None,
         rooms: Indices | None = None,
     ) -> BatchEstimates:
-        """Take one reading of each room, or of some, and estimate the people in them now.
+        """Add one reading to each room, or to some rooms, and estimate the people in them.
 
         Parameters
         ----------
         time : Timestamp or DatetimeIndex
-            Local time, or aware of its zone; one for all or one for each.
+            Local or time zone aware; one for all rooms or one for each.
         co2, ventilation : array of shape (n,)
-            The readings [ppm], [0..1]; rooms trained without ventilation ignore it.
+            Readings [ppm], [0..1]; rooms trained without ventilation ignore it.
         rooms : array of int of shape (n,), optional
-            Which rooms, each once; all when not given.
+            Indices of the rooms, each at most once; by default all rooms.
         """
-        rooms, co2, flow = check_step(len(self), rooms, co2, ventilation)
+        rooms, co2, ventilation = check_step(len(self), rooms, co2, ventilation)
         index, restarted = self._clocks.advance(rooms, time)
-        self._seen[restarted], self._low[restarted] = 0, np.inf
-        clock = Clock(*(np.broadcast_to(part, rooms.shape) for part in Clock.of(index)))
-        self._append(rooms, co2, flow)
+        self._seen[restarted], self._lowest_co2[restarted] = 0, np.inf
+        clock = Clock(*(np.broadcast_to(values, rooms.shape) for values in Clock.of(index)))
+        self._append(rooms, co2, ventilation)
 
-        def step(part: slice) -> BatchEstimates:
-            some = rooms[part]
-            return self._model.people(self._rows(some, clock, part), some, self._seen[some])
+        def step(chunk: slice) -> BatchEstimates:
+            some = rooms[chunk]
+            return self._batch.people(self._inputs(some, clock, chunk), some, self._seen[some])
 
-        parts = each_on_a_core(step, list(_parts(rooms.size)))
-        now = [np.concatenate([getattr(part, name) for part in parts]) for name in ("people", "low", "high")]
-        refined = {lag: np.concatenate([part.refined[lag] for part in parts]) for lag in parts[0].refined}
-        started = np.concatenate([part.started for part in parts])
-        return BatchEstimates(now[0], now[1], now[2], refined, started)
+        found = each_on_a_core(step, list(_chunks(rooms.size)))
+        return BatchEstimates(
+            people=np.concatenate([one.people for one in found]),
+            low=np.concatenate([one.low for one in found]),
+            high=np.concatenate([one.high for one in found]),
+            refined={lag: np.concatenate([one.refined[lag] for one in found]) for lag in found[0].refined},
+            started=np.concatenate([one.started for one in found]),
+        )
 
-    def _append(self, rooms: Indices, co2: Array, flow: Array) -> None:
-        """Take a reading of each room: the forward elimination of Eq. (25), and the ventilation."""
-        first, own = self._seen[rooms] == 0, without_copy(rooms)
-        weight, pivot = self._model.smoothing, self._pivots[0, rooms]
+    def _append(self, rooms: Indices, co2: Array, ventilation: Array) -> None:
+        """Add a reading to each room: forward elimination of Eq. (25), and the ventilation."""
+        first, own = self._seen[rooms] == 0, as_slice(rooms)
+        weight, pivot = self._batch.smoothing, self._pivots[0, rooms]
         carried = np.where(first, 0.0, weight / (weight + pivot))
         for history, newest in (
             (self._swept, co2 + carried * self._swept[0, rooms]),
             (self._pivots, 1.0 + carried * pivot),
-            (self._ventilation, flow),
+            (self._ventilation, ventilation),
         ):
             history[1:, own] = history[:-1, own]
             history[0, own] = newest
             history[:, rooms[first]] = newest[first]
         self._seen[rooms] += 1
 
-    def _rows(self, rooms: Indices, clock: Clock, part: slice) -> Inputs:
-        """Give what is known in each room now: the back substitution of Eq. (25)."""
-        own = without_copy(rooms)
+    def _inputs(self, rooms: Indices, clock: Clock, chunk: slice) -> Inputs:
+        """Return the newest input of each room: back substitution of Eq. (25)."""
+        own = as_slice(rooms)
         swept, pivots, seen = self._swept[:, own], self._pivots[:, own], self._seen[own]
-        weight, co2 = self._model.smoothing, np.empty_like(swept)
+        weight, co2 = self._batch.smoothing, np.empty_like(swept)
         co2[0] = swept[0] / pivots[0]
         for j in range(1, len(co2)):
-            known = (swept[j] + weight * co2[j - 1]) / (weight + pivots[j])
-            co2[j] = np.where(seen > j, known, co2[j - 1])
-        self._low[rooms] = np.minimum(self._low[rooms], co2[0])
-        clock = Clock(clock.minute[part], clock.weekend[part])
-        return Inputs(co2.T, self._ventilation[:, own].T, self._low[rooms], clock, self._model.interval)
+            smoothed = (swept[j] + weight * co2[j - 1]) / (weight + pivots[j])
+            co2[j] = np.where(seen > j, smoothed, co2[j - 1])
+        self._lowest_co2[rooms] = np.minimum(self._lowest_co2[rooms], co2[0])
+        clock = Clock(clock.minute[chunk], clock.weekend[chunk])
+        return Inputs(
+            co2.T, self._ventilation[:, own].T, self._lowest_co2[rooms], clock, self._batch.interval
+        )
 
 
-def _parts(n: int) -> Iterator[slice]:
-    yield from (slice(start, min(start + _AT_ONCE, n)) for start in range(0, n, _AT_ONCE))
+def _chunks(n: int) -> Iterator[slice]:
+    yield from (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))

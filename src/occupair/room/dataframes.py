@@ -120,7 +120,7 @@ def estimate_readings(
             interval=room.interval,
             smoothing=room.smoothing,
         )
-        episodes.append(room.of_day(inputs, wait, confidence))
+        episodes.append(room.episode_people(inputs, wait, confidence))
     columns = (np.concatenate(column) for column in zip(*episodes, strict=True))
     return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
 
@@ -150,7 +150,7 @@ def _compared(held_out: HeldOutEstimates) -> ProfileComparison | None:
     if len(held_out.people) < 2:
         return None
     return compare_with_profile(
-        held_out.clock, held_out.people, held_out.estimated, held_out.weights, held_out.worth
+        held_out.clock, held_out.people, held_out.estimated, held_out.weights, held_out.effective_days
     )
 
 

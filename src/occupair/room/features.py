@@ -1,10 +1,10 @@
-"""Columns of the default estimator, in groups that are scaled by themselves.
+"""Features of the default estimator, in groups that are scaled separately.
 
-M  the terms of the mass balance
-P  CO2 above base now and before, and its rises
-V  ventilation, now and averaged
-T  time of day, and whether it is a weekend
-S  what the mass balance says of now, ten and twenty minutes ago
+M  terms of the mass balance
+P  CO2 above the base level, now and earlier, and its rises
+V  ventilation: current value and moving averages
+T  time of day, weekend
+S  people by the mass balance at each of ``LAGS``
 """
 
 from __future__ import annotations
@@ -16,110 +16,114 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.inputs import Inputs
+from occupair.room.inputs import Inputs, at_offset
 from occupair.room.lags import LAGS
-from occupair.room.mass_balance import Balance, BaseLevel, balance_terms
+from occupair.room.mass_balance import N_TERMS, Balance, BaseLevel, balance_terms
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-GROUPS = {"M": 5, "P": 8, "V": 4, "T": 7, "S": len(LAGS)}
-"""Columns in each group."""
+_LEVELS = (0.0, 10.0, 20.0, 40.0)  # ages of the CO2 levels [min]
+_RISES = (5.0, 10.0, 20.0, 40.0)  # periods of the CO2 rises [min]
+_MEANS = (10.0, 30.0, 60.0)  # periods of the ventilation averages [min]
+
+GROUPS = {
+    "M": N_TERMS - 1,  # without the constant
+    "P": len(_LEVELS) + len(_RISES),
+    "V": 1 + len(_MEANS),
+    "T": 7,
+    "S": len(LAGS),
+}
+"""Number of features in each group."""
+
+N_FEATURES = sum(GROUPS.values())
+"""Number of features in all groups."""
 
 _PLACES = [slice(*ends) for ends in pairwise(accumulate(GROUPS.values(), initial=0))]
-_LEVELS = (0.0, 10.0, 20.0, 40.0)  # how long ago [min]
-_RISES = (5.0, 10.0, 20.0, 40.0)  # over how long [min]
-_MEANS = (10.0, 30.0, 60.0)  # over how long [min]
 
 
 class FeatureSettings(NamedTuple):
-    """Which reading is asked for, and how CO2 answers to it."""
+    """Parameters of the features of one refinement, or arrays of shape (R, n) for R of n rooms."""
 
-    lag: int  # readings that came after it
-    behind: int  # readings before the newest at which its mass balance is drawn up
-    share: float  # part of the low of the day in the base level
-
-
-class FeatureSettingsArrays(NamedTuple):
-    """K of them, for columns of all K at once."""
-
-    lag: Indices  # of shape (K, 1)
-    behind: Indices  # of shape (K,)
-    share: Array  # of shape (K, 1)
-
-    @classmethod
-    def of(cls, moments: Sequence[FeatureSettings]) -> FeatureSettingsArrays:
-        """Put moments together."""
-        lag, behind, share = (np.array(column) for column in zip(*moments, strict=True))
-        return cls(lag[:, np.newaxis], behind, share[:, np.newaxis])
+    lag: int | Indices  # readings between the reading to estimate and the newest
+    offset: int | Indices  # reading at which the mass balance is evaluated, counted back from the newest
+    low_share: float | Array  # share of the day's lowest CO2 in the base level
 
 
 def feature_settings(balance: Balance, lag: int) -> FeatureSettings:
-    """Look where the best of the mass balances looks."""
-    return FeatureSettings(lag, balance.best.behind, balance.best.share)
+    """Return the feature settings that match the best variant of a mass balance."""
+    return FeatureSettings(lag, balance.best.offset, balance.best.low_share)
 
 
-def room_features(
-    rows: Inputs, base: BaseLevel, moment: FeatureSettings | FeatureSettingsArrays, said: Array
-) -> Array:
-    """Give the columns of all groups, one row for each row of ``rows``.
+def stack_feature_settings(rooms: Sequence[Sequence[FeatureSettings]]) -> FeatureSettings:
+    """Stack R feature settings of each of n rooms into one with arrays of shape (R, n)."""
+    return FeatureSettings(
+        np.array([[one.lag for one in settings] for settings in rooms]).T,
+        np.array([[one.offset for one in settings] for settings in rooms]).T,
+        np.array([[one.low_share for one in settings] for settings in rooms]).T,
+    )
+
+
+def room_features(inputs: Inputs, base: BaseLevel, settings: FeatureSettings, balance_people: Array) -> Array:
+    """Return the features of all groups.
 
     Parameters
     ----------
-    rows : Inputs
-        What is known.
+    inputs : Inputs
+        N inputs.
     base : BaseLevel
-        The base level.
-    moment : FeatureSettings
-        Which reading is asked for, or which K.
-    said : array of shape (3, N)
+        Base level, or R of them with arrays of shape (R, 1) or (R, N).
+    settings : FeatureSettings
+        Settings of one refinement, or of R with arrays of shape (R, 1) or (R, N).
+    balance_people : array of shape (len(LAGS), N)
         Group S [people].
 
     Returns
     -------
-    array of shape (N, 27) or (N, K, 27)
-        One column after the other in memory.
+    array of shape (N, 27) or (N, R, 27)
+        Column-major: each feature is contiguous in memory.
     """
-    level = base.at(rows, moment.share)
-    columns = np.empty((sum(GROUPS.values()), *level.shape))
-    m, p, v, t, s = (columns[place] for place in _PLACES)
-    m[:] = balance_terms(rows, base, moment.share, moment.behind)[:-1]
-    p[:] = levels_and_rises(rows, level)
-    v[:] = flows(rows, moment.behind)
-    t[:] = times(rows, moment.lag)
-    for column, people in zip(s, said, strict=True):
-        column[:] = people
-    return columns.T
+    level = base.at(inputs, settings.low_share)
+    features = np.empty((N_FEATURES, *level.shape))
+    m, p, v, t, s = (features[place] for place in _PLACES)
+    m[:] = balance_terms(inputs, base, settings.low_share, settings.offset)[:-1]
+    p[:] = _levels_and_rises(inputs, level)
+    v[:] = _ventilation(inputs, settings.offset)
+    t[:] = _times(inputs, settings.lag)
+    for feature, people in zip(s, balance_people, strict=True):
+        feature[:] = people
+    return features.T
 
 
-def levels_and_rises(rows: Inputs, base: Array) -> Array:
-    """Give group P, a column first, with CO2 counted from a base level of shape (N,) or (K, N) [ppm]."""
-    levels = rows.co2.T[[round(minutes / rows.interval) for minutes in _LEVELS]]
-    rises = rows.co2.T[0] - rows.co2.T[[rows.steps(minutes) for minutes in _RISES]]
+def _levels_and_rises(inputs: Inputs, base: Array) -> Array:
+    """Return group P, feature first, for a base level of shape (N,) or (R, N) [ppm]."""
+    levels = inputs.co2.T[[round(minutes / inputs.interval) for minutes in _LEVELS]]
+    rises = inputs.co2.T[0] - inputs.co2.T[[inputs.n_readings(minutes) for minutes in _RISES]]
     group = np.empty((GROUPS["P"], *base.shape))
-    each = (-1, *(1 for _ in base.shape[1:]), len(rows))  # the same for all of K base levels
-    group[: len(_LEVELS)] = (levels.reshape(each) - base) / 100
-    group[len(_LEVELS) :] = rises.reshape(each) / 30
+    shape = (-1, *(1 for _ in base.shape[1:]), len(inputs))  # the same for all R base levels
+    group[: len(_LEVELS)] = (levels.reshape(shape) - base) / 100
+    group[len(_LEVELS) :] = rises.reshape(shape) / 30
     return group
 
 
-def flows(rows: Inputs, behind: int | Indices) -> Array:
-    """Give group V, a column first, ``behind`` readings before the newest; several give K of each."""
-    sums, steps = rows.flow_sums, [rows.steps(minutes) for minutes in _MEANS]
-    group = sums[np.add.outer([1, *steps], behind)] - sums[behind]
-    for mean, n in zip(group[1:], steps, strict=True):
+def _ventilation(inputs: Inputs, offset: int | Indices) -> Array:
+    """Return group V, feature first, at one or R offsets."""
+    offsets = np.array([offset]) if isinstance(offset, int) else offset
+    sums, lengths = inputs.ventilation_sums, [inputs.n_readings(minutes) for minutes in _MEANS]
+    group = at_offset(sums, np.add.outer([1, *lengths], offsets)) - at_offset(sums, offsets)
+    for mean, n in zip(group[1:], lengths, strict=True):
         mean /= n
-    return np.asarray(group)
+    return group
 
 
-def times(rows: Inputs, lag: int | Indices) -> Array:
-    """Give group T, a column first, ``lag`` readings before the newest; K of them have shape (K, 1)."""
-    angle = (rows.clock.minute - lag * rows.interval) * (2 * np.pi / 1440)
+def _times(inputs: Inputs, lag: int | Indices) -> Array:
+    """Return group T, feature first, at one lag or at R lags of shape (R, 1) or (R, N)."""
+    angle = (inputs.clock.minute - lag * inputs.interval) * (2 * np.pi / 1440)
     group = np.empty((GROUPS["T"], *angle.shape))
     np.sin(angle, out=group[0])
     np.cos(angle, out=group[1])
     np.sin(2 * angle, out=group[2])
     np.cos(2 * angle, out=group[3])
-    group[4] = rows.clock.weekend
-    group[5:] = group[:2] * rows.clock.weekend
+    group[4] = inputs.clock.weekend
+    group[5:] = group[:2] * inputs.clock.weekend
     return group

@@ -1,7 +1,6 @@
-"""What is known of a room when a reading comes in: the last minutes of CO2 and ventilation, and the clock.
+"""Inputs of the default estimator: recent CO2 and ventilation of each reading, and its local time.
 
-Everything the default estimator computes is a function of one such row, so that a row of a live room and
-a row of a replayed day give the same.
+Every feature is a function of one input, so live updates and replayed days give the same estimates.
 """
 
 from __future__ import annotations
@@ -21,20 +20,21 @@ from occupair.room.lags import LAGS
 from occupair.smoothing import local_windows
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 LOOKBACK = 60.0 + LAGS[-1]
-"""Span of readings that the features use [min]: mean ventilation over an hour, at the longest lag."""
+"""Time span that the features cover [min]: mean ventilation over an hour, at the longest lag."""
 
 
 class Clock(NamedTuple):
     """Local time of readings."""
 
     minute: Array  # since midnight [min]
-    weekend: Array  # 1 on Saturday and Sunday, else 0
+    weekend: Array  # 1 on Saturday and Sunday, otherwise 0
 
     @classmethod
     def of(cls, times: pd.DatetimeIndex) -> Clock:
-        """Read the clock at every time.
+        """Return the local time of each timestamp.
 
         Examples
         --------
@@ -46,22 +46,22 @@ class Clock(NamedTuple):
 
     @classmethod
     def at(cls, time: dt.datetime) -> Clock:
-        """Read the clock at one time."""
+        """Return the local time of a single timestamp."""
         minute = time.hour * 60.0 + time.minute + time.second / 60.0
         return cls(np.array([minute]), np.array([float(time.weekday() >= 5)]))
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is known at each of N readings.
+    """N inputs, each with a window of the W most recent readings.
 
     Parameters
     ----------
     co2 : array of shape (N, W)
-        Smoothed CO2 of the last readings, newest first, by what is known then [ppm].
+        CO2 of the window, newest first, smoothed with the readings available at the time [ppm].
     ventilation : array of shape (N, W)
-        The same of the ventilation, not smoothed [0..1].
-    low : array of shape (N,)
+        Ventilation of the window, newest first, not smoothed [0..1].
+    lowest_co2 : array of shape (N,)
         Lowest smoothed CO2 since the episode began [ppm].
     clock : Clock
         Local time of the newest reading.
@@ -71,32 +71,32 @@ class Inputs:
 
     co2: Array
     ventilation: Array
-    low: Array
+    lowest_co2: Array
     clock: Clock
     interval: float
 
     def __len__(self) -> int:
-        return len(self.low)
+        return len(self.lowest_co2)
 
-    def steps(self, minutes: float) -> int:
-        """Count the readings in so many minutes, at least one."""
+    def n_readings(self, minutes: float) -> int:
+        """Return the number of readings in a period [min], at least one."""
         return max(round(minutes / self.interval), 1)
 
     @cached_property
-    def flow_sums(self) -> Array:
-        """Ventilation of no reading, the newest, the newest two and so on, added up: shape (W + 1, N)."""
+    def ventilation_sums(self) -> Array:
+        """Cumulative ventilation from the newest reading backwards, shape (W + 1, N); starts at 0."""
         sums = np.zeros((self.ventilation.shape[1] + 1, len(self)))
         np.cumsum(self.ventilation.T, axis=0, out=sums[1:])
         return sums
 
-    def take(self, which: slice | NDArray[np.int64]) -> Inputs:
-        """Give some of the rows."""
+    def take(self, which: slice | Indices) -> Inputs:
+        """Return a subset of the inputs."""
         clock = Clock(self.clock.minute[which], self.clock.weekend[which])
-        return Inputs(self.co2[which], self.ventilation[which], self.low[which], clock, self.interval)
+        return Inputs(self.co2[which], self.ventilation[which], self.lowest_co2[which], clock, self.interval)
 
 
 def window_length(interval: float) -> int:
-    """Count the readings that a row looks back over, the newest included.
+    """Return the number of readings in a window, including the newest.
 
     Examples
     --------
@@ -109,32 +109,61 @@ def window_length(interval: float) -> int:
 def episode_inputs(
     co2: Array, ventilation: Array, clock: Clock, *, interval: float, smoothing: float
 ) -> Inputs:
-    """Give the rows of one episode.
+    """Return one input for each reading of an episode.
+
+    Windows that reach back beyond the first reading repeat it.
 
     Parameters
     ----------
     co2, ventilation : array of shape (N,)
         One episode of readings [ppm], [0..1].
     clock : Clock
-        Their local time.
+        Local time of the readings.
     interval : float
-        Time between them [min].
+        Time between readings [min].
     smoothing : float
         Weight of the CO2 smoothing [readings squared].
     """
     width = window_length(interval)
     windows = local_windows(co2, width, smoothing=smoothing)
-    before = np.concatenate([np.full(width - 1, ventilation[0]), ventilation])
-    flows = sliding_window_view(before, width)[:, ::-1]
-    return Inputs(windows, flows, np.minimum.accumulate(windows[:, 0]), clock, interval)
+    padded = np.concatenate([np.full(width - 1, ventilation[0]), ventilation])
+    ventilation_windows = sliding_window_view(padded, width)[:, ::-1]
+    return Inputs(windows, ventilation_windows, np.minimum.accumulate(windows[:, 0]), clock, interval)
 
 
-def concatenate_inputs(parts: Sequence[Inputs]) -> Inputs:
-    """Put rows below each other."""
+def concatenate_inputs(sequence: Sequence[Inputs]) -> Inputs:
+    """Concatenate inputs with the same interval."""
     return Inputs(
-        np.concatenate([rows.co2.T for rows in parts], axis=1).T,  # by columns in memory, as they are read
-        np.concatenate([rows.ventilation.T for rows in parts], axis=1).T,
-        np.concatenate([rows.low for rows in parts]),
-        Clock(*(np.concatenate(column) for column in zip(*(rows.clock for rows in parts), strict=True))),
-        parts[0].interval,
+        np.concatenate([inputs.co2.T for inputs in sequence], axis=1).T,  # column-major, as features read it
+        np.concatenate([inputs.ventilation.T for inputs in sequence], axis=1).T,
+        np.concatenate([inputs.lowest_co2 for inputs in sequence]),
+        Clock(*(np.concatenate(values) for values in zip(*(one.clock for one in sequence), strict=True))),
+        sequence[0].interval,
     )
+
+
+def at_offset(columns: Array, offset: int | Indices) -> Array:
+    """Return the values ``offset`` readings before the newest reading of each input.
+
+    Parameters
+    ----------
+    columns : array of shape (W, N)
+        A column for each input, newest first.
+    offset : int or array of int of shape (..., 1) or (..., N)
+        One offset for all inputs, or one for each.
+
+    Returns
+    -------
+    array of shape (..., N)
+
+    Examples
+    --------
+    >>> columns = np.array([[0.0, 10.0], [1.0, 11.0], [2.0, 12.0]])
+    >>> at_offset(columns, 1), at_offset(columns, np.array([0, 2]))
+    (array([ 1., 11.]), array([ 0., 12.]))
+    """
+    if isinstance(offset, int):
+        return np.asarray(columns[offset])
+    if offset.shape[-1] == 1:
+        return np.asarray(columns[offset[..., 0]])
+    return np.asarray(columns[offset, np.arange(columns.shape[1])])

@@ -1,10 +1,11 @@
-r"""The mass balance of CO2 turned around: people from its rise, its level and the ventilation.
+r"""Occupancy from the CO2 mass balance, solved for the number of people.
 
 .. math:: n = a_1 \dot C_{10} + a_2 \dot C_{20} + (b + c v + d v^2)(C - C_{base}) + e
 
-It is linear in the unknown a to e, so least squares finds them. What is not linear, how late CO2 answers
-and what base level to count from, is not chosen but averaged over: every choice speaks with a weight
-that falls with its error on training days left out.
+The rate of change of CO2 is taken over 10 and 20 min. The equation is linear in its coefficients a to e,
+which are fitted by ridge regression. Two settings are not linear: the delay with which CO2 responds and the
+base level. Instead of choosing one value, the estimate is a weighted average over variants of the balance,
+where the weight of a variant decreases with its error on held-out training days.
 """
 
 from __future__ import annotations
@@ -16,178 +17,206 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.inputs import Inputs
+from occupair.room.inputs import Inputs, at_offset
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SLOPES = (10.0, 20.0)  # over which the rise of CO2 is taken [min]
-DELAYS = (0.0, 5.0, 10.0, 15.0, 20.0)  # how late CO2 may answer [min]
-SHARES = (1.0, 0.5, 0.0)  # of the low of the day in the base level; the rest is the usual low
-SHARPNESS = 60.0  # a choice with 1 % more squared error has exp(-0.6) of the weight
-LEAST_WEIGHT = 0.02  # what has less is not heard
-NOISE = 1e-9  # terms that spread less over the training days, in units near 1, do not move but for rounding
-MARGIN = 300.0  # how far a low may lie outside those of n training days, times n squared [ppm]
+SLOPES = (10.0, 20.0)  # periods over which the rate of change of CO2 is taken [min]
+DELAYS = (0.0, 5.0, 10.0, 15.0, 20.0)  # delays with which CO2 may respond to occupancy [min]
+LOW_SHARES = (1.0, 0.5, 0.0)  # share of the day's lowest CO2 in the base level; the rest is the median low
+SHARPNESS = 60.0  # a variant with 1 % more squared error has exp(-0.6) of the weight
+MIN_WEIGHT = 0.02  # variants with a smaller weight are dropped
+NOISE = 1e-9  # a standard deviation below this, in units near 1, is rounding error
+MARGIN = 300.0  # tolerance on the lowest CO2 of n training days, times n squared [ppm]
+
+N_TERMS = 6
+"""Number of terms in the mass balance."""
 
 Penalty = Callable[[float, float, Array, Array, Array | None], tuple[Array, Array]]
-"""Called with share, delay [min], terms, people and the weights of rows, None where all are 1: a matrix of
-penalties on coef, and what it draws to."""
+"""Called with low share, delay [min], terms, people and sample weights (None if all are 1); returns the
+penalty matrix of the coefficients and the coefficients that it shrinks towards."""
 
 
 @dataclass(frozen=True)
 class BaseLevel:
-    """The CO2 of the room with nobody in it, as far as can be known at the time.
+    """CO2 level of the empty room, as far as it is known at the time of a reading.
 
     Parameters
     ----------
     lowest, highest : float or array
-        Limits of the low of a day, from training days [ppm]; an array of shape (N,) has one for each row,
-        of shape (K, 1) one for each of K looks at all rows.
-    usual : float or array
-        Its median [ppm].
+        Limits of the day's lowest CO2, from the training days [ppm]. An array of shape (K, 1) holds K base
+        levels of one room, an array of shape (K, N) one for each of N inputs.
+    median : float or array
+        Median of the lowest CO2 of the training days [ppm].
     """
 
     lowest: float | Array
     highest: float | Array
-    usual: float | Array
+    median: float | Array
 
     @classmethod
-    def learn(cls, lows: Sequence[float]) -> BaseLevel:
-        """Take the limits from the lows of the training days [ppm].
+    def fit(cls, lows: Sequence[float]) -> BaseLevel:
+        """Derive the limits from the lowest CO2 of each training day [ppm].
 
         Examples
         --------
-        >>> BaseLevel.learn([410.0] * 5 + [425.0] * 4 + [480.0])
-        BaseLevel(lowest=407.0, highest=483.0, usual=417.5)
+        >>> BaseLevel.fit([410.0] * 5 + [425.0] * 4 + [480.0])
+        BaseLevel(lowest=407.0, highest=483.0, median=417.5)
         """
         margin = MARGIN / len(lows) ** 2
         return cls(float(min(lows)) - margin, float(max(lows)) + margin, float(np.median(lows)))
 
-    def at(self, rows: Inputs, share: float | Array) -> Array:
-        """Give the base level at every row: ``share`` of it follows the low of the day so far [ppm].
+    def at(self, inputs: Inputs, low_share: float | Array) -> Array:
+        """Return the base level at every input [ppm].
 
-        Several shares, as an array of shape (K, 1), give an array of shape (K, N).
+        ``low_share`` of it follows the lowest CO2 of the day so far, the rest is the median. K shares, as an
+        array of shape (K, 1) or (K, N), give an array of shape (K, N).
         """
-        low = np.minimum(np.maximum(rows.low, self.lowest), self.highest)
-        return share * low + (1 - share) * self.usual
+        low = np.minimum(np.maximum(inputs.lowest_co2, self.lowest), self.highest)
+        return low_share * low + (1 - low_share) * self.median
 
 
 @dataclass(frozen=True)
 class BalanceVariant:
-    """One mass balance among those that are averaged.
+    """Mass balance with one delay and one definition of the base level.
 
     Parameters
     ----------
-    share : float
-        Part of the low of the day in its base level.
+    low_share : float
+        Share of the day's lowest CO2 in the base level.
     delay : float
-        How late it takes CO2 to answer [min].
-    behind : int
-        How many readings before the newest one it is drawn up.
+        Delay of the CO2 response [min].
+    offset : int
+        Reading at which the balance is evaluated, counted back from the newest.
     coef : array of shape (6,)
         a1, a2 [people min/ppm]; b, c, d [people per 100 ppm]; e [people].
     weight : float
-        Its part in the average; 0 is not heard.
+        Weight in the average; 0 if dropped.
     """
 
-    share: float
+    low_share: float
     delay: float
-    behind: int
+    offset: int
     coef: Array
     weight: float = 0.0
 
 
 @dataclass(frozen=True)
 class Balance:
-    """People some readings ago, by an average of mass balances."""
+    """Weighted average of mass balance variants, for one lag."""
 
     base: BaseLevel
-    choices: tuple[BalanceVariant, ...]
+    variants: tuple[BalanceVariant, ...]
 
-    def people(self, rows: Inputs) -> Array:
-        """Estimate at every row [people]; not clamped."""
-        return np.asarray(BalanceEvaluator([self]).people(rows)[0])
+    def people(self, inputs: Inputs) -> Array:
+        """Estimate the people at every input, not clamped [people]."""
+        return np.asarray(BalanceEvaluator([[self]]).people(inputs)[0])
 
     @property
     def best(self) -> BalanceVariant:
-        """The choice with the largest weight."""
-        return max(self.choices, key=lambda choice: choice.weight)
+        """The variant with the largest weight."""
+        return max(self.variants, key=lambda variant: variant.weight)
 
 
 class BalanceEvaluator:
-    """What several mass balances say at once: what any of them looks at is computed once.
+    """Evaluates the R mass balances of one or many rooms; terms that balances share are computed once.
 
     Parameters
     ----------
-    balances : sequence of Balance
-        R balances of one room.
+    rooms : sequence of sequence of Balance
+        R balances of each room.
     """
 
-    def __init__(self, balances: Sequence[Balance]) -> None:
-        heard = [(r, one.base, choice) for r, one in enumerate(balances) for choice in one.choices]
-        heard = [(r, base, choice) for r, base, choice in heard if choice.weight]
-        looks = list(dict.fromkeys((base, choice.share, choice.behind) for _, base, choice in heard))
-        coef = np.zeros((len(balances), 6, len(looks)))
-        for r, base, choice in heard:
-            coef[r, :, looks.index((base, choice.share, choice.behind))] += choice.weight * choice.coef
-        self._coef = coef.reshape(len(balances), -1)
-        self._base = stack_base_levels([base for base, _, _ in looks])
-        self._share = np.array([[share] for _, share, _ in looks])
-        self._behind = np.array([behind for _, _, behind in looks])
+    def __init__(self, rooms: Sequence[Sequence[Balance]]) -> None:
+        terms: dict[tuple[int, float, int], int] = {}
+        used = []
+        for room, balances in enumerate(rooms):
+            bases = [one.base for one in balances]
+            for r, balance in enumerate(balances):
+                for variant in balance.variants:
+                    if variant.weight:
+                        key = (bases.index(balance.base), variant.low_share, variant.offset)
+                        used.append((r, terms.setdefault(key, len(terms)), room, variant))
+        coef = np.zeros((len(rooms[0]), N_TERMS, len(terms), len(rooms)))
+        for r, k, room, variant in used:
+            coef[r, :, k, room] += variant.weight * variant.coef
+        self._coef = coef.reshape(len(rooms[0]), -1, len(rooms))
+        self._base = stack_base_levels([[balances[b].base for b, _, _ in terms] for balances in rooms])
+        self._low_share = np.array([[low_share] for _, low_share, _ in terms])
+        self._offset = np.array([[offset] for _, _, offset in terms])
+        self._one_room = np.ascontiguousarray(self._coef[:, :, 0]) if len(rooms) == 1 else None
 
-    def people(self, rows: Inputs) -> Array:
-        """Give what each says of every row, shape (R, N) [people]; not clamped."""
-        terms = balance_terms(rows, self._base, self._share, self._behind)
-        return np.asarray(self._coef @ terms.reshape(-1, len(rows)))
+    def people(self, inputs: Inputs, rooms: slice | Indices | None = None) -> Array:
+        """Estimate the people by each balance, not clamped, shape (R, N) [people].
+
+        Parameters
+        ----------
+        inputs : Inputs
+            N inputs.
+        rooms : slice or array of int, optional
+            Room of each input. None: all inputs are of the only room.
+        """
+        base = self._base if rooms is None else take_rooms(self._base, rooms)
+        terms = balance_terms(inputs, base, self._low_share, self._offset).reshape(-1, len(inputs))
+        if self._one_room is not None:
+            return np.asarray(self._one_room @ terms)
+        return np.asarray(np.einsum("rjn,jn->rn", self._coef[:, :, rooms], terms))
 
 
-def stack_base_levels(bases: Sequence[BaseLevel]) -> BaseLevel:
-    """Give the base levels of K looks as one, with columns of K numbers."""
-    levels = np.array([(base.lowest, base.highest, base.usual) for base in bases])
-    return BaseLevel(*levels.T[:, :, np.newaxis])
+def stack_base_levels(rooms: Sequence[Sequence[BaseLevel]]) -> BaseLevel:
+    """Stack K base levels of each of n rooms into one with arrays of shape (K, n)."""
+    levels = np.array([[(base.lowest, base.highest, base.median) for base in bases] for bases in rooms])
+    return BaseLevel(*np.ascontiguousarray(levels.transpose(2, 1, 0)))
 
 
-def balance_terms(rows: Inputs, base: BaseLevel, share: float | Array, behind: int | Indices) -> Array:
-    """Terms of the mass balance ``behind`` readings before the newest of every row.
+def take_rooms(base: BaseLevel, rooms: slice | Indices) -> BaseLevel:
+    """Return the stacked base levels of some rooms."""
+    lowest, highest, median = np.asarray(base.lowest), np.asarray(base.highest), np.asarray(base.median)
+    return BaseLevel(lowest[:, rooms], highest[:, rooms], median[:, rooms])
+
+
+def balance_terms(inputs: Inputs, base: BaseLevel, low_share: float | Array, offset: int | Indices) -> Array:
+    """Return the terms of the mass balance ``offset`` readings before the newest reading of each input.
 
     Parameters
     ----------
-    rows : Inputs
-        What is known.
+    inputs : Inputs
+        N inputs.
     base : BaseLevel
-        The base level.
-    share : float or array of shape (K, 1)
-        Part of the low of the day in it.
-    behind : int or array of shape (K,)
-        Where to look; K looks are taken at once.
+        Base level.
+    low_share : float or array of shape (K, 1) or (K, N)
+        Share of the day's lowest CO2 in the base level.
+    offset : int or array of int of shape (K, 1) or (K, N)
+        Reading at which to evaluate; K offsets are evaluated at once.
 
     Returns
     -------
     array of shape (6, N) or (6, K, N)
-        Rises of CO2 [ppm/min]; CO2 above base, alone, times v and times v squared [100 ppm]; 1.
+        Rates of change of CO2 [ppm/min]; CO2 above base, also times v and times v squared [100 ppm]; 1.
     """
-    co2, flow = rows.co2.T, rows.ventilation.T[behind]
-    then = co2[behind]
-    terms = np.empty((6, *then.shape))
+    co2, ventilation = inputs.co2.T, at_offset(inputs.ventilation.T, offset)
+    level = at_offset(co2, offset)
+    terms = np.empty((N_TERMS, *level.shape))
     for k, minutes in enumerate(SLOPES):
-        steps = rows.steps(minutes)
-        terms[k] = (then - co2[behind + steps]) / (steps * rows.interval)
-    terms[2] = (then - base.at(rows, share)) / 100
-    terms[3] = flow * terms[2]
-    terms[4] = flow * terms[3]
+        steps = inputs.n_readings(minutes)
+        terms[k] = (level - at_offset(co2, offset + steps)) / (steps * inputs.interval)
+    terms[2] = (level - base.at(inputs, low_share)) / 100
+    terms[3] = ventilation * terms[2]
+    terms[4] = ventilation * terms[3]
     terms[5] = 1.0
     return terms
 
 
 class DayTerms:
-    """Terms of the mass balance on training days; what was asked for once is kept.
+    """Mass balance terms of the training days, cached by low share and offset.
 
     Parameters
     ----------
     days : sequence of Inputs
-        What was known, a day each.
+        Inputs of each training day.
     base : BaseLevel
-        The base level.
+        Base level.
     """
 
     def __init__(self, days: Sequence[Inputs], base: BaseLevel) -> None:
@@ -195,29 +224,29 @@ class DayTerms:
         self.interval = days[0].interval
         self.lengths = [len(day) for day in days]
         self._days = days
-        self._kept: dict[tuple[float, int], tuple[Array, Array]] = {}
+        self._cache: dict[tuple[float, int], tuple[Array, Array]] = {}
 
-    def at(self, share: float, behind: int) -> tuple[Array, Array]:
-        """Give the terms of all days in one, shape (N, 6), and H'H of each day, shape (days, 6, 6)."""
-        if (share, behind) not in self._kept:
-            days = [balance_terms(day, self.base, share, behind) for day in self._days]
+    def at(self, low_share: float, offset: int) -> tuple[Array, Array]:
+        """Return the terms of all days, shape (N, 6), and H'H of each day, shape (days, 6, 6)."""
+        if (low_share, offset) not in self._cache:
+            days = [balance_terms(day, self.base, low_share, offset) for day in self._days]
             grams = np.array([terms @ terms.T for terms in days])
-            self._kept[share, behind] = np.concatenate(days, axis=1).T, grams
-        return self._kept[share, behind]
+            self._cache[low_share, offset] = np.concatenate(days, axis=1).T, grams
+        return self._cache[low_share, offset]
 
 
 def weak_ridge(
-    share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
+    low_share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
 ) -> tuple[Array, Array]:
-    """Penalise hardly at all: a ridge of 1 on terms of unit variance, none on the constant."""
-    spread = terms[:, :-1].std(axis=0) if weight is None else _weighted_spread(terms[:, :-1], weight)
+    """Penalise weakly: ridge 1 on terms scaled to unit variance, almost none on the constant."""
+    spread = terms[:, :-1].std(axis=0) if weight is None else _weighted_std(terms[:, :-1], weight)
     ridge = np.where(spread > NOISE, spread**2, 1.0)
     return np.diag([*ridge, 1e-6]), np.zeros(terms.shape[1])
 
 
-def _weighted_spread(terms: Array, weight: Array) -> Array:
-    away = terms - np.average(terms, axis=0, weights=weight)
-    return np.asarray(np.sqrt(np.average(away**2, axis=0, weights=weight)))
+def _weighted_std(terms: Array, weight: Array) -> Array:
+    deviation = terms - np.average(terms, axis=0, weights=weight)
+    return np.asarray(np.sqrt(np.average(deviation**2, axis=0, weights=weight)))
 
 
 def fit_balance(
@@ -228,66 +257,68 @@ def fit_balance(
     penalty: Penalty = weak_ridge,
     weights: Sequence[Array] | None = None,
 ) -> Balance:
-    """Learn the mass balance of a room from its training days.
+    """Fit the mass balance of a room for one lag.
 
     Parameters
     ----------
     days : DayTerms
-        The training days.
+        Terms of the training days.
     people : sequence of array
-        How many were in ``lag`` readings before the newest of each row, a day each [people].
+        Head counts ``lag`` readings before each input, one array per day [people].
     lag : int
-        Readings that came after the one to estimate.
+        Readings between the reading to estimate and the newest one.
     penalty : callable
-        What is held against a coefficient.
+        Penalty on the coefficients.
     weights : sequence of array, optional
-        How far each count is to be trusted [0..1], a day each; 0 where it is not known. None: all fully.
+        Weight of each head count [0..1], one array per day; 0 where there is none. None: all 1.
     """
     counts = np.concatenate(people)
     weight = None if weights is None else np.concatenate(weights)
-    if weight is not None and not weight.any():  # no count is known: only the penalty speaks
+    if weight is not None and not weight.any():  # no head counts: the penalty alone decides
         weight = np.full(weight.size, NOISE)
-    tried = [
-        _fit_choice(BalanceVariant(share, delay, behind, np.zeros(6)), days, counts, weight, penalty)
-        for share, (delay, behind) in product(SHARES, _delays(days.interval, lag))
+    fitted = [
+        _fit_variant(
+            BalanceVariant(low_share, delay, offset, np.zeros(N_TERMS)), days, counts, weight, penalty
+        )
+        for low_share, (delay, offset) in product(LOW_SHARES, _delays(days.interval, lag))
     ]
-    heard = _weights(np.array([error for _, error in tried]))
-    choices = [replace(choice, weight=float(w)) for (choice, _), w in zip(tried, heard, strict=True)]
-    return Balance(days.base, tuple(choices))
+    variant_weights = _weights(np.array([error for _, error in fitted]))
+    variants = [replace(one, weight=float(w)) for (one, _), w in zip(fitted, variant_weights, strict=True)]
+    return Balance(days.base, tuple(variants))
 
 
 def _delays(interval: float, lag: int) -> list[tuple[float, int]]:
-    """Delays [min] that waiting for ``lag`` readings allows, and how far behind the newest each looks."""
+    """Return the delays [min] that fit into ``lag`` readings, and the offset of each."""
     found: dict[int, float] = {}
     for delay in DELAYS:
-        late = round(delay / interval)
-        if late <= lag:
-            found.setdefault(lag - late, delay)
-    return [(delay, behind) for behind, delay in found.items()]
+        readings = round(delay / interval)
+        if readings <= lag:
+            found.setdefault(lag - readings, delay)
+    return [(delay, offset) for offset, delay in found.items()]
 
 
 def _weights(errors: Array) -> Array:
-    """Weigh choices by their squared errors on days left out; one below ``NOISE`` is none."""
+    """Return the weights of variants by their squared errors on held-out days; ``NOISE`` counts as 0."""
     weights = np.exp(-SHARPNESS * (errors / max(errors.min(), NOISE) - 1))
-    weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
+    weights[weights < MIN_WEIGHT * weights.sum()] = 0.0
     return np.asarray(weights / weights.sum())
 
 
-def _fit_choice(
-    choice: BalanceVariant, days: DayTerms, people: Array, weight: Array | None, penalty: Penalty
+def _fit_variant(
+    variant: BalanceVariant, days: DayTerms, people: Array, weight: Array | None, penalty: Penalty
 ) -> tuple[BalanceVariant, float]:
-    """Fit one balance to all days; also its squared error on each when fitted to all others."""
-    terms, grams = days.at(choice.share, choice.behind)
-    matrix, start = penalty(choice.share, choice.delay, terms, people, weight)
-    rest = people - terms @ start
+    """Fit one variant to all days; also return its squared error on each day when fitted to the others."""
+    terms, grams = days.at(variant.low_share, variant.offset)
+    matrix, start = penalty(variant.low_share, variant.delay, terms, people, weight)
+    residual = people - terms @ start
     starts = np.cumsum([0, *days.lengths[:-1]])
-    if weight is not None:  # rows and what they should say times its root
+    if weight is not None:  # weighted least squares: scale rows by the root of their weight
         root = np.sqrt(weight)
-        terms, rest = root[:, np.newaxis] * terms, root * rest
+        terms, residual = root[:, np.newaxis] * terms, root * residual
         grams = np.array([day.T @ day for day in np.split(terms, starts[1:])])
-    moments = np.add.reduceat(terms.T * rest, starts, axis=1).T
+    moments = np.add.reduceat(terms.T * residual, starts, axis=1).T
     gram, moment = grams.sum(axis=0) + matrix, moments.sum(axis=0)
-    without = np.linalg.solve(gram - grams, (moment - moments)[:, :, np.newaxis])[:, :, 0]
-    left_out = np.einsum("ij,ji->i", terms, np.repeat(without.T, days.lengths, axis=1))
-    error = float(np.sum((left_out - rest) ** 2))
-    return replace(choice, coef=start + np.linalg.solve(gram, moment)), error
+    other_days = np.linalg.solve(gram - grams, (moment - moments)[:, :, np.newaxis])[:, :, 0]
+    held_out = np.einsum("ij,ji->i", terms, np.repeat(other_days.T, days.lengths, axis=1))
+    error = float(np.sum((held_out - residual) ** 2))
+    return replace(variant, coef=start + np.linalg.solve(gram, moment)), error

@@ -1,6 +1,6 @@
-"""The default estimator of a room as plain JSON values, and back.
+"""A trained room as plain JSON values, and back.
 
-What is read is checked before it is believed: a stranger's file may hold anything.
+Values are validated when read, because a model file may come from an untrusted source.
 """
 
 from __future__ import annotations
@@ -13,49 +13,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.features import GROUPS, FeatureSettings
+from occupair.room.features import GROUPS, N_FEATURES, FeatureSettings
 from occupair.room.inputs import window_length
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
-from occupair.room.mass_balance import Balance, BalanceVariant, BaseLevel
+from occupair.room.mass_balance import N_TERMS, Balance, BalanceVariant, BaseLevel
 from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 
 Array = NDArray[np.float64]
 
-_COLUMNS = sum(GROUPS.values())
-_MOST_NEURONS = 100_000  # a stranger's file must not fill the memory
+_MAX_NEURONS = 100_000  # limits the memory that an untrusted file can claim
 
 
 def room_to_json(room: RoomModel) -> dict[str, Any]:
-    """Turn a trained room into plain values.
+    """Return a trained room as plain values.
 
-    The base level and the network's look-back are written once for each refinement, the random layers as
-    their seeds.
+    Base level and feature settings are written for each refinement, random layers as their seeds.
     """
     return {
         "interval": room.interval,
         "smoothing": room.smoothing,
-        "most_people": room.most_people,
+        "most_people": room.max_people,
         "network_share": room.network_share,
-        "hours": [_runs(kind) for kind in room.hours.is_open],
+        "hours": [_runs(is_open) for is_open in room.hours.is_open],
         "refinements": [_refinement_to_json(one) for one in room.refinements],
     }
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
-    """Turn plain values back into the room, or raise ValueError, TypeError or KeyError."""
+    """Return the room of plain values, or raise ValueError, TypeError or KeyError."""
     interval = _number(values["interval"], above=0.0)
     refinements = tuple(_refinement_from_json(one, window_length(interval)) for one in values["refinements"])
     if [one.lag for one in refinements] != sorted(set(lags_in_readings(interval))):
-        raise ValueError("refinements do not fit the interval")
+        raise ValueError("refinements do not match the interval")
     return RoomModel(
         interval=interval,
         smoothing=_number(values["smoothing"], least=0.0),
-        most_people=_number(values["most_people"], least=0.0),
+        max_people=_number(values["most_people"], least=0.0),
         network_share=_number(values["network_share"], least=0.0, most=1.0),
-        hours=OpenHours(np.array([_from_runs(kind) for kind in values["hours"]]).reshape(2, 1440)),
+        hours=OpenHours(np.array([_from_runs(runs) for runs in values["hours"]]).reshape(2, 1440)),
         refinements=refinements,
     )
 
@@ -63,14 +61,14 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
 def _refinement_to_json(one: Refinement) -> dict[str, Any]:
     base, layer = one.balance.base, one.layer
     return {
-        "base": [base.lowest, base.highest, base.usual],
+        "base": [base.lowest, base.highest, base.median],
         "choices": [
-            [choice.share, choice.delay, choice.behind, choice.weight, *choice.coef.tolist()]
-            for choice in one.balance.choices
+            [variant.low_share, variant.delay, variant.offset, variant.weight, *variant.coef.tolist()]
+            for variant in one.balance.variants
         ],
-        "moment": list(one.moment),
+        "moment": list(one.features),
         "layer_seed": layer.seed,
-        "layer_checksum": layer_checksum(*random_layer(layer.seed, layer.n_hidden, _COLUMNS)),
+        "layer_checksum": layer_checksum(*random_layer(layer.seed, layer.n_hidden, N_FEATURES)),
         "n_hidden": layer.n_hidden,
         "alphas": layer.alphas.tolist(),
         "mean": layer.mean.tolist(),
@@ -78,77 +76,77 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
         "coef": one.coef.tolist(),
         "presence": one.presence.tolist(),
         "threshold": one.threshold,
-        "edges": one.ranges.edges.tolist(),
-        "errors": one.ranges.errors.tolist(),
+        "edges": one.intervals.edges.tolist(),
+        "errors": one.intervals.errors.tolist(),
     }
 
 
 def _refinement_from_json(values: dict[str, Any], width: int) -> Refinement:
-    n_hidden = _count(values["n_hidden"], most=_MOST_NEURONS, least=1)
-    lag, behind, share = values["moment"]
-    moment = FeatureSettings(_count(lag, most=width), _count(behind, most=lag), _number(share))
+    n_hidden = _count(values["n_hidden"], most=_MAX_NEURONS, least=1)
+    lag, offset, low_share = values["moment"]
+    features = FeatureSettings(_count(lag, most=width), _count(offset, most=lag), _number(low_share))
     base = BaseLevel(*_array(values["base"], (3,)).tolist())
     edges = _array(values["edges"], (len(values["edges"]),))
     if edges.size == 0 or edges[0] > 0 or (np.diff(edges) < 0).any():
-        raise ValueError("edges must rise from 0")
+        raise ValueError("edges must increase from 0")
     layer = LinkedLayer(
         seed=_count(values["layer_seed"], most=2**32 - 1),
         n_hidden=n_hidden,
         sizes=tuple(GROUPS.values()),
         alphas=_array(values["alphas"], (len(GROUPS),)),
-        mean=_array(values["mean"], (_COLUMNS,)),
-        scale=_array(values["scale"], (_COLUMNS,)),
+        mean=_array(values["mean"], (N_FEATURES,)),
+        scale=_array(values["scale"], (N_FEATURES,)),
     )
-    check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, _COLUMNS))
+    check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, N_FEATURES))
     return Refinement(
-        balance=Balance(base, _choices(values["choices"], moment.lag)),
-        moment=moment,
+        balance=Balance(base, _variants(values["choices"], lag)),
+        features=features,
         layer=layer,
-        coef=_array(values["coef"], (n_hidden + _COLUMNS + 1,)),
-        presence=_array(values["presence"], (n_hidden + _COLUMNS + 1,)),
+        coef=_array(values["coef"], (n_hidden + N_FEATURES + 1,)),
+        presence=_array(values["presence"], (n_hidden + N_FEATURES + 1,)),
         threshold=_number(values["threshold"]),
-        ranges=PredictionIntervals(edges, _array(values["errors"], (edges.size, QUANTILES.size))),
+        intervals=PredictionIntervals(edges, _array(values["errors"], (edges.size, QUANTILES.size))),
     )
 
 
 def layer_checksum(weights: Array, bias: Array) -> int:
-    """Give a number that proves that a random layer came out the same."""
+    """Return a checksum that identifies a random layer."""
     return zlib.crc32(bias.tobytes(), zlib.crc32(weights.tobytes()))
 
 
 def check_layer(checksum: int, weights: Array, bias: Array) -> None:
-    """Refuse a random layer that did not."""
+    """Raise if a random layer differs from the one that the model was trained with."""
     if layer_checksum(weights, bias) != checksum:
-        raise ValueError("its random layer does not come out the same on this machine")
+        raise ValueError("the random layer of the model cannot be reproduced on this machine")
 
 
-def _choices(values: list[Any], lag: int) -> tuple[BalanceVariant, ...]:
-    choices = tuple(_choice(choice, lag) for choice in values)
-    if not np.isclose(sum(choice.weight for choice in choices), 1.0):
+def _variants(values: list[Any], lag: int) -> tuple[BalanceVariant, ...]:
+    variants = tuple(_variant(variant, lag) for variant in values)
+    if not np.isclose(sum(variant.weight for variant in variants), 1.0):
         raise ValueError("weights of the mass balances must sum to 1")
-    return choices
+    return variants
 
 
-def _choice(values: list[Any], lag: int) -> BalanceVariant:
-    share, delay, behind, weight, *coef = values
+def _variant(values: list[Any], lag: int) -> BalanceVariant:
+    low_share, delay, offset, weight, *coef = values
     return BalanceVariant(
-        share=_number(share),
+        low_share=_number(low_share),
         delay=_number(delay, least=0.0),
-        behind=_count(behind, most=lag),
-        coef=_array(coef, (6,)),
+        offset=_count(offset, most=lag),
+        coef=_array(coef, (N_TERMS,)),
         weight=_number(weight, least=0.0),
     )
 
 
 def _runs(is_open: NDArray[np.bool_]) -> list[int]:
-    """Minutes at which the room opens and closes, in turn; the first is when it opens."""
+    """Return the minutes at which the room opens and closes, alternating, starting with opening."""
     return [int(minute) for minute in np.flatnonzero(np.diff(np.r_[False, is_open, False]))]
 
 
 def _from_runs(minutes: list[Any]) -> NDArray[np.bool_]:
     edges = [_count(minute, most=1440) for minute in minutes]
     if len(edges) % 2 or any(later <= earlier for earlier, later in pairwise(edges)):
-        raise ValueError("hours must open and close in turn")
+        raise ValueError("hours must alternate between opening and closing minutes")
     is_open = np.zeros(1440, dtype=bool)
     for opens, closes in zip(edges[::2], edges[1::2], strict=True):
         is_open[opens:closes] = True
@@ -159,18 +157,18 @@ def _number(value: Any, *, least: float = -np.inf, most: float = np.inf, above: 
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"must be a number, got {value!r}")
     if not (np.isfinite(value) and least <= value <= most and value > above):
-        raise ValueError(f"number out of bounds: {value!r}")
+        raise ValueError(f"number out of range: {value!r}")
     return float(value)
 
 
 def _count(value: Any, *, most: int, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"must be a whole number from {least} to {most}, got {value!r}")
+        raise ValueError(f"must be an integer from {least} to {most}, got {value!r}")
     return value
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> Array:
     array = np.array(values, dtype=float)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"must be {shape} finite numbers")
+        raise ValueError(f"must be finite numbers of shape {shape}")
     return array

@@ -1,4 +1,4 @@
-"""Hours in which nobody was ever seen in the room, or near them: nobody is estimated there."""
+"""Open hours of a room: the times of day at which it may be occupied, learned from the training days."""
 
 from __future__ import annotations
 
@@ -12,132 +12,143 @@ from numpy.typing import NDArray
 from occupair.room.inputs import Clock
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Minutes = NDArray[np.bool_]
+"""A flag for each minute of the day, shape (1440,)."""
 
 MARGIN = 60
-"""How near to an hour with people an hour without may be and still count as open [min]."""
+"""Time before and after an occupied reading that also counts as open [min]."""
 
-START = 20
-"""How long after midnight a day still starts, with an empty room [min]."""
+START_UP = 20
+"""Time after midnight, or after a gap, during which a day starts up with an empty room [min]."""
 
-MOST_OUTSIDE = 0.02
-"""Share of all presence that may fall outside the hours of the other days."""
+MAX_OUTSIDE_SHARE = 0.02
+"""Maximum share of all people that may be present outside the open hours learned from the other days."""
 
-REACH = 30
-"""How long before and after it a head count tells of a room [min]."""
+HEAD_COUNT_REACH = 30
+"""Time before and after a head count for which it describes the room [min]."""
 
-MOST_UNASKED = 0.5
-"""Share of days on which nobody counted at a time of day, from which on it is not known to be empty."""
-
-Minutes = NDArray[np.bool_]
+MIN_UNOBSERVED_SHARE = 0.5
+"""Share of days without head counts from which on a time of day is not known to be empty."""
 
 
 @dataclass(frozen=True)
 class OpenHours:
-    """Minutes of the day, on weekdays and on weekends, in which the room may be in use.
+    """Minutes of the day at which the room may be occupied, on weekdays and on weekends.
 
     Parameters
     ----------
     is_open : array of bool of shape (2, 1440)
-        For each minute since midnight, on weekdays and on weekends.
+        Flag for each minute since midnight; the first row is weekdays, the second weekends.
     """
 
     is_open: NDArray[np.bool_]
 
     @classmethod
     def always(cls) -> OpenHours:
-        """Give a room that may be in use at any time, once its day has started."""
-        return cls(np.tile(np.arange(1440) >= START, (2, 1)))
+        """Return open hours around the clock, except for the start-up phase after midnight."""
+        return cls(np.tile(np.arange(1440) >= START_UP, (2, 1)))
 
     @classmethod
-    def learn(cls, clocks: Sequence[Clock], people: Sequence[Array]) -> OpenHours:
-        """Open the hours near which somebody was in on a training day.
+    def fit(cls, clocks: Sequence[Clock], people: Sequence[Array]) -> OpenHours:
+        """Open the hours within ``MARGIN`` of people on any training day.
 
-        Weekends without a training day of their own take the hours of the other days, and the other way
-        round.
+        If there are no training days on weekends, the hours of the weekdays are used, and vice versa.
 
         Examples
         --------
         >>> noon = Clock(np.array([0.0, 720.0]), np.zeros(2))
-        >>> hours = OpenHours.learn([noon], [np.array([0.0, 3.0])])
+        >>> hours = OpenHours.fit([noon], [np.array([0.0, 3.0])])
         >>> np.flatnonzero(hours.is_open[0])[[0, -1]].tolist()
         [660, 780]
         """
-        minutes = [_near(clock, count) for clock, count in zip(clocks, people, strict=True)]
-        return cls.near(np.array(minutes), np.array([bool(clock.weekend[0]) for clock in clocks]))
+        occupied = [_near_people(clock, count) for clock, count in zip(clocks, people, strict=True)]
+        return cls.from_days(np.array(occupied), np.array([bool(clock.weekend[0]) for clock in clocks]))
 
     @classmethod
-    def near(cls, minutes: Minutes, weekend: Minutes, unasked: Minutes | None = None) -> OpenHours:
-        """Open what was near people on any of these days, each kind of day for itself.
+    def from_days(cls, occupied: Minutes, weekend: Minutes, unobserved: Minutes | None = None) -> OpenHours:
+        """Open the minutes near people on any day, separately for weekdays and weekends.
 
-        What nobody asked about on half of them is open too: it is not known that nobody was in.
+        Parameters
+        ----------
+        occupied : array of bool of shape (days, 1440)
+            Minutes near people.
+        weekend : array of bool of shape (days,)
+            Whether each day is on a weekend.
+        unobserved : array of bool of shape (days, 1440), optional
+            Minutes without head counts. Those that are unobserved on at least ``MIN_UNOBSERVED_SHARE`` of the
+            days are open, since the room is not known to be empty then.
         """
-        kinds = []
+        rows = []
         for wanted in (False, True):
             days = weekend == wanted if wanted in weekend else np.ones_like(weekend)
-            kinds.append(minutes[days].any(axis=0))
-            if unasked is not None:
-                kinds[-1] |= unasked[days].mean(axis=0) >= MOST_UNASKED
-        return cls(np.array(kinds) & cls.always().is_open)
+            rows.append(occupied[days].any(axis=0))
+            if unobserved is not None:
+                rows[-1] |= unobserved[days].mean(axis=0) >= MIN_UNOBSERVED_SHARE
+        return cls(np.array(rows) & cls.always().is_open)
 
-    def at(self, clock: Clock, before: float | NDArray[np.floating[Any]] = 0.0) -> NDArray[np.bool_]:
-        """Tell whether the room may be in use so many minutes before each time [min].
+    def at(self, clock: Clock, before: float = 0.0) -> NDArray[np.bool_]:
+        """Whether the room may be occupied ``before`` minutes before each time [min]."""
+        return np.asarray(self.is_open[clock.weekend.astype(int), minute_of_day(clock, before)])
 
-        Several, as an array of shape (K, 1), give an array of shape (K, N).
-        """
-        minute = np.floor(clock.minute - before).astype(int) % 1440
-        return np.asarray(self.is_open[clock.weekend.astype(int), minute])
+
+def minute_of_day(clock: Clock, before: float | NDArray[np.floating[Any]] = 0.0) -> Indices:
+    """Return the minute of the day ``before`` minutes before each time; (R, 1) gives shape (R, N)."""
+    return np.asarray(np.floor(clock.minute - before).astype(int) % 1440)
 
 
 def fit_open_hours(
     clocks: Sequence[Clock],
     people: Sequence[Array],
     weights: Sequence[Array] | None = None,
-    unasked: Sequence[Minutes] | None = None,
+    unobserved: Sequence[Minutes] | None = None,
 ) -> tuple[OpenHours, list[OpenHours]]:
-    """Learn the hours of a room, if it keeps any.
+    """Learn the open hours of a room, if it has regular ones.
 
-    It does when hours learned from the other days hold on a day left out: hardly anybody is in outside
-    of them. Else it may be in use at any time.
+    It has if hardly anybody is present on held-out days outside the hours learned from the other days.
+    Otherwise it may be occupied at any time.
 
     Parameters
     ----------
     clocks, people : sequence of Clock, of array
-        Local time of the rows of each day, and how many were in [people]; 0 where that is not known.
+        Local time and number of people for each day [people]; 0 where not known.
     weights : sequence of array, optional
-        How far each count is to be trusted [0..1]; None: all fully.
-    unasked : sequence of array, optional
-        Minutes of each day about which no count tells, see ``unobserved_minutes``; None: there are none.
+        Weight of each head count [0..1]; None: all 1.
+    unobserved : sequence of array, optional
+        Minutes of each day without head counts, see ``unobserved_minutes``; None: there are none.
 
     Returns
     -------
-    hours, left_out
-        Learned from all days, and from all but each.
+    hours, held_out_hours
+        Open hours learned from all days, and for each day those learned from the other days.
     """
     always = OpenHours.always(), [OpenHours.always() for _ in clocks]
     if len(clocks) < 2:
         return always
-    minutes = np.array([_near(clock, count) for clock, count in zip(clocks, people, strict=True)])
+    occupied = np.array([_near_people(clock, count) for clock, count in zip(clocks, people, strict=True)])
     weekend, days = np.array([bool(clock.weekend[0]) for clock in clocks]), np.arange(len(clocks))
-    blind = None if unasked is None else np.array(unasked)
+    unknown = None if unobserved is None else np.array(unobserved)
 
-    def learned(which: NDArray[Any]) -> OpenHours:
-        return OpenHours.near(minutes[which], weekend[which], None if blind is None else blind[which])
+    def fit(which: NDArray[Any]) -> OpenHours:
+        return OpenHours.from_days(
+            occupied[which], weekend[which], None if unknown is None else unknown[which]
+        )
 
-    left_out = [learned(days != k) for k in days]
-    inside = people if weights is None else [w * day for w, day in zip(weights, people, strict=True)]
-    outside = sum(float(inside[k][~hours.at(clocks[k])].sum()) for k, hours in enumerate(left_out))
-    if outside > MOST_OUTSIDE * sum(float(day.sum()) for day in inside):
+    held_out_hours = [fit(days != k) for k in days]
+    present = people if weights is None else [w * day for w, day in zip(weights, people, strict=True)]
+    outside = sum(float(present[k][~hours.at(clocks[k])].sum()) for k, hours in enumerate(held_out_hours))
+    if outside > MAX_OUTSIDE_SHARE * sum(float(day.sum()) for day in present):
         return always
-    return learned(days >= 0), left_out
+    return fit(days >= 0), held_out_hours
 
 
 def unobserved_minutes(minute: Array, known: NDArray[np.bool_], interval: float) -> Minutes:
-    """Tell at which minutes of a day the room was read but no count tells who was in.
+    """Return the minutes of a day that have readings but no head count nearby.
 
     Parameters
     ----------
     minute : array of shape (N,)
-        When the readings of the day came, since midnight [min].
+        Times of the day's readings, since midnight [min].
     known : array of bool of shape (N,)
         Whether there is a head count.
     interval : float
@@ -151,17 +162,17 @@ def unobserved_minutes(minute: Array, known: NDArray[np.bool_], interval: float)
     >>> np.flatnonzero(unobserved_minutes(minute, minute <= 300, 5.0))[[0, -1]].tolist()
     [331, 625]
     """
-    reach = min(max(REACH, round(interval)), 719)
+    reach = min(max(HEAD_COUNT_REACH, round(interval)), 719)
     return _within(minute, reach) & ~_within(minute[known], reach)
 
 
-def _near(clock: Clock, people: Array) -> Minutes:
-    """Minutes of the day that are near one with people."""
+def _near_people(clock: Clock, people: Array) -> Minutes:
+    """Return the minutes of the day within ``MARGIN`` of an occupied reading."""
     return _within(clock.minute[people > 0], MARGIN)
 
 
 def _within(minute: Array, reach: int) -> Minutes:
-    """Minutes of the day that are no further than ``reach`` from one of these."""
-    seen = np.zeros(1440)
-    seen[np.floor(minute).astype(int)] = 1.0
-    return np.asarray(np.convolve(seen, np.ones(2 * reach + 1), mode="same") > 0)
+    """Return the minutes of the day within ``reach`` of any of the given minutes."""
+    given = np.zeros(1440)
+    given[np.floor(minute).astype(int)] = 1.0
+    return np.asarray(np.convolve(given, np.ones(2 * reach + 1), mode="same") > 0)

@@ -1,12 +1,13 @@
-"""How sure an estimate is: a range that holds the true count as often as asked, by conformal prediction.
+"""Prediction intervals of the estimates, by conformal prediction.
 
-On training days left out one sees how far off estimates are. How far depends on how many are estimated:
-an empty room is estimated better than a full one. So the errors are kept by level of the estimate, and a
-new estimate takes the quantiles of the errors at its own level. As days differ, a range holds what it
-promises on average over days, not on each.
+The intervals are quantiles of the errors on held-out training days. Errors depend on the level of the
+estimate: an empty room is estimated more accurately than a full one. They are therefore binned by estimate,
+and a new estimate uses the quantiles of its own bin. Since days differ, the nominal coverage is reached on
+average over days, not on each day.
 
-Where counts are known only here and there, they may be few. The next error lies beyond all n of them with the
-probability 1 / (n + 1): a range that has to hold more often than that tells is as wide as the room is large.
+With sparse head counts there may be few errors. The next error exceeds all n observed errors with
+probability 1 / (n + 1), so an interval with a higher confidence than n errors support spans all possible
+occupancies.
 """
 
 from __future__ import annotations
@@ -19,108 +20,107 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 QUANTILES = np.concatenate([[0.0, 0.005, 0.01], np.arange(0.02, 0.981, 0.01), [0.99, 0.995, 1.0]])
-"""Quantiles of the errors that are kept."""
+"""Quantiles of the errors that a model stores."""
 
 _BINS = 8
-_FEWEST = 60  # errors in a bin
-_FEWEST_APART = 20  # errors in a bin that are not much the same: for nine of ten it takes 19
+_MIN_ERRORS = 60  # per bin
+_MIN_EFFECTIVE_ERRORS = 20  # per bin, sum of weights; a confidence of 0.9 needs 19
 
 
 @dataclass(frozen=True)
 class PredictionIntervals:
-    """Quantiles of the error of an estimate, by its level.
+    """Quantiles of the estimation error, binned by estimate.
 
     Parameters
     ----------
     edges : array of shape (B,)
-        Estimates from which on each bin holds [people]; the first is 0.
+        Lower edge of each bin [people]; the first is 0.
     errors : array of shape (B, Q)
-        Quantiles ``QUANTILES`` of true minus estimated people in each bin [people].
+        ``QUANTILES`` of true minus estimated people in each bin [people].
     """
 
     edges: Array
     errors: Array
 
     @classmethod
-    def unknown(cls, most: float) -> PredictionIntervals:
-        """Give ranges from nobody to the most people seen [people]: no day was left out to learn from."""
-        return cls(np.zeros(1), np.where(QUANTILES < 0.5, -most, most)[np.newaxis])
+    def unknown(cls, max_people: float) -> PredictionIntervals:
+        """Return intervals from 0 to the maximum occupancy [people], for use without held-out days."""
+        return cls(np.zeros(1), np.where(QUANTILES < 0.5, -max_people, max_people)[np.newaxis])
 
     @classmethod
-    def learn(
-        cls, estimated: Array, true: Array, weight: Array | None = None, most: float = np.inf
+    def fit(
+        cls, estimated: Array, true: Array, weight: Array | None = None, max_error: float = np.inf
     ) -> PredictionIntervals:
-        """Keep the errors of estimates of days left out [people].
+        """Fit the intervals to estimates on held-out days.
 
         Parameters
         ----------
         estimated, true : array of shape (N,)
-            What was said, and how many were in [people].
+            Estimates and head counts [people].
         weight : array of shape (N,), optional
-            How much each error counts where they are few, such that n of them that have nothing to do with
-            each other have the sum n. None: they are many.
-        most : float
-            How far off an estimate can be at most [people].
+            Weight of each error when head counts are sparse, scaled so that n independent errors sum to n.
+            None: head counts are complete.
+        max_error : float
+            Largest possible error [people].
 
         Examples
         --------
-        >>> ranges = PredictionIntervals.learn(np.full(200, 5.0), np.tile([4.0, 6.0], 100))
-        >>> ranges.around(np.array([5.0]), 0.9)
+        >>> intervals = PredictionIntervals.fit(np.full(200, 5.0), np.tile([4.0, 6.0], 100))
+        >>> intervals.around(np.array([5.0]), 0.9)
         (array([4.]), array([6.]))
         """
-        inside = estimated[estimated > 0]
-        fewest = inside.size // _FEWEST
+        occupied = estimated[estimated > 0]
+        supported = occupied.size // _MIN_ERRORS
         if weight is not None:
-            fewest = min(fewest, int(weight[estimated > 0].sum() / _FEWEST_APART))
-        bins = min(_BINS, max(fewest, 1))
-        cuts = np.quantile(inside, np.arange(bins) / bins) if inside.size else np.array([])
-        edges = np.unique(np.concatenate([[0.0], np.ceil(cuts * 1000) / 1000]))  # up: 0 keeps its bin
+            supported = min(supported, int(weight[estimated > 0].sum() / _MIN_EFFECTIVE_ERRORS))
+        bins = min(_BINS, max(supported, 1))
+        cuts = np.quantile(occupied, np.arange(bins) / bins) if occupied.size else np.array([])
+        edges = np.unique(np.concatenate([[0.0], np.ceil(cuts * 1000) / 1000]))  # up: 0 keeps its own bin
         which = np.searchsorted(edges, estimated, side="right") - 1
         error = true - estimated
         if weight is not None:
-            return cls(edges, np.array([_few(error, weight, which == k, most) for k in range(edges.size)]))
-        quantiles = [
-            np.quantile(error[which == k] if (which == k).any() else error, QUANTILES)
-            for k in range(edges.size)
-        ]
-        return cls(edges, np.round(quantiles, 3))
+            quantiles = [_sparse_quantiles(error, weight, which == k, max_error) for k in range(edges.size)]
+            return cls(edges, np.array(quantiles))
+        by_bin = [error[which == k] if (which == k).any() else error for k in range(edges.size)]
+        return cls(edges, np.round([np.quantile(one, QUANTILES) for one in by_bin], 3))
 
-    def around(self, people: Array, interval: float) -> tuple[Array, Array]:
-        """Give the range that holds the true count with probability ``interval`` [people]."""
-        return self.between(people, *self.errors_at(interval))
+    def around(self, people: Array, confidence: float) -> tuple[Array, Array]:
+        """Return the prediction intervals (low, high) of estimates at a nominal coverage [people]."""
+        return self.with_errors(people, *self.errors_at(confidence))
 
-    def between(self, people: Array, low: Array, high: Array) -> tuple[Array, Array]:
-        """Give the range between two errors of each bin: those of ``errors_at`` [people]."""
+    def with_errors(self, people: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the prediction intervals of estimates for given errors of each bin, see ``errors_at``."""
         which = self.edges.searchsorted(people, side="right") - 1
-        return with_errors(people, low[which], high[which])
+        return add_errors(people, low[which], high[which])
 
-    def errors_at(self, interval: float) -> tuple[Array, Array]:
-        """Give the errors between which the share ``interval`` lies, in each bin [people]."""
+    def errors_at(self, confidence: float) -> tuple[Array, Array]:
+        """Return the lower and upper error of each bin that enclose the share ``confidence`` [people]."""
         low, high = (
-            np.array([np.interp(level, QUANTILES, errors) for errors in self.errors])
-            for level in ((1 - interval) / 2, (1 + interval) / 2)
+            np.array([np.interp(quantile, QUANTILES, errors) for errors in self.errors])
+            for quantile in ((1 - confidence) / 2, (1 + confidence) / 2)
         )
         return low, high
 
 
-def _few(error: Array, weight: Array, which: NDArray[np.bool_], most: float) -> Array:
-    """Give quantiles of some errors such that the next error lies beyond them no more often than they say.
+def _sparse_quantiles(error: Array, weight: Array, which: NDArray[np.bool_], max_error: float) -> Array:
+    """Return conservative quantiles of the errors in a bin, or of all errors if the bin has too few.
 
-    Of all errors where those are too few; the next error may be anything and has the weight 1.
+    The unknown next error is included with weight 1 and may take any value.
     """
-    if weight[which].sum() >= _FEWEST_APART:
+    if weight[which].sum() >= _MIN_EFFECTIVE_ERRORS:
         error, weight = error[which], weight[which]
-    low, high = -_beyond(-error, weight, 1 - QUANTILES, most), _beyond(error, weight, QUANTILES, most)
+    low = -_conservative_quantile(-error, weight, 1 - QUANTILES, max_error)
+    high = _conservative_quantile(error, weight, QUANTILES, max_error)
     return np.asarray(np.round(np.where(QUANTILES < 0.5, low, high), 3))
 
 
-def _beyond(error: Array, weight: Array, levels: Array, most: float) -> Array:
-    """Give the smallest errors up to which lie so large shares of all and the next; ``most`` if none does."""
+def _conservative_quantile(error: Array, weight: Array, quantiles: Array, max_error: float) -> Array:
+    """Return the smallest errors that reach the quantiles of all errors and the next; else ``max_error``."""
     order = np.argsort(error, kind="stable")
     share = np.cumsum(weight[order]) / (weight.sum() + 1)
-    return np.asarray(np.append(error[order], most)[np.searchsorted(share, levels - 1e-9)])
+    return np.asarray(np.append(error[order], max_error)[np.searchsorted(share, quantiles - 1e-9)])
 
 
-def with_errors(people: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Give the range from so many less to so many more, not below nobody, and with the estimate in it."""
+def add_errors(people: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the interval of each estimate: at least 0, and always containing the estimate [people]."""
     return np.minimum(np.maximum(people + low, 0.0), people), np.maximum(people + high, people)

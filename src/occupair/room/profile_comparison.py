@@ -1,4 +1,4 @@
-"""Does CO2 tell more than the clock? The estimator against the time-of-day profile, on days left out."""
+"""Comparison with the time-of-day profile on held-out days, to see whether CO2 adds information."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from occupair.room.inputs import Clock
 
 Array = NDArray[np.float64]
 
-SLOT = 30
-"""Length of a time of day [min]."""
+PROFILE_STEP = 30
+"""Resolution of the profile [min]."""
 
-ENOUGH_DAYS = 5
-"""Days from which on it is not by chance that CO2 does not help."""
+MIN_DAYS_TO_WARN = 5
+"""Number of days from which on a missing benefit of CO2 is not put down to chance."""
 
-WORTHWHILE = 0.95
-"""Share of the profile's error below which CO2 adds something."""
+MAX_ERROR_RATIO = 0.95
+"""Ratio to the profile's error below which CO2 counts as adding information."""
 
 
 @dataclass(frozen=True)
 class ProfileComparison:
-    """Errors on training days left out.
+    """Errors of the estimator and of the time-of-day profile on held-out training days.
 
     Parameters
     ----------
     error : float
         RMSE of the estimator [people].
     profile_error : float
-        RMSE of the mean of each time of day, weekdays and weekends apart, which never looks at CO2 [people].
+        RMSE of the mean occupancy by time of day, separate for weekdays and weekends, without CO2 [people].
     days : int
-        How many there were; fewer than ``ENOUGH_DAYS`` are too few to complain.
+        Number of days; with fewer than ``MIN_DAYS_TO_WARN`` there is no warning.
     """
 
     error: float
@@ -42,20 +42,22 @@ class ProfileComparison:
 
     @property
     def co2_helps(self) -> bool:
-        """Whether CO2 tells more than the clock."""
-        return self.error < WORTHWHILE * self.profile_error
+        """Whether CO2 adds information to the time of day."""
+        return self.error < MAX_ERROR_RATIO * self.profile_error
 
     @property
     def is_warning(self) -> bool:
-        """Whether CO2 does not help, on days enough to say so."""
-        return not self.co2_helps and self.days >= ENOUGH_DAYS
+        """Whether CO2 does not help, and there are enough days to conclude so."""
+        return not self.co2_helps and self.days >= MIN_DAYS_TO_WARN
 
     def __str__(self) -> str:
         verdict = (
-            "CO2 tells more than the clock" if self.co2_helps else "CO2 adds next to nothing in this room"
+            "CO2 improves on the time-of-day profile"
+            if self.co2_helps
+            else "CO2 adds almost nothing to the time-of-day profile of this room"
         )
-        ours, clock = f"{self.error:.2f}", f"{self.profile_error:.2f}"
-        return f"{verdict}: on days left out {ours} people off with it, {clock} by the time of day alone"
+        errors = f"{self.error:.2f} people with CO2, {self.profile_error:.2f} with the profile alone"
+        return f"{verdict}: RMSE on held-out days is {errors}"
 
 
 def compare_with_profile(
@@ -63,70 +65,73 @@ def compare_with_profile(
     people: Sequence[Array],
     estimated: Sequence[Array],
     weights: Sequence[Array] | None = None,
-    worth: float | None = None,
+    effective_days: float | None = None,
 ) -> ProfileComparison | None:
-    """Compare estimates of days left out with the profile of the other days.
+    """Compare estimates of held-out days with the time-of-day profile of the other days.
 
     Parameters
     ----------
     clocks : sequence of Clock
-        Times of each day; two days or more.
+        Local times of each day; two days or more.
     people, estimated : sequence of array
-        The truth, and the estimates [people].
+        Head counts and estimates [people].
     weights : sequence of array, optional
-        How far each count is to be trusted [0..1]; only times of day are then compared at which a day
-        alike has a count, too. None: all fully, and a time of day that no other day has is empty.
-    worth : float, optional
-        How many days the counts are worth.
+        Weight of each head count [0..1]; the comparison then uses only times of day at which a day of the
+        same kind also has a head count. None: all 1, and a time of day without other days counts as empty.
+    effective_days : float, optional
+        Number of fully labelled days that the head counts are equivalent to.
 
     Returns
     -------
     ProfileComparison or None
-        None when no time of day has a count on two days.
+        None if no time of day has head counts on two days.
     """
     days = range(len(clocks))
     if weights is None:
-        profiles = [profile(clocks, people, left_out=k) for k in days]
+        profiles = [time_of_day_profile(clocks, people, held_out=k) for k in days]
         return ProfileComparison(_rmse(people, estimated), _rmse(people, profiles), len(clocks))
-    profiles = [profile(clocks, people, left_out=k, weights=weights) for k in days]
-    seen = [weight * ~np.isnan(told) for weight, told in zip(weights, profiles, strict=True)]
-    if not any(weight.any() for weight in seen):
+    profiles = [time_of_day_profile(clocks, people, held_out=k, weights=weights) for k in days]
+    shared = [weight * ~np.isnan(profile) for weight, profile in zip(weights, profiles, strict=True)]
+    if not any(weight.any() for weight in shared):
         return None
-    profiles = [np.nan_to_num(told) for told in profiles]
-    error, profile_error = _rmse(people, estimated, seen), _rmse(people, profiles, seen)
-    return ProfileComparison(error, profile_error, days=len(clocks) if worth is None else int(worth))
+    profiles = [np.nan_to_num(profile) for profile in profiles]
+    error, profile_error = _rmse(people, estimated, shared), _rmse(people, profiles, shared)
+    n_days = len(clocks) if effective_days is None else int(effective_days)
+    return ProfileComparison(error, profile_error, n_days)
 
 
-def profile(
+def time_of_day_profile(
     clocks: Sequence[Clock],
     people: Sequence[Array],
     *,
-    left_out: int,
+    held_out: int,
     weights: Sequence[Array] | None = None,
 ) -> Array:
-    """Give the mean of each time of day over the other days, those of its kind if there are any [people].
+    """Return the mean occupancy of the other days at each time of the held-out day [people].
 
-    At a time of day that none of them has it is 0; with weights, it is not known: NaN.
+    Only days of the same kind (weekday or weekend) are used if there are any. Times of day that none of them
+    has are 0, or NaN if weights are given.
     """
-    day = clocks[left_out]
-    others = [k for k in range(len(clocks)) if k != left_out]
-    alike = [k for k in others if clocks[k].weekend[0] == day.weekend[0]] or others
-    slots = np.concatenate([_slots(clocks[k]) for k in alike])
-    counts = np.concatenate([people[k] for k in alike])
-    weight = np.ones(counts.size) if weights is None else np.concatenate([weights[k] for k in alike])
-    total = np.bincount(slots, weights=weight * counts, minlength=_PER_DAY)
-    seen = np.bincount(slots, weights=weight, minlength=_PER_DAY)
-    mean = np.where(seen > 0, total / np.where(seen > 0, seen, 1.0), 0.0 if weights is None else np.nan)
-    return mean[_slots(day)]
+    day = clocks[held_out]
+    others = [k for k in range(len(clocks)) if k != held_out]
+    same_kind = [k for k in others if clocks[k].weekend[0] == day.weekend[0]] or others
+    steps = np.concatenate([_steps(clocks[k]) for k in same_kind])
+    counts = np.concatenate([people[k] for k in same_kind])
+    weight = np.ones(counts.size) if weights is None else np.concatenate([weights[k] for k in same_kind])
+    total = np.bincount(steps, weights=weight * counts, minlength=_STEPS_PER_DAY)
+    weight_sum = np.bincount(steps, weights=weight, minlength=_STEPS_PER_DAY)
+    has_counts = weight_sum > 0
+    unknown = 0.0 if weights is None else np.nan
+    return np.where(has_counts, total / np.where(has_counts, weight_sum, 1.0), unknown)[_steps(day)]
 
 
-_PER_DAY = 1440 // SLOT
+_STEPS_PER_DAY = 1440 // PROFILE_STEP
 
 
-def _slots(clock: Clock) -> NDArray[np.int64]:
-    return (clock.minute // SLOT).astype(np.int64)
+def _steps(clock: Clock) -> NDArray[np.int64]:
+    return (clock.minute // PROFILE_STEP).astype(np.int64)
 
 
 def _rmse(true: Sequence[Array], estimated: Sequence[Array], weights: Sequence[Array] | None = None) -> float:
-    off = (np.concatenate(true) - np.concatenate(estimated)) ** 2
-    return float(np.sqrt(np.average(off, weights=None if weights is None else np.concatenate(weights))))
+    squares = (np.concatenate(true) - np.concatenate(estimated)) ** 2
+    return float(np.sqrt(np.average(squares, weights=None if weights is None else np.concatenate(weights))))

@@ -1,7 +1,8 @@
-"""Training of the default estimator, and its proof on days left out.
+"""Training of the default estimator, with cross-validation over days.
 
-The proof trains anew on the other days, from the mass balance on: nothing of a day left out reaches what is
-said of it. Ridges, thresholds and ranges are chosen by that proof.
+In each fold everything is trained on the other days, starting with the mass balance, so no information about
+a held-out day reaches its estimates. Ridges, presence thresholds and prediction intervals are chosen on the
+held-out estimates.
 """
 
 from __future__ import annotations
@@ -16,12 +17,20 @@ from numpy.typing import NDArray
 from occupair.elm.hidden_layer import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
+from occupair.room.equation import is_present, weighted_mean
 from occupair.room.features import GROUPS, feature_settings, room_features
 from occupair.room.inputs import Clock, Inputs
 from occupair.room.lags import LAGS, lags_in_readings
 from occupair.room.linked_elm import LinkedLayer, fit_layer, fit_read_outs, ridge_pairs
-from occupair.room.mass_balance import Balance, BalanceEvaluator, BaseLevel, DayTerms, fit_balance, weak_ridge
-from occupair.room.model import Refinement, RoomModel, averaged, is_present
+from occupair.room.mass_balance import (
+    Balance,
+    BalanceEvaluator,
+    BaseLevel,
+    DayTerms,
+    fit_balance,
+    weak_ridge,
+)
+from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours, fit_open_hours
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.training_days import LabelledEpisode, TrainingDays, prepare_training_days
@@ -29,25 +38,29 @@ from occupair.room.transfer import BalancePrior
 
 Array = NDArray[np.float64]
 
-FOLDS = 10
-"""The most parts that the days are dealt into for the proof."""
+MAX_FOLDS = 10
+"""Maximum number of folds in the cross-validation over days."""
 
-ENOUGH_DAYS = 6
-"""Days from which on the FS-ELM has half of the say; with fewer, less.
+MAX_NETWORK_SHARE = 0.5
+"""Weight of the FS-ELM in the mean with the mass balance, given enough training days."""
 
-Less, too, where counts are all from some hours of the day: unlike the mass balance it goes by the clock.
+FULL_SHARE_DAYS = 6
+"""Number of training days from which on the FS-ELM has ``MAX_NETWORK_SHARE``; with fewer it has less.
+
+It also has less if head counts cover only some hours of the day, because unlike the mass balance it depends
+on the time of day.
 """
 
-APART = 15
-"""Counts of one stretch of so many minutes of a day say much the same [min]."""
+INDEPENDENCE_TIME = 15
+"""Head counts of a day within one period of this length count as one independent error [min]."""
 
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-"""Presence from which on somebody is in, to choose from."""
+"""Candidate thresholds of presence."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What training is told.
+    """Settings of the training.
 
     Parameters
     ----------
@@ -58,13 +71,13 @@ class TrainingSettings:
     z_max : tuple of float
         Influence of each of ``GROUPS``, Eq. (13).
     n_hidden : int
-        Neurons.
+        Number of neurons.
     ridges : tuple of float
-        Ridges of the neurons to choose from.
+        Candidate ridges of the neurons.
     seeds : tuple of int
-        Random layers to try; the one with the least error on days left out is kept.
+        Seeds of the random layers to try; the one with the smallest error on held-out days is used.
     verbose : bool, optional
-        Whether to show progress; None does so on a terminal, when it takes long.
+        Whether to show progress; None does so in a terminal, if it takes long.
     """
 
     interval: float
@@ -78,211 +91,235 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class HeldOutEstimates:
-    """What the estimator says of training days when it is trained on the others, at lag 0.
+    """Cross-validated estimates of the training days, at lag 0.
 
     Parameters
     ----------
     clock : list of Clock
-        Times of each day.
+        Local times of each day.
     people, estimated : list of array
-        The truth, and what it says [people].
+        Head counts and held-out estimates [people].
     weights : list of array, optional
-        How far the truth is to be trusted, 0 where it is not known; None: all fully.
-    worth : float
-        How many days with all counts they are worth.
+        Weight of each head count, 0 where there is none; None: all 1.
+    effective_days : float
+        Number of fully labelled days that the head counts are equivalent to.
     """
 
     clock: list[Clock]
     people: list[Array]
     estimated: list[Array]
     weights: list[Array] | None
-    worth: float
+    effective_days: float
 
     @property
     def error(self) -> float:
         """RMSE [people]."""
-        off = np.concatenate(self.people) - np.concatenate(self.estimated)
+        difference = np.concatenate(self.people) - np.concatenate(self.estimated)
         weight = None if self.weights is None else np.concatenate(self.weights)
-        return float(np.sqrt(np.average(off**2, weights=weight)))
+        return float(np.sqrt(np.average(difference**2, weights=weight)))
 
 
 def fit_room(
-    dates: Sequence[Sequence[LabelledEpisode]], settings: TrainingSettings, others: BalancePrior | None = None
+    dates: Sequence[Sequence[LabelledEpisode]], settings: TrainingSettings, prior: BalancePrior | None = None
 ) -> tuple[RoomModel, HeldOutEstimates]:
     """Train a room.
 
     Parameters
     ----------
     dates : sequence of sequence of LabelledEpisode
-        The episodes of each local day.
+        Episodes of each local day.
     settings : TrainingSettings
-        What training is told.
-    others : BalancePrior, optional
-        Rooms to start from.
+        Settings of the training.
+    prior : BalancePrior, optional
+        Mass balances of other rooms to start from.
 
     Returns
     -------
-    model, left_out
-        The trained room, and its proof.
+    model, held_out
+        The trained room, and its cross-validated estimates.
     """
     training = prepare_training_days(dates, interval=settings.interval, smoothing=settings.smoothing)
-    learned, folds = _learn(training, others), _folds(training, others)
-    share = 0.5 * min(1.0, training.worth / ENOUGH_DAYS) * training.covered
-    unasked = None if training.gaps is None else training.gaps.unasked
-    hours, hours_left_out = fit_open_hours(training.clocks, training.people[0], training.weights(0), unasked)
-    proofs = {
-        lag: _best_proof(folds, training, lag, settings)
+    fitted, folds = _fit_balances(training, prior), _folds(training, prior)
+    enough = min(1.0, training.effective_days / FULL_SHARE_DAYS)
+    network_share = MAX_NETWORK_SHARE * enough * training.labelled_hours_share
+    unobserved = None if training.sparse is None else training.sparse.unobserved
+    hours, held_out_hours = fit_open_hours(
+        training.clocks, training.people[0], training.weights(0), unobserved
+    )
+    validations = {
+        lag: _best_validation(folds, training, lag, settings)
         for lag in track(list(training.people), "training", show=settings.verbose)
     }
 
     def refine(lag: int) -> tuple[Refinement, Array]:
-        return _refine(learned, folds, lag, proofs[lag], share, hours_left_out, settings)
+        return _refine(fitted, folds, lag, validations[lag], network_share, held_out_hours, settings)
 
-    trained = each_on_a_core(refine, list(proofs))
+    trained = each_on_a_core(refine, list(validations))
     refinements = tuple(refinement for refinement, _ in trained)
-    model = RoomModel(settings.interval, settings.smoothing, training.most, share, hours, refinements)
-    estimated = training.split(trained[0][1])
-    left_out = HeldOutEstimates(
-        training.clocks, training.people[0], estimated, training.weights(0), worth=training.worth
+    model = RoomModel(
+        settings.interval, settings.smoothing, training.max_people, network_share, hours, refinements
     )
-    return model, left_out
+    held_out = HeldOutEstimates(
+        training.clocks,
+        training.people[0],
+        training.split(trained[0][1]),
+        training.weights(0),
+        effective_days=training.effective_days,
+    )
+    return model, held_out
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """Some days, and what the mass balances say of each: arrays of shape (3, N), a row for each lag."""
+class _BalanceEstimates:
+    """Inputs of some days and their people by the mass balances, arrays of shape (len(LAGS), N)."""
 
     days: Sequence[Inputs]
-    said: Sequence[Array]
+    people: Sequence[Array]
 
 
 @dataclass(frozen=True)
-class _Learned:
-    """The mass balances of some days, by lag [readings], and what they say of these days."""
+class _FittedBalances:
+    """Mass balances fitted to training days, by lag [readings]."""
 
     training: TrainingDays
     balances: dict[int, Balance]
 
     @cached_property
-    def own(self) -> _Judged:
-        """The days they were learned from."""
-        return self.judge(self.training.days)
+    def on_training_days(self) -> _BalanceEstimates:
+        """Estimates of the days they were fitted to."""
+        return self.estimate(self.training.days)
 
-    def judge(self, days: Sequence[Inputs]) -> _Judged:
-        """Give what they say of these or of other days."""
-        heard = BalanceEvaluator([self.balances[lag] for lag in lags_in_readings(self.training.interval)])
-        return _Judged(days, [self.training.clamped(heard.people(day)) for day in days])
+    def estimate(self, days: Sequence[Inputs]) -> _BalanceEstimates:
+        """Estimate training days or other days."""
+        evaluator = BalanceEvaluator(
+            [[self.balances[lag] for lag in lags_in_readings(self.training.interval)]]
+        )
+        return _BalanceEstimates(days, [self.training.clamp(evaluator.people(day)) for day in days])
 
-    def columns(self, judged: _Judged, lag: int) -> Array:
-        """Give the columns of days, all days in one."""
+    def features(self, estimates: _BalanceEstimates, lag: int) -> Array:
+        """Return the features of days at a lag, all days concatenated."""
         balance = self.balances[lag]
-        moment = feature_settings(balance, lag)
-        days = zip(judged.days, judged.said, strict=True)
-        return np.concatenate([room_features(day, balance.base, moment, said) for day, said in days])
+        settings = feature_settings(balance, lag)
+        days = zip(estimates.days, estimates.people, strict=True)
+        return np.concatenate([room_features(day, balance.base, settings, people) for day, people in days])
 
-    def people(self, judged: _Judged, lag: int) -> Array:
-        """Give what the mass balance says, all days in one [people]."""
+    def people(self, estimates: _BalanceEstimates, lag: int) -> Array:
+        """Return the people by the mass balance at a lag, all days concatenated [people]."""
         place = lags_in_readings(self.training.interval).index(lag)
-        return np.concatenate([said[place] for said in judged.said])
+        return np.concatenate([people[place] for people in estimates.people])
 
 
 @dataclass(frozen=True)
 class _Fold:
-    """What was learned without some days, those days, and their place among all rows."""
+    """Mass balances fitted without some days, estimates of those days, and their place among all inputs."""
 
-    learned: _Learned
-    left_out: _Judged
+    fitted: _FittedBalances
+    held_out: _BalanceEstimates
     place: NDArray[np.int64]
 
 
-def _learn(training: TrainingDays, others: BalancePrior | None) -> _Learned:
-    days, balances = DayTerms(training.days, BaseLevel.learn(training.lows)), {}
+def _fit_balances(training: TrainingDays, prior: BalancePrior | None) -> _FittedBalances:
+    days, balances = DayTerms(training.days, BaseLevel.fit(training.lows)), {}
     for lag, minutes in zip(lags_in_readings(training.interval), LAGS, strict=True):
-        penalty = weak_ridge if others is None else others.penalty(minutes, training.worth)
+        penalty = weak_ridge if prior is None else prior.penalty(minutes, training.effective_days)
         balances[lag] = fit_balance(
             days, training.people[lag], lag=lag, penalty=penalty, weights=training.weights(lag)
         )
-    return _Learned(training, balances)
+    return _FittedBalances(training, balances)
 
 
-def _folds(training: TrainingDays, others: BalancePrior | None) -> list[_Fold]:
-    """Deal the days into parts, and learn without each; a single day has nobody to learn from."""
+def _folds(training: TrainingDays, prior: BalancePrior | None) -> list[_Fold]:
+    """Fit the mass balances without the days of each fold; a single day has no folds."""
     if len(training) < 2:
         return []
-    of_row = np.repeat(np.arange(len(training)), [len(rows) for rows in training.days])
+    day_of_input = np.repeat(np.arange(len(training)), [len(inputs) for inputs in training.days])
 
     def fold(train: list[int], held_out: list[int]) -> _Fold:
-        learned = _learn(training.only(train), others)
-        left_out = learned.judge([training.days[i] for i in held_out])
-        return _Fold(learned, left_out, np.flatnonzero(np.isin(of_row, held_out)))
+        fitted = _fit_balances(training.subset(train), prior)
+        estimates = fitted.estimate([training.days[k] for k in held_out])
+        return _Fold(fitted, estimates, np.flatnonzero(np.isin(day_of_input, held_out)))
 
-    # not in threads: many small steps would wait for each other
-    return [fold(*days) for days in day_folds(len(training), FOLDS)]
+    # not in threads: the steps are so small that threads would block each other
+    return [fold(*days) for days in day_folds(len(training), MAX_FOLDS)]
 
 
 def _refine(
-    learned: _Learned,
+    fitted: _FittedBalances,
     folds: Sequence[_Fold],
     lag: int,
-    proof: _Proof,
-    share: float,
-    hours: Sequence[OpenHours],
+    validation: _Validation,
+    network_share: float,
+    held_out_hours: Sequence[OpenHours],
     settings: TrainingSettings,
 ) -> tuple[Refinement, Array]:
-    """Train what is said of a reading some time later; also what it says of days left out [people]."""
-    training, target = learned.training, learned.training.target(lag)
-    layer, coefs = _train(learned, lag, proof.seed, proof.pairs, settings)
-    balance_left_out = np.zeros(target.size)
+    """Train the refinement of one lag; also return its held-out estimates [people]."""
+    training, target = fitted.training, fitted.training.target(lag)
+    layer, coefs = _train_network(fitted, lag, validation.seed, validation.pairs, settings)
+    balance_people = np.zeros(target.size)
     for fold in folds:
-        balance_left_out[fold.place] = fold.learned.people(fold.left_out, lag)
-    estimated = averaged(proof.people, balance_left_out, share)
-    threshold = _threshold(estimated, proof.presence, target, training.most, training.weight(lag))
-    present = is_present(estimated, proof.presence, threshold, training.most)
+        balance_people[fold.place] = fold.fitted.people(fold.held_out, lag)
+    estimated = weighted_mean(validation.people, balance_people, network_share)
+    threshold = _best_threshold(
+        estimated, validation.presence, target, training.max_people, training.weight(lag)
+    )
+    present = is_present(estimated, validation.presence, threshold, training.max_people)
     before = lag * settings.interval
-    is_open = np.concatenate([hours[k].at(clock, before) for k, clock in enumerate(training.clocks)])
+    is_open = np.concatenate(
+        [hours.at(clock, before) for hours, clock in zip(held_out_hours, training.clocks, strict=True)]
+    )
     estimated = np.where(present & is_open, estimated, 0.0)
-    ranges = _ranges(training, lag, estimated) if folds else PredictionIntervals.unknown(training.most)
-    balance = learned.balances[lag]
+    intervals = (
+        _fit_intervals(training, lag, estimated)
+        if folds
+        else PredictionIntervals.unknown(training.max_people)
+    )
+    balance = fitted.balances[lag]
     refinement = Refinement(
         balance=balance,
-        moment=feature_settings(balance, lag),
+        features=feature_settings(balance, lag),
         layer=layer,
         coef=coefs[0][:, 0],
         presence=coefs[1][:, 1],
         threshold=threshold,
-        ranges=ranges,
+        intervals=intervals,
     )
     return refinement, estimated
 
 
-def _train(
-    learned: _Learned, lag: int, seed: int, pairs: Sequence[tuple[float, float]], settings: TrainingSettings
+def _train_network(
+    fitted: _FittedBalances,
+    lag: int,
+    seed: int,
+    pairs: Sequence[tuple[float, float]],
+    settings: TrainingSettings,
 ) -> tuple[LinkedLayer, list[Array]]:
-    """Train the network on all rows that teach: its layer, and read-outs for every pair of ridges."""
-    training, taught = learned.training, learned.training.taught(lag)
-    columns, weight = learned.columns(learned.own, lag)[taught], training.weight(lag)
-    layer = fit_layer(columns, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
-    targets, weight = _targets(training.target(lag)[taught]), None if weight is None else weight[taught]
-    return layer, fit_read_outs(layer, columns, targets, pairs, weight)
+    """Train the network on all labelled inputs: its layer, and read-outs for every pair of ridges."""
+    training, labelled = fitted.training, fitted.training.labelled(lag)
+    features, weight = fitted.features(fitted.on_training_days, lag)[labelled], training.weight(lag)
+    layer = fit_layer(features, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
+    targets, weight = _targets(training.target(lag)[labelled]), None if weight is None else weight[labelled]
+    return layer, fit_read_outs(layer, features, targets, pairs, weight)
 
 
-def _ranges(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
-    """Learn how far off estimates are; counts of one quarter of an hour together weigh as one."""
+def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
+    """Fit the prediction intervals; sparse head counts within ``INDEPENDENCE_TIME`` weigh as one."""
     target, weights = training.target(lag), training.weights(lag)
     if weights is None:
-        return PredictionIntervals.learn(estimated, target)
-    apart = []
+        return PredictionIntervals.fit(estimated, target)
+    independent = []
     for clock, weight in zip(training.clocks, weights, strict=True):
-        slot = (clock.minute // APART).astype(int)
-        rows = np.bincount(slot, weights=weight > 0, minlength=1440 // APART)[slot]
-        apart.append(weight / np.maximum(rows, 1))
-    weight, taught = np.concatenate(apart), training.taught(lag)
-    return PredictionIntervals.learn(estimated[taught], target[taught], weight[taught], training.most)
+        period = (clock.minute // INDEPENDENCE_TIME).astype(int)
+        counts = np.bincount(period, weights=weight > 0, minlength=1440 // INDEPENDENCE_TIME)[period]
+        independent.append(weight / np.maximum(counts, 1))
+    weight, labelled = np.concatenate(independent), training.labelled(lag)
+    return PredictionIntervals.fit(
+        estimated[labelled], target[labelled], weight[labelled], training.max_people
+    )
 
 
 @dataclass(frozen=True)
-class _Proof:
-    """What a network says of days left out with the best ridges for people and for presence."""
+class _Validation:
+    """Held-out outputs of a network with the best ridges for people and for presence."""
 
     seed: int
     pairs: tuple[tuple[float, float], tuple[float, float]]
@@ -291,62 +328,60 @@ class _Proof:
     error: float
 
 
-def _best_proof(
+def _best_validation(
     folds: Sequence[_Fold], training: TrainingDays, lag: int, settings: TrainingSettings
-) -> _Proof:
-    """Try every random layer, and keep the proof of the best."""
+) -> _Validation:
+    """Cross-validate every random layer and return the best."""
     target, weight = training.target(lag), training.weight(lag)
-    proofs = [_prove(folds, lag, target, seed, settings, weight) for seed in settings.seeds]
-    return min(proofs, key=lambda proof: proof.error)
+    validations = [_cross_validate(folds, lag, target, seed, settings, weight) for seed in settings.seeds]
+    return min(validations, key=lambda validation: validation.error)
 
 
-def _prove(
+def _cross_validate(
     folds: Sequence[_Fold],
     lag: int,
     target: Array,
     seed: int,
     settings: TrainingSettings,
     weight: Array | None = None,
-) -> _Proof:
-    """Train on the other days of every fold with all ridges, and choose those that do best."""
+) -> _Validation:
+    """Train on the other days of every fold with all ridges, and choose those with the smallest error."""
     pairs = ridge_pairs(settings.ridges)
     if not folds:
-        return _Proof(seed, (pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
-    said = np.empty((target.size, len(pairs), 2))
+        return _Validation(seed, (pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
+    outputs = np.empty((target.size, len(pairs), 2))
 
-    def prove(fold: _Fold) -> None:
-        learned, others = fold.learned, fold.learned.training
-        layer, found = _train(learned, lag, seed, pairs, settings)
-        coefs = np.hstack(found)
-        outside = layer.columns(learned.columns(fold.left_out, lag)) @ coefs
-        said[fold.place] = outside.reshape(-1, len(pairs), 2)
-        said[fold.place, :, 0] = others.clamped(said[fold.place, :, 0])
+    def validate(fold: _Fold) -> None:
+        layer, found = _train_network(fold.fitted, lag, seed, pairs, settings)
+        held_out = layer.outputs(fold.fitted.features(fold.held_out, lag)) @ np.hstack(found)
+        outputs[fold.place] = held_out.reshape(-1, len(pairs), 2)
+        outputs[fold.place, :, 0] = fold.fitted.training.clamp(outputs[fold.place, :, 0])
 
-    each_on_a_core(prove, folds)
-    squares = (said - _targets(target)[:, np.newaxis]) ** 2
+    each_on_a_core(validate, folds)
+    squares = (outputs - _targets(target)[:, np.newaxis]) ** 2
     errors = np.sum(squares if weight is None else weight[:, np.newaxis, np.newaxis] * squares, axis=0)
     people, presence = (int(best) for best in errors.argmin(axis=0))
-    return _Proof(
+    return _Validation(
         seed,
         (pairs[people], pairs[presence]),
-        people=said[:, people, 0].copy(),
-        presence=said[:, presence, 1].copy(),
+        people=outputs[:, people, 0].copy(),
+        presence=outputs[:, presence, 1].copy(),
         error=float(errors[people, 0]),
     )
 
 
 def _targets(people: Array) -> Array:
-    """Give what the network is to say: people, and whether anybody is in."""
+    """Return the targets of the network: people, and whether anybody is present."""
     return np.column_stack([people, people > 0])
 
 
-def _threshold(
-    estimated: Array, presence: Array, people: Array, most: float, weight: Array | None = None
+def _best_threshold(
+    estimated: Array, presence: Array, people: Array, max_people: float, weight: Array | None = None
 ) -> float:
-    """Choose the threshold of presence that leaves the least squared error; the highest of several."""
+    """Return the threshold of presence with the smallest squared error; of equals, the highest."""
 
     def error(threshold: float) -> float:
-        present = is_present(estimated, presence, threshold, most)
+        present = is_present(estimated, presence, threshold, max_people)
         squares = (np.where(present, estimated, 0.0) - people) ** 2
         return float(np.sum(squares if weight is None else weight * squares))
 

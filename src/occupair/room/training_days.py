@@ -1,8 +1,8 @@
-"""What the default estimator is trained on: rows of days, and how many were in at or before each of them.
+"""Training data of the default estimator: the inputs of each day, and the head counts at each lag.
 
-Head counts may be known at some readings only, and be trusted more or less. CO2 and ventilation of all
-readings are looked at all the same; a row teaches what was so long before it if there is a count of then, by
-its weight. Days without a count teach nothing.
+Head counts may be sparse and have weights. The CO2 and ventilation of all readings are used, but an input is
+a training sample for a lag only if there is a head count at that lag; its weight is that of the head count.
+Days without head counts are not used.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from occupair.room.open_hours import Minutes, unobserved_minutes
 Array = NDArray[np.float64]
 T = TypeVar("T", bound=np.generic)
 
-EVERY = 3.0
-"""Distance of the rows that training looks at [min]: those between are much the same."""
+SAMPLE_INTERVAL = 3.0
+"""Time between training samples [min]; the readings between them add little information."""
 
 HOUR = 60
-"""A day is worth as much of a whole one as its hours have counts; so long is an hour [min]."""
+"""Resolution at which the labelled part of a day is measured [min]."""
 
 
 @dataclass(frozen=True)
@@ -37,60 +37,61 @@ class LabelledEpisode:
     co2: Array  # [ppm]
     ventilation: Array  # [0..1]
     clock: Clock
-    people: Array  # [people]; anything where the weight is 0
-    weight: Array | None = None  # how far each count is to be trusted [0..1]; None: all fully
+    people: Array  # [people]; ignored where the weight is 0
+    weight: Array | None = None  # weight of each head count [0..1]; None: all 1
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Whether there is a count."""
+        """Whether each reading has a head count."""
         return np.ones(self.people.size, dtype=bool) if self.weight is None else self.weight > 0
 
 
 @dataclass(frozen=True)
 class SparseLabels:
-    """What is to be known where head counts are not all there and fully trusted.
+    """Weights of the head counts, where they are not complete or not all of weight 1.
 
     Parameters
     ----------
     weights : dict
-        By lag [readings], how far the count so long before each row of each day is to be trusted [0..1]; 0
-        where there is none.
-    unasked : list of array
-        Minutes of each day about which no count tells.
-    trust : list of array of shape (24,)
-        How far the best count of each hour of each day is to be trusted [0..1]; NaN where it was not read.
+        By lag [readings], for each day the weight of the head count at that lag [0..1]; 0 if there is none.
+    unobserved : list of array
+        Minutes of each day without head counts, see ``unobserved_minutes``.
+    hourly_weights : list of array of shape (24,)
+        Largest head count weight in each hour of each day [0..1]; NaN where there are no readings.
     """
 
     weights: dict[int, list[Array]]
-    unasked: list[Minutes]
-    trust: list[Array]
+    unobserved: list[Minutes]
+    hourly_weights: list[Array]
 
-    def only(self, which: Sequence[int]) -> SparseLabels:
-        """Give some of the days."""
-        weights = {lag: [days[k] for k in which] for lag, days in self.weights.items()}
-        return SparseLabels(weights, [self.unasked[k] for k in which], [self.trust[k] for k in which])
+    def subset(self, days: Sequence[int]) -> SparseLabels:
+        """Return the labels of some days."""
+        weights = {lag: [by_day[k] for k in days] for lag, by_day in self.weights.items()}
+        return SparseLabels(
+            weights, [self.unobserved[k] for k in days], [self.hourly_weights[k] for k in days]
+        )
 
 
 @dataclass(frozen=True)
 class TrainingDays:
-    """The days a room is trained on, thinned out.
+    """Training samples of a room by day.
 
     Parameters
     ----------
     days : list of Inputs
-        What was known on each.
+        Inputs of each day.
     people : dict
-        By lag [readings], how many were in so long before each row of each day [people]; 0 if not known.
+        By lag [readings], for each day the head counts at that lag [people]; 0 where not known.
     lows : list of float
-        The lowest CO2 of each day [ppm].
-    gaps : SparseLabels, optional
-        None if all head counts are there, and fully trusted.
+        Lowest CO2 of each day [ppm].
+    sparse : SparseLabels, optional
+        None if head counts are complete and of weight 1.
     """
 
     days: list[Inputs]
     people: dict[int, list[Array]]
     lows: list[float]
-    gaps: SparseLabels | None = None
+    sparse: SparseLabels | None = None
 
     def __len__(self) -> int:
         return len(self.days)
@@ -101,97 +102,111 @@ class TrainingDays:
         return self.days[0].interval
 
     @cached_property
-    def most(self) -> float:
-        """The most people that were in [people]."""
+    def max_people(self) -> float:
+        """Maximum occupancy [people]."""
         return max(float(day.max()) for day in self.people[0])
 
     @property
     def clocks(self) -> list[Clock]:
-        """Local time of the rows of each day."""
-        return [rows.clock for rows in self.days]
+        """Local time of the inputs of each day."""
+        return [inputs.clock for inputs in self.days]
 
     def target(self, lag: int) -> Array:
-        """People in ``lag`` readings before each row, all days in one."""
+        """Return the head counts ``lag`` readings before each input, all days concatenated [people]."""
         return np.concatenate(self.people[lag])
 
-    def clamped(self, people: Array) -> Array:
-        """Keep estimates between nobody and the most that were in."""
-        return people.clip(0.0, self.most)
+    def clamp(self, people: Array) -> Array:
+        """Clamp estimates to the range from 0 to the maximum occupancy [people]."""
+        return people.clip(0.0, self.max_people)
 
-    def only(self, which: Sequence[int]) -> TrainingDays:
-        """Give some of the days."""
-        people = {lag: [days[k] for k in which] for lag, days in self.people.items()}
-        gaps = None if self.gaps is None else self.gaps.only(which)
-        return TrainingDays([self.days[k] for k in which], people, [self.lows[k] for k in which], gaps)
+    def subset(self, days: Sequence[int]) -> TrainingDays:
+        """Return some of the days."""
+        people = {lag: [by_day[k] for k in days] for lag, by_day in self.people.items()}
+        sparse = None if self.sparse is None else self.sparse.subset(days)
+        return TrainingDays([self.days[k] for k in days], people, [self.lows[k] for k in days], sparse)
 
     @property
-    def worth(self) -> float:
-        """How many days with all counts they are worth."""
-        if self.gaps is None:
+    def effective_days(self) -> float:
+        """Number of fully labelled days that the head counts are equivalent to."""
+        if self.sparse is None:
             return float(len(self))
-        return max(sum(float(np.nanmean(hours)) for hours in self.gaps.trust), 0.01)
+        return max(sum(float(np.nanmean(hours)) for hours in self.sparse.hourly_weights), 0.01)
 
     @property
-    def covered(self) -> float:
-        """Share of the hours of the day that have a count on any of the days [0..1]."""
-        if self.gaps is None:
+    def labelled_hours_share(self) -> float:
+        """Share of the hours of the day with a head count on any day [0..1]."""
+        if self.sparse is None:
             return 1.0
-        best = np.fmax.reduce(self.gaps.trust, axis=0)
+        best = np.fmax.reduce(self.sparse.hourly_weights, axis=0)
         return float(np.mean(best[~np.isnan(best)] > 0))
 
     def weights(self, lag: int) -> list[Array] | None:
-        """How far counts ``lag`` readings before each row of each day are to be trusted; None: all fully."""
-        return None if self.gaps is None else self.gaps.weights[lag]
+        """Return the weights of the head counts at a lag for each day; None: all 1."""
+        return None if self.sparse is None else self.sparse.weights[lag]
 
     def weight(self, lag: int) -> Array | None:
-        """Give the same of all days in one."""
-        return None if self.gaps is None else np.concatenate(self.gaps.weights[lag])
+        """Return the weights of the head counts at a lag, all days concatenated; None: all 1."""
+        return None if self.sparse is None else np.concatenate(self.sparse.weights[lag])
 
-    def taught(self, lag: int) -> slice | NDArray[np.bool_]:
-        """Rows that teach what was ``lag`` readings before them, of all days in one; all if none does."""
+    def labelled(self, lag: int) -> slice | NDArray[np.bool_]:
+        """Select the inputs with a head count at a lag, all days concatenated; all inputs if none has."""
         weight = self.weight(lag)
         return slice(None) if weight is None or not weight.any() else weight > 0
 
-    def split(self, rows: Array) -> list[Array]:
-        """Give what belongs to each day."""
-        return np.split(rows, np.cumsum([len(day) for day in self.days])[:-1])
+    def split(self, values: Array) -> list[Array]:
+        """Split concatenated values by day."""
+        return np.split(values, np.cumsum([len(day) for day in self.days])[:-1])
 
 
 def prepare_training_days(
     dates: Sequence[Sequence[LabelledEpisode]], *, interval: float, smoothing: float
 ) -> TrainingDays:
-    """Look at every day as the estimator will, and thin it out; days without a count are left out."""
-    every, lags = max(round(EVERY / interval), 1), lags_in_readings(interval)
-    has_gaps = any(episode.weight is not None for date in dates for episode in date)
+    """Return the training samples of the days that have head counts.
+
+    Parameters
+    ----------
+    dates : sequence of sequence of LabelledEpisode
+        Episodes of each local day.
+    interval : float
+        Time between readings [min].
+    smoothing : float
+        Weight of the CO2 smoothing [readings squared].
+    """
+    every, lags = max(round(SAMPLE_INTERVAL / interval), 1), lags_in_readings(interval)
+    is_sparse = any(episode.weight is not None for date in dates for episode in date)
     dates = [date for date in dates if any(episode.known.any() for episode in date)]
     days, lows, chosen = [], [], []
     for date in dates:
-        whole = [_rows(episode, interval, smoothing) for episode in date]
-        chosen.append([_looked_at(episode, lags, every) for episode in date])
-        days.append(
-            concatenate_inputs([rows.take(which) for rows, which in zip(whole, chosen[-1], strict=True)])
-        )
-        lows.append(min(float(rows.low[-1]) for rows in whole))
+        all_inputs = [_inputs(episode, interval, smoothing) for episode in date]
+        chosen.append([_choose_samples(episode, lags, every) for episode in date])
+        samples = [inputs.take(which) for inputs, which in zip(all_inputs, chosen[-1], strict=True)]
+        days.append(concatenate_inputs(samples))
+        lows.append(min(float(inputs.lowest_co2[-1]) for inputs in all_inputs))
 
-    def before(lag: int, of: Callable[[LabelledEpisode], Array]) -> list[Array]:
+    def at_lag(lag: int, values: Callable[[LabelledEpisode], Array]) -> list[Array]:
         return [
-            np.concatenate([_before(of(one), lag)[which] for one, which in zip(date, rows, strict=True)])
-            for date, rows in zip(dates, chosen, strict=True)
+            np.concatenate(
+                [_before(values(one), lag)[which] for one, which in zip(date, samples, strict=True)]
+            )
+            for date, samples in zip(dates, chosen, strict=True)
         ]
 
-    people = {lag: before(lag, _known_people) for lag in lags}
-    if not has_gaps:
+    people = {lag: at_lag(lag, _known_people) for lag in lags}
+    if not is_sparse:
         return TrainingDays(days, people, lows)
-    weights = {lag: before(lag, _weight) for lag in lags}
+    weights = {lag: at_lag(lag, _weight) for lag in lags}
     for lag, minutes in zip(lags, LAGS, strict=True):
         if not any(day.any() for day in weights[lag]):
-            raise InputError(f"readings: no head count is followed by readings for {minutes:g} min")
-    unasked = [_unasked(date, interval) for date in dates]
-    return TrainingDays(days, people, lows, SparseLabels(weights, unasked, [_trust(date) for date in dates]))
+            raise InputError(
+                f"readings must continue without a gap for {minutes:g} min after at least one head count"
+            )
+    unobserved = [_unobserved(date, interval) for date in dates]
+    hourly_weights = [_hourly_weights(date) for date in dates]
+    return TrainingDays(days, people, lows, SparseLabels(weights, unobserved, hourly_weights))
 
 
-def _looked_at(episode: LabelledEpisode, lags: Sequence[int], every: int) -> slice | NDArray[np.int64]:
-    """Choose rows: every so many of each stretch in which there are counts of so long before."""
+def _choose_samples(episode: LabelledEpisode, lags: Sequence[int], every: int) -> slice | NDArray[np.int64]:
+    """Choose every n-th reading of each run of readings that have a head count at some lag."""
     if episode.weight is None:
         return slice(None, None, every)
     chosen = np.zeros(episode.people.size, dtype=bool)
@@ -211,28 +226,25 @@ def _weight(episode: LabelledEpisode) -> Array:
     return np.ones(episode.people.size) if episode.weight is None else episode.weight
 
 
-def _unasked(date: Sequence[LabelledEpisode], interval: float) -> Minutes:
-    minute, known = (
-        np.concatenate([episode.clock.minute for episode in date]),
-        np.concatenate([episode.known for episode in date]),
-    )
+def _unobserved(date: Sequence[LabelledEpisode], interval: float) -> Minutes:
+    minute = np.concatenate([episode.clock.minute for episode in date])
+    known = np.concatenate([episode.known for episode in date])
     return unobserved_minutes(minute, known, interval)
 
 
-def _trust(date: Sequence[LabelledEpisode]) -> Array:
-    """Give how far the best count of each hour of a day is to be trusted; NaN where it was not read."""
-    best = np.full(1440 // HOUR, np.nan)
+def _hourly_weights(date: Sequence[LabelledEpisode]) -> Array:
+    """Return the largest head count weight in each hour of a day; NaN where there are no readings."""
+    largest = np.full(1440 // HOUR, np.nan)
     for episode in date:
-        np.fmax.at(best, (episode.clock.minute // HOUR).astype(int), _weight(episode))
-    return best
+        np.fmax.at(largest, (episode.clock.minute // HOUR).astype(int), _weight(episode))
+    return largest
 
 
-def _rows(episode: LabelledEpisode, interval: float, smoothing: float) -> Inputs:
-    return episode_inputs(
-        episode.co2, episode.ventilation, episode.clock, interval=interval, smoothing=smoothing
-    )
+def _inputs(episode: LabelledEpisode, interval: float, smoothing: float) -> Inputs:
+    co2, ventilation = episode.co2, episode.ventilation
+    return episode_inputs(co2, ventilation, episode.clock, interval=interval, smoothing=smoothing)
 
 
 def _before(values: NDArray[T], lag: int) -> NDArray[T]:
-    """Give what was ``lag`` readings before each reading; before the first, what was then."""
+    """Return the value ``lag`` readings before each reading, or the first value of the episode."""
     return values[np.maximum(np.arange(values.size) - lag, 0)]

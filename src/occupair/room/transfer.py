@@ -1,7 +1,8 @@
-"""What other rooms know of a room with few labelled days.
+"""Prior for a room with few labelled days, from other trained rooms.
 
-How CO2 answers to people is physics, and much the same in rooms alike: the coefficients of the mass
-balance of other rooms say where those of a new one will lie, and how closely. Its habits are its own.
+The response of CO2 to people is physics and similar in similar rooms: the mass balance coefficients of other
+rooms show where those of a new room are likely to lie, and how widely they vary. Usage patterns are specific
+to a room and are not transferred.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.room.lags import LAGS, lags_in_readings
+from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.mass_balance import Balance, BalanceVariant, Penalty
 from occupair.room.model import RoomModel
 
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WORTH = 300.0
-"""Inputs of a new room, over its days, that one room's knowledge of it is worth."""
+PRIOR_SAMPLES = 300.0
+"""Training samples, divided by the number of days, that the prior is equivalent to."""
 
-_TOGETHER = 0.7  # how far coefficients that vary together over rooms are believed to do so here
-_OWN_SPREAD = 0.5  # of its mean, the least spread of a coefficient over rooms
+_CORRELATION = 0.7  # weight of the observed covariance of the coefficients over rooms
+_MIN_SPREAD = 0.5  # smallest standard deviation of a coefficient over rooms, relative to its mean
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class BalancePrior:
     balances : dict
         By lag [min], the balance of every room.
     uses_ventilation : bool
-        Whether they were trained with ventilation.
+        Whether the rooms were trained with ventilation.
     """
 
     balances: dict[float, tuple[Balance, ...]]
@@ -47,72 +48,74 @@ class BalancePrior:
 
     @property
     def n_rooms(self) -> int:
-        """How many rooms there are."""
+        """Number of rooms."""
         return len(next(iter(self.balances.values())))
 
     def check(self, uses_ventilation: bool) -> None:
-        """Refuse a room with ventilation readings when the others had none, or the other way round."""
+        """Raise if only one of the new room and the other rooms has ventilation readings."""
         if uses_ventilation != self.uses_ventilation:
             theirs, ours = ("with", "without") if self.uses_ventilation else ("without", "with")
-            raise InputError(f"the other rooms were trained {theirs} ventilation, these readings are {ours}")
+            raise InputError(
+                f"readings must match the other rooms, which were trained {theirs} ventilation: "
+                f"these are {ours} ventilation"
+            )
 
     def penalty(self, lag: float, n_days: float) -> Penalty:
-        """Draw the balance of a new room to those of the others, the less the more days it has."""
+        """Return a penalty that shrinks a balance towards the other rooms, less so with more days."""
         balances = self.balances[lag]
 
-        def draw(
-            share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
+        def shrink(
+            low_share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
         ) -> tuple[Array, Array]:
-            coefs = np.array([_nearest(balance.choices, share, delay).coef for balance in balances])
+            coefs = np.array([_nearest(balance.variants, low_share, delay).coef for balance in balances])
             start = np.median(coefs, axis=0)
-            doubt = np.asarray(np.linalg.inv(_spread(coefs)), dtype=np.float64)
-            off = people - terms @ start
+            precision = np.asarray(np.linalg.inv(_covariance(coefs)), dtype=np.float64)
+            residual = people - terms @ start
             weighted = terms if weight is None else weight[:, np.newaxis] * terms
-            penalty = _noise(off, weight) * doubt
-            for _ in range(2):  # how noisy the room is shows once the balance fits it
-                matrix = WORTH / n_days * penalty
-                better = np.linalg.solve(weighted.T @ terms + matrix, weighted.T @ off)
-                penalty = _noise(off - terms @ better, weight) * doubt
-            return WORTH / n_days * penalty, start
+            penalty = _noise(residual, weight) * precision
+            for _ in range(2):  # the noise of the room is known only once the balance fits
+                matrix = PRIOR_SAMPLES / n_days * penalty
+                step = np.linalg.solve(weighted.T @ terms + matrix, weighted.T @ residual)
+                penalty = _noise(residual - terms @ step, weight) * precision
+            return PRIOR_SAMPLES / n_days * penalty, start
 
-        return draw
+        return shrink
 
 
 def balance_prior(models: Sequence[OccupancyEstimator]) -> BalancePrior:
-    """Take from trained estimators what they know of other rooms."""
+    """Return the prior given by trained estimators of other rooms."""
     if not models:
-        raise InputError("rooms must name at least one trained model")
+        raise InputError("rooms must contain at least one trained model, got none")
     for model in models:
         if not hasattr(model, "room_"):
-            raise InputError("rooms must be trained with layer 'room', the default")
+            raise InputError("rooms must all be trained with layer 'room', the default")
     if len({model.uses_ventilation_ for model in models}) > 1:
-        raise InputError("rooms must be all with or all without ventilation")
-    balances = {
-        minutes: tuple(_balance(model.room_, lag) for model in models) for lag, minutes in enumerate(LAGS)
-    }
+        raise InputError("rooms must either all be trained with ventilation or all without")
+    balances = {lag: tuple(_balance(model.room_, lag) for model in models) for lag in LAGS}
     return BalancePrior(balances, bool(models[0].uses_ventilation_))
 
 
-def _balance(room: RoomModel, place: int) -> Balance:
-    """Give the mass balance for the ``place``-th of ``LAGS``; rooms that are read seldom have fewer."""
-    lag = lags_in_readings(room.interval)[place]
-    return next(one.balance for one in room.refinements if one.lag == lag)
+def _balance(room: RoomModel, lag: float) -> Balance:
+    """Return the mass balance of a room at a lag [min]; at long intervals several lags share one."""
+    readings = lag_in_readings(lag, room.interval)
+    return next(one.balance for one in room.refinements if one.lag == readings)
 
 
-def _noise(off: Array, weight: Array | None = None) -> float:
-    """Mean square of what a balance is off [people squared]; never 0, or nothing would be penalised."""
-    return max(float(np.average(off**2, weights=weight)), 1e-3)
+def _noise(residual: Array, weight: Array | None = None) -> float:
+    """Return the mean squared residual, never 0, so that there is always a penalty [people squared]."""
+    return max(float(np.average(residual**2, weights=weight)), 1e-3)
 
 
-def _nearest(choices: Sequence[BalanceVariant], share: float, delay: float) -> BalanceVariant:
-    """Give the balance that counts from the same base and takes CO2 to answer as late, or nearly."""
-    return min(choices, key=lambda choice: (abs(choice.share - share), abs(choice.delay - delay)))
+def _nearest(variants: Sequence[BalanceVariant], low_share: float, delay: float) -> BalanceVariant:
+    """Return the variant with the nearest low share, then the nearest delay."""
+    return min(variants, key=lambda one: (abs(one.low_share - low_share), abs(one.delay - delay)))
 
 
-def _spread(coefs: Array) -> Array:
-    """Covariance of coefficients over rooms; few rooms tell little about which of them vary together."""
-    own = np.maximum(coefs.std(axis=0), _OWN_SPREAD * np.abs(coefs.mean(axis=0))) + 1e-6
+def _covariance(coefs: Array) -> Array:
+    """Return the covariance of coefficients over rooms; diagonal for fewer than three rooms."""
+    spread = np.maximum(coefs.std(axis=0), _MIN_SPREAD * np.abs(coefs.mean(axis=0))) + 1e-6
     if len(coefs) < 3:
-        return np.diag(own**2)
-    away = coefs - coefs.mean(axis=0)
-    return np.asarray(_TOGETHER * away.T @ away / len(coefs) + (1 - _TOGETHER) * np.diag(own**2))
+        return np.diag(spread**2)
+    deviation = coefs - coefs.mean(axis=0)
+    observed = deviation.T @ deviation / len(coefs)
+    return np.asarray(_CORRELATION * observed + (1 - _CORRELATION) * np.diag(spread**2))

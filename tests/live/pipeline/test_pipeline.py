@@ -235,7 +235,7 @@ def test_waiting_readings_are_estimated_in_batches(setup, store, office, estimat
             return take(readings, now)
 
         monkeypatch.setattr(pipeline._engine, "add_readings", taking)
-        monkeypatch.setattr("occupair.live_rooms.FEWEST", 1)  # the first batch may be small
+        monkeypatch.setattr("occupair.live_rooms.MIN_BATCH", 1)  # the first batch may be small
         monkeypatch.setattr(
             "occupair.room.model.RoomModel.people", None
         )  # used by rooms that are estimated alone

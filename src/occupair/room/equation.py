@@ -1,0 +1,169 @@
+"""The room equation: people from inputs, for one room or for many rooms at once.
+
+The estimate is the weighted mean of an FS-ELM and the mass balance, set to 0 where nobody is present or the
+room is closed. ``RoomModel`` evaluates it for N inputs of one room, ``RoomBatch`` for one input of each of N
+rooms. Each parameter has a trailing axis of rooms, of length 1 for a single room, and broadcasts over inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from occupair.elm.hidden_layer import random_layer
+from occupair.room.features import N_FEATURES, FeatureSettings, room_features, stack_feature_settings
+from occupair.room.inputs import Inputs
+from occupair.room.lags import lags_in_readings
+from occupair.room.linked_elm import linked_outputs
+from occupair.room.mass_balance import BalanceEvaluator, BaseLevel, stack_base_levels, take_rooms
+from occupair.room.open_hours import minute_of_day
+
+if TYPE_CHECKING:
+    from occupair.room.model import Refinement, RoomModel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+FEW_PEOPLE = 0.1
+"""Share of the maximum occupancy below which presence decides between an estimate and an empty room."""
+
+
+class RoomEquation:
+    """The equation with the parameters of one or many rooms.
+
+    Parameters
+    ----------
+    models : sequence of RoomModel
+        Trained rooms with the same interval; several must share the random layers.
+    """
+
+    def __init__(self, models: Sequence[RoomModel]) -> None:
+        first = models[0]
+        lags = lags_in_readings(first.interval)
+        balances = [{one.lag: one.balance for one in model.refinements} for model in models]
+        self._balances = BalanceEvaluator([[room[lag] for lag in lags] for room in balances])
+        self._own_balance = [lags.index(one.lag) for one in first.refinements]
+        network = _OneNetwork if len(models) == 1 else _Networks
+        self._networks = [
+            network([model.refinements[k] for model in models]) for k in range(len(first.refinements))
+        ]
+        self._is_open = np.array([model.hours.is_open for model in models])
+        self._parameters = _Parameters(
+            base=stack_base_levels([[one.balance.base for one in model.refinements] for model in models]),
+            features=stack_feature_settings(
+                [[one.features for one in model.refinements] for model in models]
+            ),
+            threshold=np.array([[one.threshold for one in model.refinements] for model in models]).T,
+            network_share=np.array([model.network_share for model in models]),
+            max_people=np.array([model.max_people for model in models]),
+        )
+
+    def people(self, inputs: Inputs, rooms: Indices | None = None) -> tuple[Array, Array]:
+        """Estimate the people with every refinement.
+
+        Parameters
+        ----------
+        inputs : Inputs
+            N inputs.
+        rooms : array of int of shape (N,), optional
+            Room of each input. None: all inputs are of the only room.
+
+        Returns
+        -------
+        people, people_if_open : array of shape (R, N)
+            Estimates, and estimates without regard to the open hours [people].
+        """
+        own = None if rooms is None else as_slice(rooms)
+        parameters = self._parameters if own is None else self._parameters.take(own)
+        base, features, threshold, network_share, max_people = parameters
+        balance = _clamp(self._balances.people(inputs, own), max_people)
+        columns = room_features(inputs, base, features, balance)
+        read = np.empty((2, len(self._networks), len(inputs)))
+        for k, network in enumerate(self._networks):
+            read[:, k] = network.read(columns[:, k].T, own)
+        network_people, presence = _clamp(read[0], max_people), read[1]
+        people = weighted_mean(network_people, balance[self._own_balance], network_share)
+        if_open = np.where(is_present(people, presence, threshold, max_people), people, 0.0)
+        minute = minute_of_day(inputs.clock, inputs.interval * features.lag)
+        is_open = self._is_open[0 if rooms is None else rooms, inputs.clock.weekend.astype(int), minute]
+        return np.where(is_open, if_open, 0.0), if_open
+
+
+class _Parameters(NamedTuple):
+    """Parameters of R refinements in n rooms."""
+
+    base: BaseLevel  # arrays of shape (R, n)
+    features: FeatureSettings  # arrays of shape (R, n)
+    threshold: Array  # shape (R, n)
+    network_share: Array  # shape (n,)
+    max_people: Array  # shape (n,)
+
+    def take(self, rooms: slice | Indices) -> _Parameters:
+        return _Parameters(
+            take_rooms(self.base, rooms),
+            FeatureSettings(*(np.asarray(values)[:, rooms] for values in self.features)),
+            self.threshold[:, rooms],
+            self.network_share[rooms],
+            self.max_people[rooms],
+        )
+
+
+class _OneNetwork:
+    """Networks of people and presence of one refinement in a single room."""
+
+    def __init__(self, refinements: Sequence[Refinement]) -> None:
+        (one,) = refinements
+        self._layer, self._read_outs = one.layer, np.column_stack([one.coef, one.presence])
+
+    def read(self, features: Array, rooms: slice | Indices | None) -> Array:
+        """Return people and presence for features of shape (n_features, N)."""
+        return np.asarray((self._layer.outputs(features.T) @ self._read_outs).T)
+
+
+class _Networks:
+    """Networks of people and presence of one refinement in several rooms with the same random layer."""
+
+    def __init__(self, refinements: Sequence[Refinement]) -> None:
+        layer = refinements[0].layer
+        self._weights, bias = random_layer(layer.seed, layer.n_hidden, N_FEATURES)
+        self._bias = bias[:, np.newaxis]
+        self._alphas = np.array(
+            [np.repeat(one.layer.alphas, one.layer.sizes) for one in refinements]
+        ).T.copy()
+        self._mean = np.array([one.layer.mean for one in refinements]).T.copy()
+        self._scale = np.array([one.layer.scale for one in refinements]).T.copy()
+        self._people = np.array([one.coef for one in refinements]).T.copy()
+        self._presence = np.array([one.presence for one in refinements]).T.copy()
+
+    def read(self, features: Array, rooms: slice | Indices | None) -> Array:
+        """Return people and presence for features of shape (n_features, N), one room each."""
+        links = features, self._mean[:, rooms], self._scale[:, rooms]
+        outputs = linked_outputs(self._weights, self._bias, features * self._alphas[:, rooms], links)
+        coefs = self._people[:, rooms], self._presence[:, rooms]
+        return np.array([np.einsum("jn,jn->n", outputs, coef) for coef in coefs])
+
+
+def as_slice(rooms: Indices) -> slice | Indices:
+    """Return consecutive room numbers as a slice, which selects without copying."""
+    first = int(rooms[0])
+    is_consecutive = np.array_equal(rooms, np.arange(first, first + rooms.size))
+    return slice(first, first + rooms.size) if is_consecutive else rooms
+
+
+def weighted_mean(network: Array, balance: Array, network_share: float | Array) -> Array:
+    """Return the weighted mean of FS-ELM and mass balance [people]."""
+    return network_share * network + (1 - network_share) * balance
+
+
+def is_present(
+    people: Array, presence: Array, threshold: float | Array, max_people: float | Array
+) -> NDArray[np.bool_]:
+    """Whether anybody is present; presence decides where the estimate is small."""
+    return (presence >= threshold) | (people >= FEW_PEOPLE * max_people)
+
+
+def _clamp(people: Array, max_people: Array) -> Array:
+    return np.minimum(np.maximum(people, 0.0), max_people)
