@@ -1,4 +1,4 @@
-"""The boxes of an MP4 file, changed by hand: when each frame is shown, and when the movie was created."""
+"""Edits of MP4 boxes for tests: frame times and creation time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EPOCH = datetime(1904, 1, 1, tzinfo=UTC)
 
 
 def rewrite(content: bytes, change: Callable[[bytes, bytes], tuple[bytes, bytes]]) -> bytes:
-    """Rebuild boxes from their kind and body; ``change`` gives both anew for those that hold no others."""
+    """Rebuild boxes from type and body; ``change`` returns both for boxes without children."""
     out, place = b"", 0
     while place < len(content):
         size, kind = struct.unpack_from(">I4s", content, place)
@@ -24,7 +24,7 @@ def rewrite(content: bytes, change: Callable[[bytes, bytes], tuple[bytes, bytes]
 
 
 def retime(path: Path, times: Sequence[float]) -> None:
-    """Show the frames at ``times`` [s]; the index must stand behind the frames, as OpenCV writes it."""
+    """Set the frame times [s]; the index must be behind the frames, as OpenCV writes it."""
     scale = 1000
     ticks = [round(time * scale) for time in times]
     steps = [after - before for before, after in pairwise(ticks)]
@@ -36,16 +36,18 @@ def retime(path: Path, times: Sequence[float]) -> None:
             return kind, struct.pack(">II", 0, len(steps)) + entries
         if kind == b"mdhd":
             return kind, body[:12] + struct.pack(">II", scale, sum(steps)) + body[20:]
-        return (b"free" if kind == b"edts" else kind), body  # an edit list would cut at the old length
+        return (
+            b"free" if kind == b"edts" else kind
+        ), body  # an edit list would truncate the video to its old length
 
     content = path.read_bytes()
     moov = content.index(b"moov") - 4
     path.write_bytes(content[:moov] + rewrite(content[moov:], change))
 
 
-def set_created(path: Path, moment: datetime, *, version: int = 0) -> None:
-    """Write when the movie was created into its header, in one of the two ways there are."""
-    seconds = int((moment - _EPOCH).total_seconds())
+def set_created(path: Path, created: datetime, *, version: int = 0) -> None:
+    """Set the creation time, in header version 0 (32-bit times) or 1 (64-bit times)."""
+    seconds = int((created - _EPOCH).total_seconds())
 
     def change(kind: bytes, body: bytes) -> tuple[bytes, bytes]:
         if kind != b"mvhd":

@@ -1,8 +1,8 @@
-"""Corridors rendered to video: a door, people-like figures that walk through it, light, noise, shadows.
+"""Rendered corridor videos for tests: a door, people walking through it, light, noise and shadows.
 
-A figure is drawn once for each step of its walk (head, hair, torso, arms, swinging legs, cloth with folds
-and shading), then scaled and laid over the corridor. It comes in from the side of the picture and goes out
-of sight in the doorway, or the other way round. All chance comes from the seed.
+A figure is drawn once for each phase of its walk (head, hair, torso, arms, swinging legs, folds and shading),
+then scaled and pasted over the corridor. It enters at the side of the image and disappears in the doorway, or
+the reverse. Randomness is seeded.
 
     render(path, minutes=2, passages=[Passage(at=20.0, way="in"), Passage(at=70.0, way="out")])
 """
@@ -20,38 +20,38 @@ from groundtruth.mp4 import retime
 
 WIDTH, HEIGHT = 640, 360
 DOOR = (300, 92, 100, 212)  # left, top, width, height of the doorway [px]
-WALL_FOOT = 304  # where the wall meets the floor [px]
-FOOT = WALL_FOOT + 34  # where people set their feet [px]
-NOISES = 16  # pictures of noise
-PHASES = 12  # pictures of one double step
-SPRITE = (512, 256)  # height and width in which a figure is drawn [px]
+WALL_FOOT = 304  # height at which wall and floor meet [px]
+FOOT = WALL_FOOT + 34  # height of people's feet [px]
+NOISES = 16  # noise images
+PHASES = 12  # images per double step
+SPRITE = (512, 256)  # height and width of a drawn figure [px]
 
 
 @dataclass(frozen=True)
 class Passage:
-    """One person who goes through the door: ``in`` through it and away, or ``out`` of it."""
+    """One person walking through the door, ``in`` or ``out``."""
 
-    at: float  # when the walk is half done, close to the door [s]
+    at: float  # time at half of the walk, close to the door [s]
     way: str = "in"
     height: int = 170  # of the person [px]
-    seconds: float = 4.0  # how long the person is to be seen
-    side: str = "left"  # of the picture, from which or to which the person walks
-    look: int = 0  # clothes and build: any whole number
-    faint: float = 0.0  # how much like the wall the person looks [0..1]
-    hidden: float = 0.0  # share of the body behind a trolley that is pushed along [0..1]
-    above: bool = False  # seen from above: head and shoulders, which no detector of walkers knows
+    seconds: float = 4.0  # how long the person is visible
+    side: str = "left"  # side of the image the person comes from or leaves to
+    look: int = 0  # seed of clothes and build
+    faint: float = 0.0  # transparency of the person [0..1]
+    hidden: float = 0.0  # fraction of the body hidden behind a trolley [0..1]
+    above: bool = False  # head and shoulders from above, which the HOG detector does not detect
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What else happens: light as a factor over time, sensor noise, a shadow, a door leaf that swings."""
+    """Disturbances: light as a factor over time, sensor noise, a shadow, a swinging door leaf."""
 
     light: Callable[[float], float] = lambda second: 1.0
-    lamp: Callable[[float], float] = lambda second: 0.0  # brightness of a lamp at the right of the wall
+    lamp: Callable[[float], float] = lambda second: 0.0  # brightness of a lamp on the right
     noise: float = 2.0  # standard deviation [grey levels]
-    shadow: Callable[[float], float | None] = lambda second: None  # where its middle is [px]
-    leaf: Callable[[float], float] = lambda second: 0.0  # how far the door leaf is shut [0..1]
-    clock: bool = True  # whether the camera writes the time into the picture
+    shadow: Callable[[float], float | None] = lambda second: None  # position of its centre [px]
+    leaf: Callable[[float], float] = lambda second: 0.0  # how far the door is closed [0..1]
+    clock: bool = True  # whether the time is shown in the image
 
 
 def render(
@@ -65,13 +65,13 @@ def render(
     codec: str = "mp4v",
     times: Sequence[float] | None = None,
 ) -> Path:
-    """Write a video; ``times`` [s], make it one of a variable frame rate (MP4 only)."""
+    """Write a video; with ``times`` [s], one of variable frame rate (MP4 only)."""
     scene = scene or Scene()
-    moments = np.arange(round(minutes * 60 * fps)) / fps if times is None else times
+    seconds = np.arange(round(minutes * 60 * fps)) / fps if times is None else times
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*codec), fps, (WIDTH, HEIGHT))
     assert writer.isOpened(), f"cannot write {path}"
     rng = np.random.default_rng(seed)
-    for second in moments:
+    for second in seconds:
         writer.write(frame_at(float(second), passages, scene, rng))
     writer.release()
     if times is not None:
@@ -82,7 +82,7 @@ def render(
 def frame_at(
     second: float, passages: Sequence[Passage], scene: Scene, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw what the camera sees at one moment, in BGR."""
+    """Draw the camera image at one time, in BGR."""
     picture = _noisy_corridors(scene.noise)[rng.integers(NOISES)].copy()
     _shut(picture, scene.leaf(second))
     for passage in sorted(passages, key=lambda p: p.height):
@@ -96,7 +96,7 @@ def frame_at(
 
 @cache
 def corridor() -> np.ndarray:
-    """An empty corridor: wall, floor, skirting, a poster, and a doorway into a darker room."""
+    """Draw an empty corridor: wall, floor, skirting, a poster, and a doorway into a darker room."""
     rng = np.random.default_rng(1)
     down, across = np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float32)
     wall = 178 - 0.07 * np.abs(across - 250) - 0.05 * down
@@ -117,9 +117,9 @@ def corridor() -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def figure(look: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Pictures of one person, a BGR picture and its opacity [0..1] for each phase of the walk."""
+    """BGR image and opacity [0..1] of one person in each phase of the walk."""
     rng = np.random.default_rng(1000 + look)
-    dark = rng.random() < 0.7  # most people are darker than a wall, some are lighter
+    dark = rng.random() < 0.7  # most people are darker than the wall
     coat = rng.uniform(25, 80, 3) if dark else rng.uniform(215, 245, 3)
     cloth = {
         "coat": coat,
@@ -133,7 +133,7 @@ def figure(look: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def _draw(phase: float, cloth: dict, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a person seen from the front or the back, in mid step."""
+    """Draw a person from the front or the back, in mid step."""
     height, width = SPRITE
     colour = np.zeros((height, width, 3), np.float32)
     cover = np.zeros((height, width), np.uint8)
@@ -153,7 +153,7 @@ def _draw(phase: float, cloth: dict, rng: np.random.Generator) -> tuple[np.ndarr
         cv2.fillPoly(cover, [corners], 255)
 
     hip, lift = 262, 10 * abs(np.cos(phase))
-    for side in (-1, 1):  # legs: one swings forward (longer, lower), the other lags (shorter)
+    for side in (-1, 1):  # legs: one forward (longer, lower), one back (shorter)
         reach = side * swing
         x = middle + side * 20 * build
         knee = (x + side * 6 + 5 * reach, hip + 105 - 10 * max(0, -reach))
@@ -161,7 +161,7 @@ def _draw(phase: float, cloth: dict, rng: np.random.Generator) -> tuple[np.ndarr
         limb([(x, hip), knee, foot], (27 * build, 21, 15), cloth["trousers"])
         limb([foot, (foot[0] + side * 5, foot[1] + 12)], (14, 14), cloth["shoes"])
     shoulder = 60 * build
-    for side in (-1, 1):  # arms, a little apart from the body
+    for side in (-1, 1):  # arms, slightly apart from the body
         reach = -side * swing
         elbow = (middle + side * (shoulder + 9), 196 - 8 * max(0, reach))
         hand = (middle + side * (shoulder + 6 - 7 * max(0, reach)), 266 - 26 * max(0, reach))
@@ -181,7 +181,7 @@ def _draw(phase: float, cloth: dict, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def _shade(colour: np.ndarray, cover: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Give the flat drawing folds, light from above, and soft edges."""
+    """Add folds, light from above, and soft edges."""
     folds = cv2.GaussianBlur(rng.normal(0, 1, cover.shape).astype(np.float32), (0, 0), sigmaX=4, sigmaY=14)
     across = np.linspace(-1, 1, cover.shape[1], dtype=np.float32)
     down = np.linspace(1.1, 0.85, cover.shape[0], dtype=np.float32)[:, None]
@@ -204,7 +204,7 @@ def _scaled(look: int, phase: int, height: int, above: bool) -> tuple[np.ndarray
 
 
 def _from_above(colour: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A head on shoulders, in the colours of a person."""
+    """Head and shoulders in the colours of a person."""
     picture, cover = np.zeros((*SPRITE, 3), np.float32), np.zeros(SPRITE, np.uint8)
     coat, hair = colour[160, 128].tolist(), colour[25, 128].tolist()
     for centre, axes, paint in (((128, 330), (110, 62), coat), ((128, 326), (44, 52), hair)):
@@ -214,14 +214,14 @@ def _from_above(colour: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place(passage: Passage, second: float) -> tuple[float, int] | None:
-    """Where a person is: the middle of the body [px from the left] and the height [px]; None when away."""
+    """Centre of a person [px from the left] and height [px]; None if not visible."""
     share = (second - passage.at) / passage.seconds + 0.5
     if not 0 <= share <= 1:
         return None
     walked = share if passage.way == "in" else 1 - share
     outside = -60.0 if passage.side == "left" else WIDTH + 60.0
     goal = DOOR[0] + DOOR[2] / 2
-    along = min(walked / 0.8, 1.0)  # the last fifth of the walk leads through the doorway, away from us
+    along = min(walked / 0.8, 1.0)  # the last fifth of the walk is through the doorway
     height = passage.height * (1 - 0.18 * max(0.0, (walked - 0.8) / 0.2))
     return outside + along * (goal - outside), round(height)
 
@@ -233,7 +233,7 @@ def _walk(picture: np.ndarray, passage: Passage, second: float) -> None:
     middle, height = where
     phase = int(second * 1.0 * PHASES) % PHASES
     colour, cover = _scaled(passage.look, phase, height, passage.above)
-    beyond = (passage.height - height) / (0.18 * passage.height)  # 0 in the doorway, 1 deep in the room
+    beyond = (passage.height - height) / (0.18 * passage.height)  # 0 in the doorway, 1 inside the room
     foot = FOOT - round(30 * beyond)
     top, left = foot - height, round(middle - colour.shape[1] / 2)
     bounds = (0, WIDTH) if beyond <= 0 else (DOOR[0], DOOR[0] + DOOR[2])
@@ -252,14 +252,14 @@ def _walk(picture: np.ndarray, passage: Passage, second: float) -> None:
 
 
 def _shut(picture: np.ndarray, shut: float) -> None:
-    """Swing the door leaf over the doorway."""
+    """Draw the door leaf over the doorway."""
     left, top, width, height = DOOR
     if shut > 0:
         picture[top : top + height, left : left + round(width * shut)] = (96, 128, 150)
 
 
 def _cast(picture: np.ndarray, middle: float | None) -> None:
-    """Let a soft shadow fall on wall and floor."""
+    """Draw a soft shadow on wall and floor."""
     if middle is not None:
         across = np.arange(WIDTH, dtype=np.float32) - middle
         picture[:] = (picture * (1 - 0.25 * np.exp(-((across / 60) ** 2)))[None, :, None]).astype(np.uint8)
@@ -273,14 +273,14 @@ def _lit(picture: np.ndarray, light: float, lamp: float) -> np.ndarray:
 
 @cache
 def _beam() -> np.ndarray:
-    """How much of a lamp's light falls where."""
+    """Light distribution of the lamp."""
     down, across = np.mgrid[0:HEIGHT, 0:WIDTH]
     return np.exp(-(((across - 520) / 150) ** 2) - ((down - 120) / 110) ** 2)[..., None]
 
 
 @cache
 def _noisy_corridors(noise: float) -> list[np.ndarray]:
-    """The empty corridor with the noise of a sensor, a few times: rendering takes one at random."""
+    """Several images of the empty corridor with sensor noise, to choose from at random."""
     rng = np.random.default_rng(2)
     return [
         np.clip(np.round(corridor() + rng.normal(0, noise, corridor().shape)), 0, 255).astype(np.uint8)
