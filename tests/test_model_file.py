@@ -133,8 +133,8 @@ def forged(path, change):
         (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not match"),
         (lambda m: m.update(timezone="Mars"), "timezone must be a known time zone, got 'Mars'"),
         (lambda m: m.update(ventilation_unit=3), "ventilation_unit must be a string, got 3"),
-        (lambda m: m.update(interval=0), "interval must be a positive number, got 0"),
-        (lambda m: m.update(most_people=-3), r"most_people must be a positive number, got -3"),
+        (lambda m: m.update(interval=0), "interval must be a finite number above 0, got 0"),
+        (lambda m: m.update(most_people=-3), r"most_people must be a finite number, 0 or more, got -3"),
         (
             lambda m: m.update(layer_seed=5),
             "the random layer of the model cannot be reproduced on this machine",
@@ -148,9 +148,9 @@ def forged(path, change):
         (lambda m: m["layer"].update(horizon=6.5), "layer must have a known kind and integer numbers"),
         (
             lambda m: m["layer"].update(stride=0),
-            "stride must be an integer number of readings, 1 or more, got 0",
+            "stride must be an integer, 1 or more, got 0",
         ),
-        (lambda m: m.update(smoothing=-4), "smoothing must be a positive number, got -4"),
+        (lambda m: m.update(smoothing=-4), "smoothing must be a finite number, 0 or more, got -4"),
         (lambda m: m.update(smoothing="x"), "is not a valid model"),
     ],
 )

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from occupair.errors import InputError
+from occupair.errors import InputError, check_integer
 from occupair.estimator import Mode, OccupancyEstimator
 from occupair.folds import split_days
 from occupair.metrics import rmse
@@ -126,9 +126,3 @@ def _step(readings: pd.DataFrame, mode: Mode, every: int | None) -> int:
     if mode != "live":
         return 1
     return every or (THINNING if interval_of(readings) < FREQUENT else 1)
-
-
-def check_integer(name: str, value: int, *, least: int) -> None:
-    """Raise InputError unless ``value`` is an integer of at least ``least``."""
-    if not (isinstance(value, int | np.integer) and value >= least):
-        raise InputError(f"{name} must be an integer, {least} or more, got {value!r}")

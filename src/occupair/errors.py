@@ -1,9 +1,25 @@
-"""One kind of error for everything a user can put right."""
+"""The error for everything a user can correct, and a check that raises it."""
+
+from numbers import Integral
 
 
 class InputError(ValueError):
-    """Something that was given breaks a rule; the message says what, where and which rule.
+    """An input breaks a rule; the message names the input, the rule and the offending value.
 
-    The command line shows the message as one line and exits with 2. Any other exception is a bug and
+    The command line prints the message as one line and exits with status 2. Any other exception is a bug and
     keeps its traceback.
     """
+
+
+def check_integer(name: str, value: object, *, least: int) -> None:
+    """Raise InputError unless ``value`` is an integer of at least ``least``.
+
+    Examples
+    --------
+    >>> check_integer("n_hidden", 0, least=1)
+    Traceback (most recent call last):
+    ...
+    occupair.errors.InputError: n_hidden must be an integer, 1 or more, got 0
+    """
+    if not (isinstance(value, Integral) and int(value) >= least):
+        raise InputError(f"{name} must be an integer, {least} or more, got {value!r}")

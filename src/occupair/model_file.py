@@ -111,7 +111,7 @@ def parse_model(content: bytes) -> OccupancyEstimator:
     if not content.startswith(_MAGIC.encode()):
         raise InputError("is not an occupair model")
     try:
-        document = json.loads(content, parse_constant=_refuse_constant)
+        document = json.loads(content, parse_constant=_reject_constant)
         version, checksum, model = document["version"], document["checksum"], document["model"]
     except (ValueError, KeyError, RecursionError):
         raise InputError("is damaged or truncated: it is not complete JSON") from None
@@ -213,7 +213,8 @@ def _optional_string(model: dict[str, Any], name: str) -> str | None:
 def _positive(model: dict[str, Any], name: str, *, or_zero: bool = False) -> float:
     value = float(model[name])
     if not (math.isfinite(value) and (value > 0 or (or_zero and value == 0))):
-        raise ValueError(f"{name} must be a positive number, got {value}")
+        rule = ", 0 or more" if or_zero else " above 0"
+        raise ValueError(f"{name} must be a finite number{rule}, got {value}")
     return value
 
 
@@ -234,5 +235,5 @@ def _checksum(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")

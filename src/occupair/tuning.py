@@ -19,9 +19,9 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from occupair.cross_validation import check_integer, free_run_error
+from occupair.cross_validation import free_run_error
 from occupair.elm.regressors import LINEAR_RANGE
-from occupair.errors import InputError
+from occupair.errors import InputError, check_integer
 from occupair.estimator import Mode, OccupancyEstimator
 from occupair.folds import day_folds
 from occupair.progress import stage, track
@@ -152,13 +152,13 @@ def tune(
     start = with_settings(estimator, {}).set_params(random_state=_seed(estimator), verbose=False)
     score = _Scores(readings, folds=folds, mode=mode, every=every)
     plan = _plan(_grid_for(estimator, readings) if grid is None else grid)
-    part = _FULL_COST / (rounds * len(plan) + 2 * _FULL_COST)
-    with stage("scoring the initial settings", 0.0, part):
+    share = _FULL_COST / (rounds * len(plan) + 2 * _FULL_COST)
+    with stage("scoring the initial settings", 0.0, share):
         rmse_before = score(start, start.n_hidden)
-    with stage("trying settings", part, 1.0 - part):
+    with stage("trying settings", share, 1.0 - share):
         possible, show = _possible(readings, folds), estimator.verbose
         best = _search(start, score, plan, possible=possible, rounds=rounds, size=n_hidden, show=show)
-    with stage("scoring the best settings", 1.0 - part, 1.0):
+    with stage("scoring the best settings", 1.0 - share, 1.0):
         rmse = score(best, start.n_hidden)
     if rmse >= rmse_before:  # better with few neurons only
         best, rmse = start, rmse_before
@@ -257,11 +257,11 @@ def _search(
     for number in range(rounds):
         error_before = error
         with stage("trying settings", number / rounds, (number + 1) / rounds):
-            for place, change in enumerate(track(plan, "trying settings", show=show)):
+            for i, change in enumerate(track(plan, "trying settings", show=show)):
                 tried = with_settings(best, change)
                 if change and not possible(tried):
                     continue
-                with stage("trying settings", place / len(plan), (place + 1) / len(plan)):
+                with stage("trying settings", i / len(plan), (i + 1) / len(plan)):
                     tried_error = score(tried, size)
                 if tried_error < error:
                     best, error = tried, tried_error
@@ -318,11 +318,11 @@ def _long_days(readings: pd.DataFrame, estimator: OccupancyEstimator, folds: int
     """Return the days long enough to train on; raise InputError if there are too few."""
     horizon = estimator.layer_at(interval_of(readings)).horizon
     days = zip(date_slices(readings), _longest_episodes(readings), strict=True)
-    kept = [readings.iloc[day] for day, most in days if most > horizon]
-    if len(kept) < (needed := max(MIN_DAYS, folds)):
-        rule = f"at least {needed} days with more than {horizon} consecutive readings, got {len(kept)}"
+    long = [readings.iloc[day] for day, most in days if most > horizon]
+    if len(long) < (needed := max(MIN_DAYS, folds)):
+        rule = f"at least {needed} days with more than {horizon} consecutive readings, got {len(long)}"
         raise InputError(f"readings must contain {rule}")
-    return pd.concat(kept)
+    return pd.concat(long)
 
 
 def _longest_episodes(readings: pd.DataFrame) -> list[int]:

@@ -78,9 +78,9 @@ def test_layer_sizes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"horizon": 0}, "horizon must be an integer number of readings, 1 or more, got 0"),
-        ({"horizon": 2.5}, r"horizon must be an integer number of readings, 1 or more, got 2\.5"),
-        ({"stride": 0}, "stride must be an integer number of readings, 1 or more, got 0"),
+        ({"horizon": 0}, "horizon must be an integer, 1 or more, got 0"),
+        ({"horizon": 2.5}, r"horizon must be an integer, 1 or more, got 2\.5"),
+        ({"stride": 0}, "stride must be an integer, 1 or more, got 0"),
         ({"stride": 31}, "stride must be at most the horizon of 30 readings, got 31"),
     ],
 )

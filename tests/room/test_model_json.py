@@ -188,7 +188,10 @@ def in_choice(at, value):
             lambda m: m["room"]["refinements"][0]["choices"][0].pop(),
             r"must be finite numbers of shape \(6,\)",
         ),
-        (lambda m: m.update(comparison={"error": -1, "profile_error": 1}), "error must be a positive number"),
+        (
+            lambda m: m.update(comparison={"error": -1, "profile_error": 1}),
+            "error must be a finite number, 0",
+        ),
         (lambda m: m.update(comparison=3), "is not a valid model"),
     ],
 )

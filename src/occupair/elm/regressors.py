@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from occupair.elm.hidden_layer import GroupedRows, normal_equations, random_layer, read_out
-from occupair.errors import InputError
+from occupair.errors import InputError, check_integer
 from occupair.progress import track
 
 Array = NDArray[np.float64]
@@ -188,9 +188,7 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     def _check_parameters(self) -> None:
         for name in ("n_hidden", "n_draws"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= 1):
-                raise InputError(f"{name} must be an integer, 1 or more, got {value!r}")
+            check_integer(name, getattr(self, name), least=1)
         if not (isinstance(self.ridge, int | float | np.number) and 0 < self.ridge < math.inf):
             raise InputError(f"ridge must be a finite number above 0, got {self.ridge!r}")
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from occupair.errors import InputError
+from occupair.errors import InputError, check_integer
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def input_layer(
            [410., 430.,   1.,   1.,   1.]])
     """
     co2, occupancy, ventilation = _same_length(co2, occupancy, ventilation)
-    _check_integer("horizon", horizon, least=1)
+    check_integer("horizon", horizon, least=1)
     return {
         "c": _windows(co2, horizon + 1),
         "o": _windows(occupancy[:-1], horizon),
@@ -81,7 +81,7 @@ def feature_layer(
      'o': [[0.0, 1.0]], 'v': [[0.0, 1.0, 1.0]]}
     """
     lags = input_layer(co2, occupancy, ventilation, horizon=horizon)
-    _check_integer("stride", stride, least=1)
+    check_integer("stride", stride, least=1)
     if stride > horizon:
         raise InputError(f"stride must be at most the horizon of {horizon} readings, got {stride}")
     window = lags["c"]
@@ -160,8 +160,3 @@ def _same_length(*series: ArrayLike) -> tuple[Array, ...]:
             f"co2, occupancy and ventilation must be one-dimensional and of equal length, got {shapes}"
         )
     return arrays
-
-
-def _check_integer(name: str, value: int, *, least: int) -> None:
-    if not (isinstance(value, int | np.integer) and value >= least):
-        raise InputError(f"{name} must be an integer number of readings, {least} or more, got {value!r}")

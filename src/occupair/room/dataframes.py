@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from occupair.errors import InputError
+from occupair.errors import InputError, check_integer
 from occupair.progress import track
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
@@ -156,8 +156,7 @@ def _compared(held_out: HeldOutEstimates) -> ProfileComparison | None:
 
 def _check_counts_and_ridge(ridge: float | None, **counts: int) -> None:
     for name, value in counts.items():
-        if not (isinstance(value, int | np.integer) and value >= 1):
-            raise InputError(f"{name} must be an integer, 1 or more, got {value!r}")
+        check_integer(name, value, least=1)
     if ridge is not None and not (isinstance(ridge, int | float | np.number) and 0 < ridge < math.inf):
         raise InputError(f"ridge must be a finite number above 0, or None, got {ridge!r}")
 
