@@ -182,7 +182,7 @@ def test_sighup_without_database_keeps_the_mqtt_link(folder, office, broker, sta
 
 
 class CountedLinks:
-    """Stands for ``MqttLink`` and counts links."""
+    """Stands for ``MqttBridge`` and counts links."""
 
     def __init__(self):
         self.n_started = self.n_alive = self.max_alive = 0
@@ -191,7 +191,7 @@ class CountedLinks:
     def __call__(self, mqtt, rooms):
         return self
 
-    def remove(self, room):
+    def remove_room(self, room):
         self.removed.append(room)
 
     async def run(self, pipeline):
@@ -207,7 +207,7 @@ class CountedLinks:
 @pytest.fixture
 def links(monkeypatch):
     links = CountedLinks()
-    monkeypatch.setattr(live_service, "MqttLink", links)
+    monkeypatch.setattr(live_service, "MqttBridge", links)
     monkeypatch.setattr(live_service, "start_logging", lambda *_, **__: None)
     return links
 

@@ -20,7 +20,7 @@ from occupair.errors import InputError
 from occupair.live.config import ServiceConfig, reread_config
 from occupair.live.http.app import make_app
 from occupair.live.logs import secrets_of, start_logging
-from occupair.live.mqtt.link import MqttLink
+from occupair.live.mqtt.bridge import MqttBridge
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
 from occupair.live.store import Store, StoreError
@@ -179,9 +179,9 @@ class _Links:
         if config.mqtt is None:
             self._pipeline.mqtt_status = "off"
             return
-        link = MqttLink(config.mqtt, config.rooms)
+        link = MqttBridge(config.mqtt, config.rooms)
         for room in removed:
-            link.remove(room)
+            link.remove_room(room)
         self._task = asyncio.create_task(link.run(self._pipeline))
 
     async def stop(self) -> None:

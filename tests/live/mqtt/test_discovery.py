@@ -1,8 +1,8 @@
-"""What Home Assistant is told, checked against its rules.
+"""Discovery messages, checked against the rules of Home Assistant.
 
-The rules here were read in the source of Home Assistant 2026.10 (``components/mqtt``: ``schemas.py``,
-``discovery.py``, ``sensor.py``, ``binary_sensor.py``). Where ``homeassistant`` is installed its own schemas
-are asked as well.
+The rules were taken from the source of Home Assistant 2026.10 (``components/mqtt``: ``schemas.py``,
+``discovery.py``, ``sensor.py``, ``binary_sensor.py``). If ``homeassistant`` is installed, its own schemas
+are checked as well.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ BINARY_SENSOR_KEYS = {"off_delay", "payload_on", "payload_off"}
 
 
 @pytest.fixture(scope="module")
-def told():
+def message():
     return json.loads(discovery_payload(MQTT, LAB))
 
 
@@ -67,35 +67,35 @@ def test_topics():
 
 
 @pytest.mark.parametrize("prefix", ["occupair", "site/north", "büro 7"])
-def test_home_assistant_takes_the_topic(prefix):
+def test_discovery_topic_is_valid(prefix):
     topic = discovery_topic(MqttConfig(host="broker", prefix=prefix, discovery_prefix="ha"), "lab-2")
     assert TOPIC.fullmatch(topic.removeprefix("ha/"))
 
 
-def test_the_device(told):
-    assert set(told) <= ROOT_KEYS
-    assert {"device", "origin", "components"} <= set(told)
-    assert set(told["device"]) <= DEVICE_KEYS
-    assert told["device"]["identifiers"] == ["occupair_lab-2"]
-    assert told["device"]["name"] == "Lab 2"
-    assert set(told["origin"]) <= {"name", "sw_version", "support_url"}
-    assert told["origin"]["name"] == "occupair"
-    assert told["state_topic"] == "occupair/lab-2/state"
-    assert told["qos"] == 1
+def test_device(message):
+    assert set(message) <= ROOT_KEYS
+    assert {"device", "origin", "components"} <= set(message)
+    assert set(message["device"]) <= DEVICE_KEYS
+    assert message["device"]["identifiers"] == ["occupair_lab-2"]
+    assert message["device"]["name"] == "Lab 2"
+    assert set(message["origin"]) <= {"name", "sw_version", "support_url"}
+    assert message["origin"]["name"] == "occupair"
+    assert message["state_topic"] == "occupair/lab-2/state"
+    assert message["qos"] == 1
 
 
-def test_a_room_without_a_name_is_called_by_its_id():
+def test_device_name_defaults_to_the_room_id():
     assert json.loads(discovery_payload(MQTT, RoomConfig(id="lab")))["device"]["name"] == "lab"
 
 
-def test_it_is_available_while_the_service_is_up_and_looks_after_the_room(told):
-    assert told["availability_mode"] == "all"
-    assert told["availability"] == [{"topic": "occupair/status"}, {"topic": "occupair/lab-2/availability"}]
+def test_availability_requires_service_and_room(message):
+    assert message["availability_mode"] == "all"
+    assert message["availability"] == [{"topic": "occupair/status"}, {"topic": "occupair/lab-2/availability"}]
 
 
-def test_the_entities(told):
-    people, occupied, co2 = (told["components"][key] for key in ("people", "occupied", "co2"))
-    assert len(told["components"]) == 3
+def test_entities(message):
+    people, occupied, co2 = (message["components"][key] for key in ("people", "occupied", "co2"))
+    assert len(message["components"]) == 3
     for component in (people, co2):
         assert component["platform"] == "sensor"
         assert set(component) <= ENTITY_KEYS | SENSOR_KEYS
@@ -108,8 +108,8 @@ def test_the_entities(told):
     assert (co2["state_class"], co2["entity_category"]) == ("measurement", "diagnostic")
 
 
-def test_entities_are_told_apart_and_named(told):
-    components = told["components"].values()
+def test_entity_ids(message):
+    components = message["components"].values()
     assert [component["unique_id"] for component in components] == [
         "occupair_lab-2_people",
         "occupair_lab-2_occupied",
@@ -123,14 +123,14 @@ def test_entities_are_told_apart_and_named(told):
     assert all("object_id" not in component for component in components)
 
 
-def test_services_with_another_prefix_have_other_devices():
+def test_prefix_distinguishes_devices_of_services():
     other = MqttConfig(host="broker", prefix="annex")
     assert device_id(other, "lab") != device_id(MQTT, "lab")
     assert state_topic(other, "lab") == "annex/lab/state"
 
 
-def shown(template, state):
-    """What Home Assistant makes of a state: our templates are expressions that Python reads alike."""
+def render(template, state):
+    """Render a template as Home Assistant does; the templates are also valid Python expressions."""
     expression = re.fullmatch(r"{{ (.*?)( \| tojson)? }}", template)
     names = {"value_json": SimpleNamespace(**json.loads(state_payload(state))), "none": None}
     value = eval(expression[1], {"__builtins__": {}}, names)
@@ -138,7 +138,7 @@ def shown(template, state):
 
 
 @pytest.mark.parametrize(
-    ("key", "state", "says"),
+    ("key", "state", "rendered"),
     [
         ("people", KNOWN, "3"),
         ("people", EMPTY, "0"),
@@ -150,13 +150,13 @@ def shown(template, state):
         ("co2", UNKNOWN, "None"),
     ],
 )
-def test_unknown_is_the_word_none_and_never_off_or_0(told, key, state, says):
-    assert shown(told["components"][key]["value_template"], state) == says
+def test_unknown_values_render_as_none(message, key, state, rendered):
+    assert render(message["components"][key]["value_template"], state) == rendered
 
 
-def test_why_a_count_is_not_known_can_be_looked_at(told):
-    assert told["components"]["people"]["json_attributes_topic"] == told["state_topic"]
-    assert json.loads(shown(told["components"]["people"]["json_attributes_template"], UNKNOWN)) == {
+def test_people_attributes_include_the_reason(message):
+    assert message["components"]["people"]["json_attributes_topic"] == message["state_topic"]
+    assert json.loads(render(message["components"]["people"]["json_attributes_template"], UNKNOWN)) == {
         "low": None,
         "high": None,
         "quality": "stale",
@@ -164,7 +164,7 @@ def test_why_a_count_is_not_known_can_be_looked_at(told):
     }
 
 
-def test_a_state_is_json():
+def test_state_payload():
     assert json.loads(state_payload(KNOWN)) == {
         "people": 3,
         "people_exact": 2.8,
@@ -180,15 +180,22 @@ def test_a_state_is_json():
     }
 
 
-def test_what_is_no_number_is_null():
+def test_non_finite_numbers_are_null():
     state = RoomState(
         "lab", None, None, math.nan, -math.inf, math.inf, None, math.nan, None, None, None, Quality.OK, ""
     )
-    told = json.loads(state_payload(state), parse_constant=lambda name: pytest.fail(name))
-    assert told["people_exact"] is told["low"] is told["high"] is told["co2"] is told["time"] is None
+    message = json.loads(state_payload(state), parse_constant=lambda name: pytest.fail(name))
+    assert (
+        message["people_exact"]
+        is message["low"]
+        is message["high"]
+        is message["co2"]
+        is message["time"]
+        is None
+    )
 
 
-def test_home_assistants_own_schemas_take_it(told, tmp_path):
+def test_home_assistant_schemas_accept_the_message(message, tmp_path):
     schemas = pytest.importorskip("homeassistant.components.mqtt.schemas", exc_type=ImportError)
     from homeassistant.components.mqtt import binary_sensor, sensor
     from homeassistant.core import HomeAssistant
@@ -196,12 +203,12 @@ def test_home_assistants_own_schemas_take_it(told, tmp_path):
     platforms = {"sensor": sensor, "binary_sensor": binary_sensor}
 
     async def main():
-        home = HomeAssistant(str(tmp_path))  # templates are checked in its loop
-        checked = schemas.DEVICE_DISCOVERY_SCHEMA(told)
+        home = HomeAssistant(str(tmp_path))  # it checks templates in its event loop
+        checked = schemas.DEVICE_DISCOVERY_SCHEMA(message)
         for component in checked["components"].values():
             shared = {key: checked[key] for key in schemas.SHARED_OPTIONS if key in checked}
             kept = platforms[component["platform"]].DISCOVERY_SCHEMA(shared | component)
-            assert set(component) - {"platform"} <= set(kept)  # nothing is quietly taken out
+            assert set(component) - {"platform"} <= set(kept)  # no key is dropped silently
         await home.async_stop(force=True)
 
     asyncio.run(main())

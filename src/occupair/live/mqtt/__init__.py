@@ -1,1 +1,11 @@
-"""MQTT: payloads and readings in, counts and Home Assistant discovery out."""
+"""MQTT: readings from devices in, occupancy estimates and Home Assistant discovery out.
+
+The modules in the order of the data flow:
+
+- `client`: one connection to the broker, with explicit acknowledgements.
+- `receiver`: incoming messages to readings, submitted to the pipeline and then acknowledged.
+- `payloads`, `device_times`: payload formats of devices. A new format is added in `payloads`.
+- `publisher`: room states and announcements to the broker.
+- `discovery`: topics and payloads of outgoing messages, including Home Assistant discovery.
+- `bridge`: runs receiver and publisher on a connection, and reconnects.
+"""

@@ -1,7 +1,7 @@
-"""A connection to a broker on which we decide when a message is acknowledged.
+"""One connection to the MQTT broker, with explicit acknowledgements.
 
-aiomqtt acknowledges a message when it hands it out. Here it is acknowledged when it is kept, so this is the
-one place that reaches below aiomqtt, to paho.
+aiomqtt acknowledges a message when it hands it over. A reading must be acknowledged only once it is stored,
+so this module, and only this one, uses the paho client underneath aiomqtt.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ from occupair.live.mqtt.discovery import OFFLINE, status_topic
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig
 
-log = logging.getLogger("occupair.live.mqtt.link")
+log = logging.getLogger(__name__)
 _paho_log = log.getChild("paho")
-_paho_log.setLevel(logging.CRITICAL)  # what it has to say about a lost link we say in one line
+_paho_log.setLevel(logging.CRITICAL)  # lost connections are logged in one line by the bridge
 T = TypeVar("T")
 
 RECEIVE_MAXIMUM = 20_000
-"""Messages the broker may send before the first is acknowledged, so that a slow store delays no estimate."""
+"""Unacknowledged messages the broker may send; large, so that a slow store does not delay estimates."""
 SEND_WINDOW = 10
-"""Messages of ours that wait for the broker's acknowledgement; fewer if it says so."""
-LARGEST_PACKET = 262_144
-"""The broker keeps larger ones to itself, by MQTT 5 [bytes]."""
-MOST_UNSURE = 10_000
-"""Messages of QoS 0 that wait for us; more are dropped, as their sender allows."""
-PATIENCE = 30.0
-"""How long the broker may take to answer [s]."""
-CLOCK_BACK = dt.timedelta(seconds=5)
-"""Our clock was put back if it is that much behind the last message; if less, messages keep their order."""
+"""Published messages that may await acknowledgement, unless the broker allows fewer."""
+MAX_PACKET_BYTES = 262_144
+"""Largest packet the broker may send; MQTT 5 only."""
+MAX_QOS0_BACKLOG = 10_000
+"""Messages of QoS 0 in the inbox, beyond which further ones are dropped."""
+TIMEOUT = 30.0
+"""Time limit for replies of the broker [s]."""
+CLOCK_STEP = dt.timedelta(seconds=5)
+"""Times of arrival increase strictly, unless the system clock was set back by more than this."""
 KEEPALIVE = 30
-"""A link on which nothing comes for some time longer than this is lost [s]."""
-_TOPICS_AT_ONCE = 200
-_REFUSED = 0x80
+"""MQTT keep-alive interval [s]."""
+_TOPICS_PER_SUBSCRIBE = 200
+_FAILURE = 0x80  # lowest reason code of a refused subscription
 
 
-class Arrived(NamedTuple):
-    """A message, and when it came."""
+class IncomingMessage(NamedTuple):
+    """A message with its time of arrival in UTC."""
 
     topic: str
     payload: bytes
@@ -68,7 +68,7 @@ class Arrived(NamedTuple):
 
 
 class BrokerClient(aiomqtt.Client):
-    """One connection, never used again once it is lost: an acknowledgement belongs to its connection.
+    """One connection to the broker, never reused: acknowledgements are valid on their connection only.
 
     Parameters
     ----------
@@ -77,37 +77,37 @@ class BrokerClient(aiomqtt.Client):
     """
 
     def __init__(self, mqtt: MqttConfig, tls: ssl.SSLContext | None) -> None:
-        five = mqtt.version == "5"
+        is_v5 = mqtt.version == "5"
         super().__init__(
             mqtt.host,
             mqtt.port,
             username=mqtt.user,
             password=mqtt.password.get_secret_value() if mqtt.password else None,
             identifier=mqtt.client_id,
-            protocol=aiomqtt.ProtocolVersion.V5 if five else aiomqtt.ProtocolVersion.V311,
-            clean_session=None if five else False,
-            clean_start=False if five else MQTT_CLEAN_START_FIRST_ONLY,
-            properties=_connect_properties(mqtt) if five else None,
+            protocol=aiomqtt.ProtocolVersion.V5 if is_v5 else aiomqtt.ProtocolVersion.V311,
+            clean_session=None if is_v5 else False,
+            clean_start=False if is_v5 else MQTT_CLEAN_START_FIRST_ONLY,
+            properties=_connect_properties(mqtt) if is_v5 else None,
             will=aiomqtt.Will(status_topic(mqtt), OFFLINE, qos=1, retain=True),
             tls_context=tls,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             keepalive=KEEPALIVE,
-            max_inflight_messages=0,  # no limit of paho's: `send` has ours
+            max_inflight_messages=0,  # unlimited in paho: `publish_retained` has its own window
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
             logger=_paho_log,
         )
-        self._five = five
+        self._is_v5 = is_v5
         self._client.manual_ack_set(True)
         self.pending_calls_threshold = 2 * SEND_WINDOW
-        self.resumed = False
+        self.session_resumed = False
         self._window = asyncio.Semaphore(SEND_WINDOW)
-        self._inbox: deque[Arrived] = deque()
-        self._news = asyncio.Event()
-        self._last = dt.datetime.min.replace(tzinfo=dt.UTC)
+        self._inbox: deque[IncomingMessage] = deque()
+        self._arrival = asyncio.Event()
+        self._last_arrival = dt.datetime.min.replace(tzinfo=dt.UTC)
         self._dropped = False
 
     async def __aenter__(self) -> Self:
-        """Connect, and leave nothing open if that fails."""
+        """Connect, and close the socket if that fails."""
         try:
             return await super().__aenter__()
         except BaseException:
@@ -116,16 +116,16 @@ class BrokerClient(aiomqtt.Client):
 
     @property
     def connected(self) -> bool:
-        """Whether the link is up."""
+        """Whether the connection is up."""
         return self._connected.done() and not self._disconnected.done()
 
     async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:
-        """Wait as aiomqtt does, but never miss being cancelled, as ``asyncio.wait_for`` may before 3.12."""
+        """Wait like aiomqtt, without losing a cancellation as ``asyncio.wait_for`` can before Python 3.12."""
         try:
             async with asyncio.timeout(self.timeout if timeout is None else timeout):
                 return await fut
         except TimeoutError:
-            raise aiomqtt.MqttError("the broker does not answer") from None
+            raise aiomqtt.MqttError("the broker does not respond") from None
 
     def _on_connect(
         self,
@@ -136,7 +136,7 @@ class BrokerClient(aiomqtt.Client):
         properties: Properties | None = None,
     ) -> None:
         if not self._connected.done():
-            self.resumed = bool(flags.session_present)
+            self.session_resumed = bool(flags.session_present)
             window = getattr(properties, "ReceiveMaximum", SEND_WINDOW)
             self._window = asyncio.Semaphore(max(1, min(SEND_WINDOW, window)))
         super()._on_connect(client, userdata, flags, reason_code, properties)
@@ -149,97 +149,107 @@ class BrokerClient(aiomqtt.Client):
         reason_code: ReasonCode,
         properties: Properties | None = None,
     ) -> None:
-        if not self._connected.done():  # aiomqtt would wait for an answer that cannot come any more
-            self._connected.set_exception(aiomqtt.MqttError("the link was lost before the broker answered"))
+        if not self._connected.done():  # aiomqtt would wait for a reply that cannot arrive any more
+            self._connected.set_exception(
+                aiomqtt.MqttError("the connection was lost before the broker responded")
+            )
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: Client, userdata: Any, message: MQTTMessage) -> None:
-        """Put a message into the inbox with the time it came, each later than the one before.
+        """Put a message in the inbox with its time of arrival, later than that of the message before.
 
-        Only when our clock is put back they follow it: they would be of the future until it has caught up.
+        If the system clock is set back, times follow it. Otherwise they would be in the future until
+        the clock has caught up.
         """
-        if message.qos == 0 and len(self._inbox) >= MOST_UNSURE:
+        if message.qos == 0 and len(self._inbox) >= MAX_QOS0_BACKLOG:
             if not self._dropped:
-                log.warning("messages of QoS 0 come faster than they are kept: some are dropped")
+                log.warning("messages of QoS 0 arrive faster than they are stored: dropping some")
             self._dropped = True
             return
         now = dt.datetime.now(dt.UTC)
-        in_order = now > self._last or self._last - now > CLOCK_BACK
-        self._last = now if in_order else self._last + dt.timedelta(microseconds=1)
+        in_order = now > self._last_arrival or self._last_arrival - now > CLOCK_STEP
+        self._last_arrival = now if in_order else self._last_arrival + dt.timedelta(microseconds=1)
         self._inbox.append(
-            Arrived(
-                message.topic, bytes(message.payload), message.qos, message.retain, message.mid, self._last
+            IncomingMessage(
+                message.topic,
+                bytes(message.payload),
+                message.qos,
+                message.retain,
+                message.mid,
+                self._last_arrival,
             )
         )
-        self._news.set()
+        self._arrival.set()
 
-    async def arrived(self, *, most: int) -> list[Arrived]:
-        """Wait for messages and give all that are there, up to ``most``.
+    async def receive(self, *, limit: int) -> list[IncomingMessage]:
+        """Wait for messages and return those in the inbox, up to ``limit``.
 
         Raises
         ------
         aiomqtt.MqttError
-            When the link is lost and none is left.
+            When the connection is lost and the inbox is empty.
         """
         while not self._inbox:
-            self._news.clear()
-            news = asyncio.ensure_future(self._news.wait())
-            either: list[asyncio.Future[Any]] = [news, self._disconnected]
+            self._arrival.clear()
+            arrival = asyncio.ensure_future(self._arrival.wait())
+            either: list[asyncio.Future[Any]] = [arrival, self._disconnected]
             try:
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                news.cancel()
+                arrival.cancel()
             if not self._inbox and self._disconnected.done():
                 cause = self._disconnected.exception()
-                raise aiomqtt.MqttError(f"the link was lost ({cause or 'the broker left'})") from cause
-        return [self._inbox.popleft() for _ in range(min(most, len(self._inbox)))]
+                raise aiomqtt.MqttError(
+                    f"the connection was lost ({cause or 'closed by the broker'})"
+                ) from cause
+        return [self._inbox.popleft() for _ in range(min(limit, len(self._inbox)))]
 
-    def acknowledge(self, messages: Iterable[Arrived]) -> None:
-        """Tell the broker that messages are kept; those it is not told of it sends again on the next link."""
+    def acknowledge(self, messages: Iterable[IncomingMessage]) -> None:
+        """Acknowledge stored messages; the broker resends unacknowledged ones on the next connection."""
         if self.connected:
             for message in messages:
                 self._client.ack(message.mid, message.qos)
 
-    async def send_all(self, messages: Iterable[tuple[str, str]]) -> None:
-        """Publish messages, (topic, payload) each, and wait until the broker has them."""
+    async def publish_all(self, messages: Iterable[tuple[str, str]]) -> None:
+        """Publish retained (topic, payload) messages and wait until the broker has acknowledged them."""
         async with asyncio.TaskGroup() as tasks:
             for topic, payload in messages:
-                tasks.create_task(self.send(topic, payload))
+                tasks.create_task(self.publish_retained(topic, payload))
 
-    async def send(self, topic: str, payload: str) -> None:
-        """Publish a message, retained and at QoS 1, and wait until the broker has it."""
+    async def publish_retained(self, topic: str, payload: str) -> None:
+        """Publish a retained message with QoS 1 and wait until the broker has acknowledged it."""
         async with self._window:
             await self.publish(topic, payload, qos=1, retain=True)
 
-    async def follow(self, topics: Sequence[str], *, again: bool = False) -> list[str]:
-        """Subscribe to topics at QoS 1.
+    async def subscribe_all(self, topics: Sequence[str], *, resend_retained: bool = False) -> list[str]:
+        """Subscribe to topics with QoS 1.
 
         Parameters
         ----------
         topics : sequence of str
-        again : bool
-            Whether to be sent what is retained even if we had it before.
+        resend_retained : bool
+            Whether the broker sends retained messages again for existing subscriptions; MQTT 5 only.
 
         Returns
         -------
         list of str
-            Topics that the broker refuses.
+            Topics that the broker refused.
         """
         refused: list[str] = []
-        for start in range(0, len(topics), _TOPICS_AT_ONCE):
-            part = topics[start : start + _TOPICS_AT_ONCE]
-            if self._five:
-                granted = await self.subscribe([(topic, _options(again)) for topic in part])
+        for start in range(0, len(topics), _TOPICS_PER_SUBSCRIBE):
+            batch = topics[start : start + _TOPICS_PER_SUBSCRIBE]
+            if self._is_v5:
+                granted = await self.subscribe([(topic, _options(resend_retained)) for topic in batch])
             else:
-                granted = await self.subscribe([(topic, 1) for topic in part])
+                granted = await self.subscribe([(topic, 1) for topic in batch])
             codes = [code if isinstance(code, int) else code.value for code in granted]
-            refused += [topic for topic, code in zip(part, codes, strict=True) if code >= _REFUSED]
+            refused += [topic for topic, code in zip(batch, codes, strict=True) if code >= _FAILURE]
         return refused
 
 
-def _options(again: bool) -> SubscribeOptions:
+def _options(resend_retained: bool) -> SubscribeOptions:
     options = SubscribeOptions
-    handling = options.RETAIN_SEND_ON_SUBSCRIBE if again else options.RETAIN_SEND_IF_NEW_SUB
+    handling = options.RETAIN_SEND_ON_SUBSCRIBE if resend_retained else options.RETAIN_SEND_IF_NEW_SUB
     return options(qos=1, retainHandling=handling)
 
 
@@ -247,12 +257,12 @@ def _connect_properties(mqtt: MqttConfig) -> Properties:
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
     properties.SessionExpiryInterval = mqtt.session_expiry
     properties.ReceiveMaximum = RECEIVE_MAXIMUM
-    properties.MaximumPacketSize = LARGEST_PACKET
+    properties.MaximumPacketSize = MAX_PACKET_BYTES
     return properties
 
 
-def tls_context(mqtt: MqttConfig) -> ssl.SSLContext | None:
-    """Make what TLS needs: whom to trust, and who we are; read anew for each connection."""
+def make_tls_context(mqtt: MqttConfig) -> ssl.SSLContext | None:
+    """Return the TLS context, or None without TLS; certificates are read again for each connection."""
     if not mqtt.tls:
         return None
     context = ssl.create_default_context(cafile=mqtt.ca_file)

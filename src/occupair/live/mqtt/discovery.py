@@ -1,8 +1,8 @@
-"""What we say by MQTT, and where: topics, a room's state, and how Home Assistant finds the room.
+"""Topics and payloads of published messages: room states and Home Assistant discovery.
 
-Home Assistant takes one message per room, by device discovery (its version 2024.12 and later): a device with
-a sensor of people, a binary sensor of occupancy and a sensor of CO2. What is not known is ``None`` to all
-three, and never "off" or 0.
+Each room is announced with one device discovery message (Home Assistant 2024.12 and later): a device with a
+people sensor, an occupancy binary sensor and a CO2 sensor. Unknown values are ``None`` in all three, and
+never "off" or 0.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
 
 ONLINE, OFFLINE = "online", "offline"
-"""What availability topics say, and Home Assistant's own status."""
+"""Payloads of the availability topics and of the Home Assistant status."""
 _KEYS = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
-_UNKNOWN = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
-_OCCUPIED = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
-_ATTRIBUTES = (
+_VALUE_TEMPLATE = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
+_OCCUPIED_TEMPLATE = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
+_ATTRIBUTES_TEMPLATE = (
     "{{ {'low': value_json.low, 'high': value_json.high, 'quality': value_json.quality,"
     " 'reason': value_json.reason} | tojson }}"
 )
 
 
 def status_topic(mqtt: MqttConfig) -> str:
-    """Where the service says that it is up; the broker says for it that it is not."""
+    """Return the topic of the service status; the broker publishes the offline status as a will."""
     return f"{mqtt.prefix}/status"
 
 
 def state_topic(mqtt: MqttConfig, room: str) -> str:
-    """Where a room's state is."""
+    """Return the topic of the state of a room."""
     return f"{mqtt.prefix}/{room}/state"
 
 
 def availability_topic(mqtt: MqttConfig, room: str) -> str:
-    """Where the service says that it looks after a room: ``"online"``, or nothing."""
+    """Return the availability topic of a room: ``"online"`` while it is in the settings, else empty."""
     return f"{mqtt.prefix}/{room}/availability"
 
 
 def home_assistant_topic(mqtt: MqttConfig) -> str:
-    """Where Home Assistant says that it has started."""
+    """Return the topic of the Home Assistant status."""
     return f"{mqtt.discovery_prefix}/status"
 
 
 def discovery_topic(mqtt: MqttConfig, room: str) -> str:
-    """Where Home Assistant looks for a room."""
+    """Return the topic of the discovery message of a room."""
     return f"{mqtt.discovery_prefix}/device/{device_id(mqtt, room)}/config"
 
 
 def device_id(mqtt: MqttConfig, room: str) -> str:
-    """Name a room so that no other service's room has the same name.
+    """Return a device identifier that is unique across services on the same broker.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def device_id(mqtt: MqttConfig, room: str) -> str:
 
 
 def state_payload(state: RoomState) -> str:
-    """Write a room's state as JSON; what is not known is null.
+    """Return the state of a room as JSON; unknown values are null.
 
     Examples
     --------
@@ -76,10 +76,12 @@ def state_payload(state: RoomState) -> str:
     >>> state_payload(RoomState("lab", None, *[None] * 9, Quality.UNTRAINED, "no model yet"))[:50]
     '{"people": null, "people_exact": null, "low": null'
     """
-    told: dict[str, object] = {INTERFACE_NAMES.get(key, key): _finite(getattr(state, key)) for key in _KEYS}
+    content: dict[str, object] = {
+        INTERFACE_NAMES.get(key, key): _finite(getattr(state, key)) for key in _KEYS
+    }
     time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
-    told |= {"quality": str(state.quality), "reason": state.reason, "time": time}
-    return json.dumps(told, allow_nan=False)
+    content |= {"quality": str(state.quality), "reason": state.reason, "time": time}
+    return json.dumps(content, allow_nan=False)
 
 
 def _finite(value: object) -> object:
@@ -87,14 +89,14 @@ def _finite(value: object) -> object:
 
 
 def discovery_payload(mqtt: MqttConfig, room: RoomConfig) -> str:
-    """Write what Home Assistant has to know of a room.
+    """Return the Home Assistant discovery message of a room.
 
-    An entity is available while both the service is up and it looks after the room. There is no
-    ``expire_after``: the service itself says when a sensor is silent.
+    An entity is available while the service is online and the room is in its settings. ``expire_after`` is
+    not set, because the service itself publishes when a sensor is offline.
     """
     name = device_id(mqtt, room.id)
     available = (status_topic(mqtt), availability_topic(mqtt, room.id))
-    told = {
+    content = {
         "device": {
             "identifiers": [name],
             "name": room.name or room.id,
@@ -109,7 +111,7 @@ def discovery_payload(mqtt: MqttConfig, room: RoomConfig) -> str:
         "availability_mode": "all",
         "qos": 1,
     }
-    return json.dumps(told)
+    return json.dumps(content)
 
 
 @cache
@@ -125,15 +127,15 @@ def _components(mqtt: MqttConfig, room: str) -> dict[str, dict[str, object]]:
         "state_class": "measurement",
         "unit_of_measurement": "people",
         "suggested_display_precision": 0,
-        "value_template": _UNKNOWN.format(key="people"),
+        "value_template": _VALUE_TEMPLATE.format(key="people"),
         "json_attributes_topic": state_topic(mqtt, room),
-        "json_attributes_template": _ATTRIBUTES,
+        "json_attributes_template": _ATTRIBUTES_TEMPLATE,
     }
     occupied: dict[str, object] = {
         "platform": "binary_sensor",
         "name": "Occupied",
         "device_class": "occupancy",
-        "value_template": _OCCUPIED,
+        "value_template": _OCCUPIED_TEMPLATE,
     }
     co2: dict[str, object] = {
         "platform": "sensor",
@@ -143,7 +145,7 @@ def _components(mqtt: MqttConfig, room: str) -> dict[str, dict[str, object]]:
         "unit_of_measurement": "ppm",
         "suggested_display_precision": 0,
         "entity_category": "diagnostic",
-        "value_template": _UNKNOWN.format(key="co2"),
+        "value_template": _VALUE_TEMPLATE.format(key="co2"),
     }
     return {
         key: component

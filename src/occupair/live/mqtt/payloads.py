@@ -1,7 +1,10 @@
-"""What devices send by MQTT as a number and a time, in the shapes they send it in.
+"""Payloads of devices: CO2 or ventilation, and the time of the reading.
 
-Anything may come on a topic. What is no reading is an ``InputError`` of one line, and nothing else ever.
-Whether a number can be true is not decided here: 0 ppm is read as 0.
+To support a new payload format, add an entry to `FORMATS` and its name to ``Shape`` in
+`occupair.live.config.models`; nothing else depends on the format.
+
+Any bytes may arrive on a topic. A payload that is not a reading raises `InputError` with a one-line message,
+and never any other exception. Plausibility is checked later, in the rooms: 0 ppm is returned as 0.
 """
 
 from __future__ import annotations
@@ -10,93 +13,128 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.errors import InputError
-from occupair.live.mqtt.payload_paths import NOTHING, find
-from occupair.live.mqtt.payload_times import parse_device_time
+from occupair.live.mqtt.device_times import parse_device_time
 from occupair.wording import quoted
 
 if TYPE_CHECKING:
     from occupair.live.config import Topic, VentilationTopic
 
-_Object = Mapping[str, object]
-MOST_BYTES = 65_536
-"""More is no reading: those have some hundred."""
-LARGEST = 1e6
-"""No number is larger: pure CO2 has this many ppm."""
-_LONGEST_NUMBER = 64  # characters
+MAX_BYTES = 65_536
+"""Largest payload that is parsed; readings have a few hundred bytes."""
+MAX_VALUE = 1e6
+"""Largest number that is accepted: pure CO2 is 1,000,000 ppm."""
+_MAX_NUMBER_LENGTH = 64  # characters
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?) ?(ppm|%)?", re.ASCII | re.IGNORECASE)
 _ON = {"on", "true", "open", "opened", "yes"}
 _OFF = {"off", "false", "closed", "close", "no"}
 _CO2_KEYS = ("co2", "CO2", "carbon_dioxide")
 _VENTILATION_KEYS = ("ventilation", "fan_state", "FanSpeed", "Dimmer", "position", "state", "POWER", "POWER1")
-_TASMOTA = "CarbonDioxide"
-_TIME_KEYS: dict[str, tuple[str, ...]] = {
-    "zigbee2mqtt": ("last_seen",),
-    "tasmota": ("Epoch", "Time"),
-    "json": (),
-}
+_TASMOTA_CO2 = "CarbonDioxide"
+_PATH_STEP = re.compile(r"\[(-?\d{1,9})\]|(?:^|\.)([^.\[\]]+)")
+_MISSING = object()  # None is JSON null
+
+_Object = Mapping[str, object]
 
 
-class SaysNothing(InputError):
-    """A message without the value, or with null in its place: perhaps it is about something else."""
+class ValueMissing(InputError):
+    """The payload does not contain the value, or null: the message may be about something else."""
 
 
-class Parsed(NamedTuple):
-    """A number, and when it was measured, in UTC; None if the payload does not say."""
+class Measurement(NamedTuple):
+    """A value, and its time in UTC, or None if the payload has no time."""
 
     value: float
     time: dt.datetime | None
 
 
-def parse_payload(
-    topic: Topic, payload: bytes, received: dt.datetime, timezone: str
-) -> tuple[float, dt.datetime]:
-    """Read CO2 [ppm] and its time; where the payload has none, when it was received.
+def _find_co2_key(content: _Object) -> object:
+    return next((content[key] for key in _CO2_KEYS if key in content), _MISSING)
+
+
+def _find_tasmota_co2(content: _Object) -> object:
+    """Return the CO2 of the only Tasmota sensor that has it; equivalent CO2 (eCO2) is not CO2."""
+    sensors = {
+        name: sensor
+        for name, sensor in content.items()
+        if isinstance(sensor, Mapping) and _TASMOTA_CO2 in sensor
+    }
+    if len(sensors) > 1:
+        names = quoted(list(sensors))
+        raise InputError(f"has CO2 of {len(sensors)} sensors, {names}: select one with a path")
+    return next((sensor[_TASMOTA_CO2] for sensor in sensors.values()), _MISSING)
+
+
+class Format(NamedTuple):
+    """A payload format.
+
+    Parameters
+    ----------
+    is_json : bool
+        Whether the payload must be JSON. Otherwise it may also be a plain value.
+    find_co2 : tuple of callable
+        Functions that return CO2 in a JSON object, or ``_MISSING``; the first that finds it counts.
+    time_keys : tuple of str
+        Keys that may hold the time of the reading, in order of preference.
+    """
+
+    is_json: bool
+    find_co2: tuple[Callable[[_Object], object], ...]
+    time_keys: tuple[str, ...]
+
+
+FORMATS: dict[str, Format] = {
+    "auto": Format(False, (_find_co2_key, _find_tasmota_co2), ("last_seen", "Epoch", "Time")),
+    "number": Format(False, (), ("last_seen", "Epoch", "Time")),
+    "zigbee2mqtt": Format(True, (_find_co2_key,), ("last_seen",)),
+    "tasmota": Format(True, (_find_tasmota_co2,), ("Epoch", "Time")),
+    "json": Format(True, (_find_co2_key,), ()),  # by the path and time_path of the topic
+}
+"""The payload formats, by the ``shape`` of a topic."""
+
+
+def parse_co2(topic: Topic, payload: bytes, received: dt.datetime, timezone: str) -> Measurement:
+    """Parse CO2 [ppm], and its time if the payload has one.
 
     Parameters
     ----------
     topic : Topic
-        On which it came, and the shape it should have.
+        Topic on which the payload arrived, with its format.
     payload : bytes
-        Whatever came.
+        Any bytes.
     received : datetime
-        When, aware of its zone.
+        Time of arrival, with a time zone.
     timezone : str
-        Of times that do not say theirs.
+        Time zone of times without an offset.
 
     Examples
     --------
     >>> from occupair.live.config import Topic
     >>> now = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)
-    >>> parse_payload(Topic(topic="lab/co2"), b"812", now, "Europe/Copenhagen")
-    (812.0, datetime.datetime(2024, 1, 8, 7, 0, 2, tzinfo=datetime.timezone.utc))
+    >>> parse_co2(Topic(topic="lab/co2"), b"812", now, "Europe/Copenhagen")
+    Measurement(value=812.0, time=None)
     >>> tasmota = b'{"Time":"2024-01-08T08:00:00","MHZ19B":{"CarbonDioxide":589}}'
-    >>> parse_payload(Topic(topic="tele/lab/SENSOR"), tasmota, now, "Europe/Copenhagen")
-    (589.0, datetime.datetime(2024, 1, 8, 7, 0, tzinfo=datetime.timezone.utc))
+    >>> parse_co2(Topic(topic="tele/lab/SENSOR"), tasmota, now, "Europe/Copenhagen").value
+    589.0
     """
-    parsed = parse_co2(topic, payload, received, timezone)
-    return parsed.value, parsed.time or received
-
-
-def parse_co2(topic: Topic, payload: bytes, received: dt.datetime, timezone: str) -> Parsed:
-    """Read CO2 [ppm], and its time if the payload has one; see ``parse_payload``."""
     try:
-        content = _content(topic, payload)
-        value = _co2_number(_value_in(topic, content, _co2_in))
-        return Parsed(value, _time_in(topic, content, received, timezone))
+        content = _parse_content(topic, payload)
+        value = _parse_ppm(_find_value(topic, content, _find_co2))
+        return Measurement(value, _find_time(topic, content, received, timezone))
     except InputError as error:
         raise type(error)(f"{topic.topic}: {error}") from None
 
 
 def parse_ventilation(
     topic: VentilationTopic, payload: bytes, received: dt.datetime, timezone: str
-) -> Parsed:
-    """Read ventilation [0..1], and its time if the payload has one.
+) -> Measurement:
+    """Parse ventilation [0..1], and its time if the payload has one; parameters as for `parse_co2`.
 
-    A number is a part of ``topic.full``, and per cent are per cent; on, true and open are 1; off, false and
-    closed are 0. That it lies between 0 and 1 is not checked here.
+    A number is a fraction of ``topic.full``, or a percentage if it has a % sign. On, true and open are 1;
+    off, false and closed are 0. The range [0, 1] is not checked here.
 
     Examples
     --------
@@ -108,155 +146,170 @@ def parse_ventilation(
     1.0
     """
     try:
-        content = _content(topic, payload)
-        value = _ventilation_number(_value_in(topic, content, _ventilation_in), topic.full)
-        return Parsed(value, _time_in(topic, content, received, timezone))
+        content = _parse_content(topic, payload)
+        value = _parse_fraction(_find_value(topic, content, _find_ventilation), topic.full)
+        return Measurement(value, _find_time(topic, content, received, timezone))
     except InputError as error:
         raise type(error)(f"{topic.topic}: {error}") from None
 
 
-def _content(topic: Topic, payload: bytes) -> object:
-    """Give what was sent: parsed JSON, or its text where that is no object."""
-    if len(payload) > MOST_BYTES:
-        raise InputError(f"must be {MOST_BYTES} bytes or less, got {len(payload)}")
+def _parse_content(topic: Topic, payload: bytes) -> object:
+    """Return the payload as parsed JSON, or as text if it is a plain value."""
+    if len(payload) > MAX_BYTES:
+        raise InputError(f"must be at most {MAX_BYTES} bytes, got {len(payload)}")
     try:
         text = payload.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
         raise InputError(f"must be UTF-8 text, got {quoted(payload[:60])}") from None
     if not text:
-        raise InputError("must have a value, got nothing")
-    if topic.shape in ("zigbee2mqtt", "tasmota", "json") or text[0] in "{[":
-        return _json(text)
-    return text
+        raise InputError("must not be empty")
+    return _parse_json(text) if FORMATS[topic.shape].is_json or text[0] in "{[" else text
 
 
-def _json(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, InputError) else f"must be JSON, got {quoted(text[:60])}"
-        raise InputError(why) from None
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        raise InputError(f"must be JSON, got {quoted(text[:60])}") from None
 
 
 def _refuse_constant(name: str) -> float:
-    raise InputError(f"must have finite numbers, got {name}")
+    raise InputError(f"must contain finite numbers only, got {name}")
 
 
-def _value_in(topic: Topic, content: object, search: Callable[[Topic, _Object], object]) -> object:
-    """Find a value: by its path, as the whole payload, or in an object by the names devices give it."""
+def _find_value(topic: Topic, content: object, search: Callable[[Topic, _Object], object]) -> object:
+    """Return the value at the path of the topic, the whole payload, or what a search in the object finds."""
     if topic.path is not None and not isinstance(content, str):
-        return _at(content, topic.path)
-    content = _unwrapped(content)
+        if (found := find_path(content, topic.path)) is _MISSING:
+            raise _missing(topic.path, content)
+        return found
+    content = _unwrap_status(content)
     if topic.shape == "number" or not isinstance(content, Mapping):
         return content
     return search(topic, content)
 
 
-def _co2_in(topic: Topic, content: _Object) -> object:
-    if topic.shape != "tasmota" and (found := _first_of(content, _CO2_KEYS)) is not NOTHING:
-        return found
-    if topic.shape in ("auto", "tasmota"):
-        return _tasmota_co2(content)
-    raise _missing("co2", content)
+def _find_co2(topic: Topic, content: _Object) -> object:
+    searches = FORMATS[topic.shape].find_co2
+    for search in searches:
+        if (found := search(content)) is not _MISSING:
+            return found
+    is_tasmota = _find_tasmota_co2 in searches and "Time" in content
+    raise _missing(_TASMOTA_CO2 if is_tasmota else "co2", content)
 
 
-def _tasmota_co2(content: _Object) -> object:
-    """Find CO2 by the name it has in every Tasmota sensor; their eCO2 is another thing."""
-    sensors = [name for name, told in content.items() if isinstance(told, Mapping) and _TASMOTA in told]
-    if len(sensors) > 1:
-        raise InputError(f"has CO2 of {len(sensors)} sensors, {quoted(sensors)}: say which by a path")
-    if not sensors:
-        raise _missing(_TASMOTA if "Time" in content else "co2", content)
-    return find(content, (sensors[0], _TASMOTA))
-
-
-def _ventilation_in(topic: Topic, content: _Object) -> object:
-    if (found := _first_of(content, _VENTILATION_KEYS)) is not NOTHING:
-        return found
+def _find_ventilation(topic: Topic, content: _Object) -> object:
+    for key in _VENTILATION_KEYS:
+        if key in content:
+            return content[key]
     raise _missing("ventilation", content)
 
 
-def _unwrapped(content: object) -> object:
-    """Take a Tasmota status, asked for by hand, for what it holds."""
+def _unwrap_status(content: object) -> object:
+    """Return the sensors of a Tasmota status reply, which has them in ``StatusSNS``."""
     inner = content.get("StatusSNS") if isinstance(content, Mapping) else None
     return inner if isinstance(inner, Mapping) else content
 
 
-def _first_of(content: _Object, keys: tuple[str, ...]) -> object:
-    return next((content[key] for key in keys if key in content), NOTHING)
+def _missing(name: str, content: object) -> ValueMissing:
+    has = f"only {quoted(list(content)[:8])}" if isinstance(content, Mapping) else f"got {_show(content)}"
+    return ValueMissing(f"has no {name}, {has}")
 
 
-def _at(content: object, path: str) -> object:
-    if (found := find(content, path)) is NOTHING:
-        raise _missing(path, content)
-    return found
-
-
-def _missing(what: str, content: object) -> InputError:
-    has = f"only {quoted(list(content)[:8])}" if isinstance(content, Mapping) else f"got {_told(content)}"
-    return SaysNothing(f"has no {what}, {has}")
-
-
-def _told(value: object) -> str:
-    """Show a value; lists and objects may be too deep to be shown."""
+def _show(value: object) -> str:
+    """Format a value for an error message; lists and objects may be nested too deeply to be formatted."""
     if isinstance(value, Mapping | list):
         return "an object" if isinstance(value, Mapping) else "a list"
     return quoted(value[:100] if isinstance(value, str) else value)
 
 
-def _co2_number(value: object) -> float:
-    number, unit = _number(value)
+def _parse_ppm(value: object) -> float:
+    number, unit = _parse_number(value)
     if unit == "%":
-        raise InputError(f"must be in ppm, got {_told(value)}")
+        raise InputError(f"must be in ppm, got {_show(value)}")
     return number
 
 
-def _ventilation_number(value: object, full: float) -> float:
+def _parse_fraction(value: object, full: float) -> float:
     if isinstance(value, bool):
         return float(value)
-    word = value.strip().lower() if isinstance(value, str) and len(value) < _LONGEST_NUMBER else ""
-    if word in _ON or word in _OFF:
-        return float(word in _ON)
-    number, unit = _number(value)
+    switch = value.strip().lower() if isinstance(value, str) and len(value) < _MAX_NUMBER_LENGTH else ""
+    if switch in _ON or switch in _OFF:
+        return float(switch in _ON)
+    number, unit = _parse_number(value)
     if unit == "ppm":
-        raise InputError(f"must be a part of {full:g} or %, got {_told(value)}")
+        raise InputError(f"must be a fraction of {full:g} or a percentage, got {_show(value)}")
     return number / (100.0 if unit == "%" and full == 1.0 else full)
 
 
-def _number(value: object) -> tuple[float, str]:
-    """Give a number and its unit; devices put numbers into JSON as text, too."""
+def _parse_number(value: object) -> tuple[float, str]:
+    """Return a number and its unit; some devices send numbers as JSON strings."""
     unit = ""
     if isinstance(value, str):
-        match = _NUMBER.fullmatch(value.strip()) if len(value) <= _LONGEST_NUMBER else None
+        match = _NUMBER.fullmatch(value.strip()) if len(value) <= _MAX_NUMBER_LENGTH else None
         if match is None:
-            raise InputError(f"must be a number, got {_told(value)}")
+            raise InputError(f"must be a number, got {_show(value)}")
         value, unit = float(match[1]), (match[2] or "").lower()
     if value is None:
-        raise SaysNothing("must be a number, got None")
+        raise ValueMissing("must be a number, got null")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"must be a number, got {_told(value)}")
-    if not -LARGEST <= value <= LARGEST:
-        raise InputError(f"must be a number up to {LARGEST:.0f}, got {_told(value)}")
+        raise InputError(f"must be a number, got {_show(value)}")
+    if not -MAX_VALUE <= value <= MAX_VALUE:
+        raise InputError(f"must be a number up to {MAX_VALUE:.0f}, got {_show(value)}")
     return float(value), unit
 
 
-def _time_in(topic: Topic, content: object, received: dt.datetime, timezone: str) -> dt.datetime | None:
-    """Give when it was measured; None if that is not said, or a clock was never set."""
-    name, told = _told_time(topic, content)
-    if told is NOTHING or told is None:
+def _find_time(topic: Topic, content: object, received: dt.datetime, timezone: str) -> dt.datetime | None:
+    """Return the time of the reading, or None if the payload has none or the device clock was never set."""
+    if topic.time_path is not None and not isinstance(content, str):
+        name, value = topic.time_path, find_path(content, topic.time_path)
+    else:
+        content = _unwrap_status(content)
+        table = content if isinstance(content, Mapping) else {}
+        keys = FORMATS[topic.shape].time_keys
+        name = next((key for key in keys if table.get(key) is not None), "")
+        value = table.get(name) if name else None
+    if value is _MISSING or value is None:
         return None
     try:
-        return parse_device_time(told, timezone=timezone, near=received)
+        return parse_device_time(value, timezone=timezone, received=received)
     except InputError as error:
         raise InputError(f"{name} {error}") from None
 
 
-def _told_time(topic: Topic, content: object) -> tuple[str, object]:
-    if topic.time_path is not None and not isinstance(content, str):
-        return topic.time_path, find(content, topic.time_path)
-    content = _unwrapped(content)
-    if not isinstance(content, Mapping):
-        return "", None
-    keys = _TIME_KEYS.get(topic.shape, ("last_seen", "Epoch", "Time"))
-    name = next((key for key in keys if content.get(key) is not None), "")
-    return name, content.get(name)
+@lru_cache(maxsize=4096)
+def parse_path(text: str) -> tuple[str | int, ...]:
+    """Parse a JSON path: keys separated by dots, list indices in brackets.
+
+    Examples
+    --------
+    >>> parse_path("sensors[0].co2.value")
+    ('sensors', 0, 'co2', 'value')
+    """
+    steps: list[str | int] = []
+    position = 0
+    while position < len(text) and (match := _PATH_STEP.match(text, position)):
+        steps.append(int(match[1]) if match[1] else match[2])
+        position = match.end()
+    if not steps or position < len(text):
+        raise InputError(f"path must look like sensors[0].co2, got {text!r}")
+    return tuple(steps)
+
+
+def find_path(content: object, path: str) -> object:
+    """Return the value at a path of parsed JSON, or ``_MISSING``.
+
+    Examples
+    --------
+    >>> find_path({"sensors": [{"co2": 812}]}, "sensors[0].co2")
+    812
+    """
+    for step in parse_path(path):
+        if isinstance(step, int):
+            inside = isinstance(content, list) and -len(content) <= step < len(content)
+            content = content[step] if isinstance(content, list) and inside else _MISSING
+        else:
+            content = content.get(step, _MISSING) if isinstance(content, Mapping) else _MISSING
+    return content

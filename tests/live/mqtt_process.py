@@ -1,14 +1,14 @@
-"""A process with a link that keeps readings in a file, to be killed: ``mqtt_child.py PORT VERSION FILE``."""
+"""A process with an MQTT bridge that stores readings in a file: ``mqtt_process.py PORT VERSION FILE``."""
 
 import asyncio
 import os
 import random
 import sys
 
-from live.mqtt_parts import LAB, FakePipeline, state
+from live.mqtt_helpers import LAB, FakePipeline, state
 
 from occupair.live.config import MqttConfig
-from occupair.live.mqtt.link import MqttLink
+from occupair.live.mqtt.bridge import MqttBridge
 
 
 class FilePipeline(FakePipeline):
@@ -27,13 +27,13 @@ class FilePipeline(FakePipeline):
 
 async def main():
     port, version, path = sys.argv[1:]
-    link = MqttLink(
+    bridge = MqttBridge(
         MqttConfig(host="127.0.0.1", port=int(port), version=version),
         {"lab": LAB},
-        first_wait=0.05,
-        longest_wait=0.2,
+        first_delay=0.05,
+        max_delay=0.2,
     )
-    await link.run(FilePipeline(path))
+    await bridge.run(FilePipeline(path))
 
 
 if __name__ == "__main__":

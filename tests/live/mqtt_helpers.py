@@ -1,4 +1,4 @@
-"""What the tests of MQTT need around a link: a sink for readings, a line that can be cut, a watcher."""
+"""Helpers of the MQTT tests: a fake pipeline, a proxy that can be cut, and a recorder of messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from live.waiting import until
 
 from occupair.live.config import MqttConfig, RoomConfig, Topic, VentilationTopic
 from occupair.live.messages import Quality, ReadingOutcome, RoomState
-from occupair.live.mqtt.link import MqttLink
+from occupair.live.mqtt.bridge import MqttBridge
 
 both_versions = pytest.mark.parametrize("version", ["5", "3.1.1"])
 LAB = RoomConfig(
@@ -32,8 +32,8 @@ def at(minute: float) -> dt.datetime:
     return dt.datetime(2024, 1, 8, 7, tzinfo=dt.UTC) + dt.timedelta(minutes=minute)
 
 
-def told(minute: float, co2: float = 812) -> str:
-    """A payload for the lab that says when."""
+def payload_at(minute: float, co2: float = 812) -> str:
+    """Return a payload of the lab with its time."""
     return f'{{"co2": {co2}, "at": {int(at(minute).timestamp())}}}'
 
 
@@ -47,37 +47,37 @@ def state(room: str = "lab", people: int | None = 3, **more) -> RoomState:
 
 
 class FakePipeline:
-    """The pipeline as MQTT sees it; ``gate`` shut: the store takes nothing."""
+    """A pipeline with a fake store, which stores nothing while ``gate`` is cleared."""
 
     def __init__(self, states=()):
         self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
         self.mqtt_status = "off"
         self.healthy = {"store": "ok"}
-        self.begun, self.kept, self.batches = [], [], []
+        self.submitted, self.stored, self.batches = [], [], []
         self.gate = asyncio.Event()
         self.gate.set()
-        self.fault = None  # callable that may raise
-        self.pause = 0.0
+        self.check = None  # called with the readings; may raise
+        self.delay = 0.0  # of the store [s]
         self._states = {state.room: state for state in states}
         self._listeners = []
 
     async def submit(self, readings):
-        self.begun += readings
+        self.submitted += readings
         self.batches.append(len(readings))
-        if self.fault:
-            self.fault(readings)
-        await asyncio.sleep(self.pause)
+        if self.check:
+            self.check(readings)
+        await asyncio.sleep(self.delay)
         await self.gate.wait()
-        self.kept += readings
+        self.stored += readings
         return [ReadingOutcome.ACCEPTED] * len(readings)
 
     def minutes(self):
-        return sorted(round((reading.time - at(0)).total_seconds() / 60) for reading in self.kept)
+        return sorted(round((reading.time - at(0)).total_seconds() / 60) for reading in self.stored)
 
     def states(self):
         return dict(self._states)
 
-    def say(self, state):
+    def change_state(self, state):
         self._states[state.room] = state
         for waiting, news in self._listeners:
             waiting[state.room] = state
@@ -101,14 +101,14 @@ class FakePipeline:
             self._listeners.remove((waiting, news))
 
 
-class Line:
-    """A line to a broker that can be cut, held and mended."""
+class Proxy:
+    """A TCP proxy to the broker that can be cut, paused and restored."""
 
     def __init__(self, port):
-        self._to, self.port, self.tries = port, 0, 0
+        self._broker_port, self.port, self.connections = port, 0, 0
         self._up = True
-        self._free = asyncio.Event()
-        self._free.set()
+        self._forwarding = asyncio.Event()
+        self._forwarding.set()
         self._writers: set[asyncio.StreamWriter] = set()
 
     async def open(self):
@@ -120,32 +120,33 @@ class Line:
         self._server.close()
 
     async def cut(self):
-        """Break all connections, and let none through."""
+        """Abort all connections and refuse new ones."""
         self._up = False
         for writer in tuple(self._writers):
             writer.transport.abort()
         await asyncio.sleep(0.02)
 
-    def mend(self):
+    def restore(self):
+        """Accept connections again."""
         self._up = True
 
-    def hold(self):
-        """Let nothing through, but break nothing."""
-        self._free.clear()
+    def pause(self):
+        """Forward nothing, but keep the connections open."""
+        self._forwarding.clear()
 
     @property
-    def held(self):
-        return not self._free.is_set()
+    def paused(self):
+        return not self._forwarding.is_set()
 
-    def let_go(self):
-        self._free.set()
+    def resume(self):
+        self._forwarding.set()
 
     async def _serve(self, reader, writer):
-        self.tries += 1
+        self.connections += 1
         self._writers.add(writer)
         try:
             if self._up:
-                there, back = await asyncio.open_connection("127.0.0.1", self._to)
+                there, back = await asyncio.open_connection("127.0.0.1", self._broker_port)
                 self._writers.add(back)
                 try:
                     await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
@@ -160,31 +161,31 @@ class Line:
 
     async def _pump(self, reader, writer):
         while data := await reader.read(65_536):
-            await self._free.wait()
+            await self._forwarding.wait()
             writer.write(data)
             await writer.drain()
         raise ConnectionResetError
 
 
 @asynccontextmanager
-async def line_to(server):
-    line = Line(server.port)
-    await line.open()
+async def proxy_to(server):
+    proxy = Proxy(server.port)
+    await proxy.open()
     try:
-        yield line
+        yield proxy
     finally:
-        await line.close()
+        await proxy.close()
 
 
-def link_to(server, rooms=(LAB,), *, port=None, **settings):
+def make_bridge(server, rooms=(LAB,), *, port=None, **settings):
     mqtt = MqttConfig(host="127.0.0.1", port=port or server.port, **settings)
-    return MqttLink(mqtt, {room.id: room for room in rooms}, first_wait=0.05, longest_wait=0.2)
+    return MqttBridge(mqtt, {room.id: room for room in rooms}, first_delay=0.05, max_delay=0.2)
 
 
 @asynccontextmanager
-async def running(link, pipeline):
-    """Run a link, and wait until it has said that it is up."""
-    task = asyncio.create_task(link.run(pipeline))
+async def running(bridge, pipeline):
+    """Run a bridge, and wait until it is connected."""
+    task = asyncio.create_task(bridge.run(pipeline))
     try:
         await until(lambda: pipeline.mqtt_status == "connected" or task.done())
         yield task
@@ -196,55 +197,55 @@ async def running(link, pipeline):
 
 @asynccontextmanager
 async def device(server, **settings):
-    """A client as devices have it."""
-    at_once = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
-    settings = {"identifier": "device", "max_inflight_messages": 20, "socket_options": at_once} | settings
+    """Connect a client like that of a device."""
+    no_delay = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+    settings = {"identifier": "device", "max_inflight_messages": 20, "socket_options": no_delay} | settings
     async with aiomqtt.Client("127.0.0.1", server.port, **settings) as client:
         client.pending_calls_threshold = 10**6
         yield client
 
 
 async def publish(server, *messages, qos=1, retain=False):
-    """Publish (topic, payload)s in order, and wait until the broker has them."""
+    """Publish (topic, payload) messages in order, and wait until the broker has them."""
     async with device(server) as client:
         for k in range(0, len(messages), 20):
-            some = messages[k : k + 20]
-            await asyncio.gather(*(client.publish(*message, qos=qos, retain=retain) for message in some))
+            batch = messages[k : k + 20]
+            await asyncio.gather(*(client.publish(*message, qos=qos, retain=retain) for message in batch))
 
 
 def acknowledged(server, topic):
-    """Whether the broker has our acknowledgement of all that it sent us on a topic."""
+    """Whether the service has acknowledged all messages on a topic."""
     sent = re.findall(rf"Sending PUBLISH to occupair \(d\d, q1, r\d, m(\d+), '{topic}'", server.log)
     return {*sent} <= {*re.findall(r"Received PUBACK from occupair \(Mid: (\d+)", server.log)}
 
 
-class Watcher:
-    """All that was published on some topics."""
+class Recorder:
+    """Records the messages on some topics."""
 
     def __init__(self):
         self.messages: list[tuple[str, str, bool]] = []
 
     def of(self, topic):
-        return [payload for where, payload, _ in self.messages if where == topic]
+        return [payload for name, payload, _ in self.messages if name == topic]
 
     def last(self, topic):
         return next((payload for payload in reversed(self.of(topic))), None)
 
 
 @asynccontextmanager
-async def watching(server, *topics, **settings):
-    watcher = Watcher()
-    async with device(server, identifier=f"watcher{time.monotonic_ns()}", **settings) as client:
+async def recording(server, *topics, **settings):
+    recorder = Recorder()
+    async with device(server, identifier=f"recorder{time.monotonic_ns()}", **settings) as client:
 
-        async def watch():
+        async def record():
             async for message in client.messages:
-                watcher.messages.append((str(message.topic), message.payload.decode(), message.retain))
+                recorder.messages.append((str(message.topic), message.payload.decode(), message.retain))
 
         for topic in topics:
             await client.subscribe(topic, qos=1)
-        task = asyncio.create_task(watch())
+        task = asyncio.create_task(record())
         try:
-            yield watcher
+            yield recorder
         finally:
             task.cancel()
             with suppress(asyncio.CancelledError, aiomqtt.MqttError):

@@ -1,0 +1,240 @@
+"""Incoming MQTT messages: parsed to readings, submitted to the pipeline, and acknowledged once stored."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import logging
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from occupair.errors import InputError
+from occupair.live.messages import Reading, ReadingOutcome, RoomState
+from occupair.live.mqtt.client import BrokerClient, IncomingMessage
+from occupair.live.mqtt.payloads import Measurement, ValueMissing, parse_co2, parse_ventilation
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from occupair.live.config import RoomConfig
+
+log = logging.getLogger(__name__)
+
+BATCH_SIZE = 500
+"""Most messages in one submit."""
+MAX_BATCHES = 10_000
+"""Most batches that may wait for the store."""
+MAX_TRIES = 3
+"""Submits of a single reading that fails although the store works, before it is dropped."""
+FIRST_PAUSE, MAX_PAUSE = 0.5, 10.0
+"""Pause between submits, which doubles from the first to the maximum [s]."""
+WARN_EVERY = 60.0
+"""Shortest time between two warnings about the same topic [s]."""
+
+
+class RoomPipeline(Protocol):
+    """The part of the pipeline that MQTT uses."""
+
+    counters: Counter[tuple[str, ReadingOutcome]]
+    mqtt_status: str
+
+    async def submit(self, readings: Sequence[Reading]) -> list[ReadingOutcome]:
+        """Submit readings, and return once those accepted are stored."""
+
+    def states(self) -> dict[str, RoomState]:
+        """Return the states of all rooms."""
+
+    def subscribe(self) -> AbstractAsyncContextManager[AsyncIterator[list[RoomState]]]:
+        """Return an iterator over changed states."""
+
+    @property
+    def healthy(self) -> dict[str, str]:
+        """Status of each part of the service, ``"ok"`` or the problem."""
+
+
+class ReadingParser:
+    """Parses messages to readings of the rooms that use their topic.
+
+    Parameters
+    ----------
+    rooms : mapping of RoomConfig
+    clock : callable
+        Monotonic time [s], for the rate limit of warnings.
+    """
+
+    def __init__(
+        self, rooms: Mapping[str, RoomConfig], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rooms: defaultdict[str, list[RoomConfig]] = defaultdict(list)
+        for room in rooms.values():
+            for topic in {
+                source.topic: None for source in (room.co2, room.ventilation) if source is not None
+            }:
+                self._rooms[topic].append(room)
+        self._clock = clock
+        self._warnings: dict[str, tuple[float, int]] = {}  # by topic: last warning, and refusals since
+        self._seen: set[tuple[str, str]] = set()  # (topic, quantity) pairs that have been parsed
+        self.refused = 0
+
+    @property
+    def topics(self) -> list[str]:
+        """All topics that carry readings."""
+        return list(self._rooms)
+
+    def parse(self, messages: Iterable[IncomingMessage]) -> list[Reading]:
+        """Return the readings in messages; payloads that are not readings are counted and logged."""
+        return [
+            reading
+            for message in messages
+            for room in self._rooms.get(message.topic, ())
+            for reading in self._parse_for_room(room, message)
+        ]
+
+    def _parse_for_room(self, room: RoomConfig, message: IncomingMessage) -> list[Reading]:
+        """Return the CO2 and ventilation of a message, as one reading if they have the same time."""
+        readings: dict[dt.datetime, Reading] = {}
+        parsers: dict[str, Callable[[bytes, dt.datetime, str], Measurement]] = {}
+        if room.co2 is not None and room.co2.topic == message.topic:
+            parsers["co2"] = partial(parse_co2, room.co2)
+        if room.ventilation is not None and room.ventilation.topic == message.topic:
+            parsers["ventilation"] = partial(parse_ventilation, room.ventilation)
+        for quantity, parse in parsers.items():
+            try:
+                measurement = parse(message.payload, message.received, room.timezone)
+            except ValueMissing as error:
+                if (message.topic, quantity) not in self._seen:
+                    self._refuse(message.topic, str(error))
+                continue
+            except InputError as error:
+                self._refuse(message.topic, str(error))
+                continue
+            self._seen.add((message.topic, quantity))
+            self._add(readings, room.id, quantity, measurement, message)
+        return list(readings.values())
+
+    @staticmethod
+    def _add(
+        readings: dict[dt.datetime, Reading],
+        room: str,
+        quantity: str,
+        measurement: Measurement,
+        message: IncomingMessage,
+    ) -> None:
+        if message.retained and measurement.time is None:
+            log.debug("%s: ignoring a retained message without a time", message.topic)
+            return
+        time = measurement.time or message.received
+        reading = readings.get(time) or Reading(room, time, None, None, "mqtt", message.received)
+        value = measurement.value
+        readings[time] = (
+            replace(reading, co2=value) if quantity == "co2" else replace(reading, ventilation=value)
+        )
+
+    def _refuse(self, topic: str, reason: str) -> None:
+        self.refused += 1
+        now = self._clock()
+        last, suppressed = self._warnings.get(topic, (-math.inf, 0))
+        if now - last < WARN_EVERY:
+            self._warnings[topic] = (last, suppressed + 1)
+            return
+        more = f" (and {suppressed} more before)" if suppressed else ""
+        log.warning("not a reading: %s%s", reason, more, extra={"topic": topic})
+        self._warnings[topic] = (now, 0)
+
+
+class Receiver:
+    """Receives the messages of one connection.
+
+    Batches are submitted as they arrive, so estimates continue while the store is slow. They are acknowledged
+    in the order of arrival, as MQTT requires.
+
+    Parameters
+    ----------
+    client : BrokerClient
+    parser : ReadingParser
+    pipeline : RoomPipeline
+    handle_other : callable
+        Called with messages on topics that carry no readings.
+    """
+
+    def __init__(
+        self,
+        client: BrokerClient,
+        parser: ReadingParser,
+        pipeline: RoomPipeline,
+        handle_other: Callable[[IncomingMessage], None],
+    ) -> None:
+        self._client, self._parser, self._pipeline = client, parser, pipeline
+        self._handle_other = handle_other
+        self._reading_topics = frozenset(parser.topics)
+        self._last_warning = -math.inf
+        self._batches: asyncio.Queue[tuple[list[IncomingMessage], asyncio.Task[None]]] = asyncio.Queue(
+            MAX_BATCHES
+        )
+
+    async def run(self) -> None:
+        """Receive messages until the connection is lost."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._acknowledge())
+            while True:
+                messages = await self._client.receive(limit=BATCH_SIZE)
+                for message in messages:
+                    if message.topic not in self._reading_topics:
+                        self._handle_other(message)
+                stored = tasks.create_task(self._store(self._parse(messages)))
+                while self._batches.full() and self._client.connected:
+                    await asyncio.sleep(0.1)
+                if not self._batches.full():
+                    self._batches.put_nowait((messages, stored))
+
+    def _parse(self, messages: Sequence[IncomingMessage]) -> list[Reading]:
+        before = self._parser.refused
+        readings = self._parser.parse(messages)
+        if refused := self._parser.refused - before:
+            self._pipeline.counters["mqtt", ReadingOutcome.NONSENSE] += refused
+        return readings
+
+    async def _acknowledge(self) -> None:
+        while True:
+            messages, stored = await self._batches.get()
+            await stored
+            self._client.acknowledge(messages)
+
+    async def _store(self, readings: Sequence[Reading]) -> None:
+        """Submit readings until all are stored: as one batch, then one by one if that fails."""
+        batches: list[Sequence[Reading]] = [readings] if readings else []
+        tries, pause = 0, FIRST_PAUSE
+        while batches:
+            errors = [(batch, await self._submit(batch)) for batch in batches]
+            batches = [batch for batch, error in errors if error is not None]
+            tries += not any(self._is_temporary(error) for _, error in errors if error is not None)
+            if batches and tries >= MAX_TRIES and all(len(batch) == 1 for batch in batches):
+                log.error("dropped %d readings that cannot be stored: %s", len(batches), batches[0][0])
+                return
+            if batches:
+                await asyncio.sleep(pause)
+            pause = min(2 * pause, MAX_PAUSE)
+            batches = [[reading] for batch in batches for reading in batch]
+
+    def _is_temporary(self, error: Exception) -> bool:
+        """Whether a submit failed for a reason other than its readings."""
+        from occupair.live.pipeline import BacklogFull  # a late import, because tests use other pipelines
+
+        return isinstance(error, BacklogFull) or self._pipeline.healthy.get("store") != "ok"
+
+    async def _submit(self, readings: Sequence[Reading]) -> Exception | None:
+        """Submit readings and return the error, or None if they are stored."""
+        try:
+            await self._pipeline.submit(readings)
+        except Exception as error:
+            if time.monotonic() - self._last_warning > WARN_EVERY:
+                log.exception("could not store %d readings, retrying", len(readings))
+                self._last_warning = time.monotonic()
+            return error
+        return None
