@@ -3,9 +3,9 @@
 import inspect
 
 import pytest
-from live import fake_pipeline, mqtt_parts, page_server, pipeline_helpers, test_service
+from live import fake_pipeline, mqtt_helpers, page_server, pipeline_helpers, test_service
 
-from occupair.live.mqtt.link import MqttLink
+from occupair.live.mqtt.bridge import MqttBridge
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
 from occupair.live.store import Store
@@ -14,12 +14,12 @@ FAKES = [
     (fake_pipeline.FakeStore, Store),
     (fake_pipeline.FakeTrainer, Trainer),
     (fake_pipeline.FakePipeline, Pipeline),
-    (mqtt_parts.FakePipeline, Pipeline),
+    (mqtt_helpers.FakePipeline, Pipeline),
     (page_server.SimulatedStore, Store),
     (page_server.SlowTrainer, Trainer),
     (page_server.Building, Pipeline),
     (pipeline_helpers.BlockingStore, Store),
-    (test_service.CountedLinks, MqttLink),
+    (test_service.CountedLinks, MqttBridge),
 ]
 
 
