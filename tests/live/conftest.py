@@ -1,4 +1,4 @@
-"""What several tests of the service share: settings, a broker, an empty store, services that end."""
+"""Shared fixtures: settings, a broker, empty stores, service processes."""
 
 from contextlib import closing
 
@@ -12,7 +12,7 @@ from occupair.live.store import Store
 
 @pytest.fixture
 def write(tmp_path):
-    """Write settings; give their path."""
+    """Return a function that writes settings and returns their path."""
 
     def write(text, name="rooms.toml"):
         path = tmp_path / name
@@ -24,20 +24,20 @@ def write(tmp_path):
 
 @pytest.fixture
 def read(write):
-    """Read settings of a text, in an environment that has nothing but what is given."""
+    """Return a function that reads settings from text, in an environment with nothing but what is given."""
     return lambda text, environ=None, **options: read_config(write(text), environ or {}, **options)
 
 
 @pytest.fixture
 def server():
-    """A broker."""
+    """A running MQTT broker."""
     with mosquitto_server() as server:
         yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request, tmp_path):
-    """Of an empty database, without tables."""
+    """URL of an empty database, without tables."""
     return empty_database(request.param, tmp_path)
 
 
@@ -50,14 +50,14 @@ def store(url):
 
 @pytest.fixture
 def start():
-    """Start services that are ended with the test."""
+    """Return a function that starts a service; it is killed at the end of the test."""
     services = []
 
-    def begin(service):
+    def start_service(service):
         services.append(service)
         service.start()
         return service
 
-    yield begin
+    yield start_service
     for service in services:
         service.kill()

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests, in a folder and on a port of its own."""
+"""A real PostgreSQL server for tests, in its own folder and on its own port."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from pathlib import Path
 import psycopg
 import pytest
 from live.ports import free_port
+from live.waiting import HANG_GUARD
 
 PASSWORD = "open-sesame"
 
 
 def why_no_postgres() -> str | None:
-    """Say why no PostgreSQL server can be had here; None if it can."""
+    """Return why no PostgreSQL server can be run here, None if one can."""
     if not (_program("initdb") and _program("postgres")):
         return "PostgreSQL is not installed: no initdb on the PATH or in /usr/lib/postgresql/*/bin"
     if os.geteuid() == 0 and _other_user() is None:
-        return "PostgreSQL does not run as root, and there is no user postgres or nobody"
+        return "PostgreSQL does not run as root, and there is neither a user postgres nor nobody"
     return None
 
 
 class PostgresServer:
-    """A server that can be stopped and started again with what it kept."""
+    """A server that can be stopped and restarted with its data."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="occupair-postgres-"))
@@ -55,7 +56,7 @@ class PostgresServer:
         return f"postgresql://occupair:{PASSWORD}@127.0.0.1:{self.port}/postgres"
 
     def create(self) -> None:
-        """Make an empty cluster."""
+        """Create an empty cluster."""
         secret = self.folder / "secret"
         secret.write_text(PASSWORD)
         secret.chmod(0o644)
@@ -63,14 +64,14 @@ class PostgresServer:
         self._run([_program("initdb"), "-D", str(self._data), "--locale=C.UTF-8", "--no-sync", *options])
 
     def start(self) -> None:
-        """Start it, on the port it had before if it had one, and wait until it answers."""
+        """Start it, on its previous port if it had one, and wait until it responds."""
         for _ in range(5):
             port = self.port or free_port()
-            where = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(self.folder)]
-            safe = ["-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "max_connections=100"]
+            address = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(self.folder)]
+            durability = ["-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "max_connections=100"]
             with (self.folder / "log").open("ab") as log:
                 self._process = subprocess.Popen(
-                    [_program("postgres"), "-D", str(self._data), *where, *safe],
+                    [_program("postgres"), "-D", str(self._data), *address, *durability],
                     stdout=log,
                     stderr=log,
                     stdin=subprocess.DEVNULL,
@@ -83,27 +84,27 @@ class PostgresServer:
         raise RuntimeError(f"PostgreSQL does not start:\n{(self.folder / 'log').read_text()[-2000:]}")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End it: SIGINT at once but in order, SIGQUIT as in a crash."""
+        """Stop it: SIGINT for a fast orderly shutdown, SIGQUIT as in a crash."""
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(30)
+            self._process.wait(HANG_GUARD)
             self._process = None
 
     def remove(self) -> None:
-        """Stop it and remove what it kept."""
+        """Stop it and delete its data."""
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def database(self) -> str:
-        """Give the URL of a new, empty database, which goes with the server."""
+        """Create an empty database, which is deleted with the server, and return its URL."""
         name = f"test_{secrets.token_hex(6)}"
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url.removesuffix("postgres") + name
 
     def _answers(self, port: int) -> bool:
-        until = time.monotonic() + 30
-        while time.monotonic() < until and self._process is not None and self._process.poll() is None:
+        end = time.monotonic() + HANG_GUARD
+        while time.monotonic() < end and self._process is not None and self._process.poll() is None:
             url = f"postgresql://occupair:{PASSWORD}@127.0.0.1:{port}/postgres"
             try:
                 psycopg.connect(url, connect_timeout=5).close()
@@ -121,14 +122,14 @@ class PostgresServer:
 
 @contextmanager
 def postgres_server() -> Iterator[str]:
-    """Run a server of one's own and give the URL of an empty database on it."""
+    """Run a separate server and yield the URL of an empty database on it."""
     with postgres_to_stop() as server:
         yield server.url
 
 
 @contextmanager
 def postgres_to_stop() -> Iterator[PostgresServer]:
-    """Run a server of one's own that the test may stop and start."""
+    """Run a separate server that the test may stop and restart."""
     server = PostgresServer()
     try:
         server.create()
@@ -140,7 +141,7 @@ def postgres_to_stop() -> Iterator[PostgresServer]:
 
 @functools.cache
 def shared_server() -> PostgresServer:
-    """Give the server that tests share; it ends with this process."""
+    """Return the server that tests share; it stops with this process."""
     server = PostgresServer()
     atexit.register(server.remove)
     server.create()
@@ -149,7 +150,7 @@ def shared_server() -> PostgresServer:
 
 
 def empty_database(kind: str, folder: Path) -> str:
-    """Give the URL of an empty store, ``sqlite`` or ``postgresql``, or leave the test out and say why."""
+    """Return the URL of an empty store, ``sqlite`` or ``postgresql``; skip the test if there is no server."""
     if kind == "sqlite":
         return f"sqlite:///{folder / 'rooms.db'}"
     reason = why_no_postgres()
@@ -159,7 +160,7 @@ def empty_database(kind: str, folder: Path) -> str:
 
 
 def _program(name: str) -> str:
-    """Find a program; Debian keeps the server's off the PATH."""
+    """Return the path of a program; Debian does not put those of the server on the PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
     return shutil.which(name) or (str(debian[-1]) if debian else "")
 

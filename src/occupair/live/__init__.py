@@ -1,5 +1,26 @@
-"""The live service: CO2 readings in, head counts out, for one room or for thousands.
+"""The live service: CO2 readings in, occupancy out, for one room or for thousands.
 
-Readings come from `mqtt` and `http` and go through `pipeline`: `engine` estimates, `store` keeps, and only
-what is kept is acknowledged. `messages` has the words all of them share.
+The path of one MQTT reading, file by file. Calls go down this list; results come back as return values.
+
+1. `mqtt/client` receives the message. `mqtt/receiver` parses it (`mqtt/payloads`, `mqtt/device_times`) into a
+   ``Reading`` of `messages` and submits it to the pipeline, as `http/readings` does for a POST request.
+2. `pipeline` queues it for the estimating thread, which passes all waiting readings to the engine at once.
+3. `rooms/engine` checks the reading and adds it to its room. `rooms/room` inserts it into
+   `rooms/reading_grid`, looks for faults with `rooms/sensor_faults`, and decides which grid readings have
+   to be estimated, and which of them again.
+4. `rooms/engine` passes the readings that all rooms need estimated to ``occupair.live_rooms`` as one batch.
+   From there they go to ``occupair.live_room`` and to the estimator of the room: ``occupair.room.live_day``
+   and ``occupair.room.batch``, or ``occupair.paper``.
+5. `rooms/room` turns the estimates into records. `rooms/room_state` turns the newest one into the state of
+the
+   room: its occupancy, or the reason why that is unknown (`reasons`).
+6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/discovery`), and
+`http/events`
+   to the page (`http/state_json`).
+7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
+   then is the message acknowledged to the broker.
+
+`service` runs all of it, with settings from `config`. `rooms/restore` and `rooms/room_models` restore rooms
+and their models after a restart. `retraining` trains new models on labels in a child process
+(`training_process`). `demo` is the service on simulated rooms.
 """

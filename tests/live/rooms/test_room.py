@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import occupair as oc
 from occupair.live.messages import Quality, Reading, ReadingOutcome, to_microseconds, to_time
 from occupair.live.rooms.engine import run_batched
-from occupair.live.rooms.room import Model, Room, restore_since
+from occupair.live.rooms.restore import restore_since
+from occupair.live.rooms.room import Model, Room
 from occupair.live.rooms.room_models import load_model
 from occupair.live.rooms.room_state import room_state
 from occupair.live_rooms import LiveRooms

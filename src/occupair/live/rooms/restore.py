@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from occupair.live.config import RoomConfig
-from occupair.live.messages import EstimateRecord, Reading
+from occupair.live.messages import EstimateRecord, Reading, to_microseconds, to_time
 from occupair.live.rooms.engine import Engine, StoredRoom
-from occupair.live.rooms.room import restore_since
+from occupair.live.rooms.reading_grid import local_day
+from occupair.live.rooms.room import READINGS_KEPT
 from occupair.live.rooms.room_models import RoomModels
 from occupair.live.store import Store
 from occupair.wording import plural
@@ -89,3 +90,12 @@ def read_stored_rooms(
 def in_batches(rooms: Sequence[RoomConfig]) -> Iterator[Sequence[RoomConfig]]:
     """Yield rooms in batches that are small enough to keep other work waiting only briefly."""
     return (rooms[first : first + ROOMS_AT_ONCE] for first in range(0, len(rooms), ROOMS_AT_ONCE))
+
+
+def restore_since(newest: dt.datetime, zone: ZoneInfo) -> dt.datetime:
+    """Return the time since when readings are needed to restore a room whose newest reading has this time.
+
+    The newest reading may be one of ventilation, on a later day than the newest CO2.
+    """
+    midnight, _ = local_day(zone, to_microseconds(newest))
+    return to_time(midnight) - dt.timedelta(days=1, minutes=READINGS_KEPT)

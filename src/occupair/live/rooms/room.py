@@ -413,12 +413,3 @@ class Room:
         self._faults.reset()
         self.fault = None
         self._live = self._live_before = None
-
-
-def restore_since(newest: dt.datetime, zone: ZoneInfo) -> dt.datetime:
-    """Return the time since when readings are needed to restore a room whose newest reading has this time.
-
-    The newest reading may be one of ventilation, on a later day than the newest CO2.
-    """
-    midnight, _ = local_day(zone, to_microseconds(newest))
-    return to_time(midnight) - dt.timedelta(days=1, minutes=READINGS_KEPT)

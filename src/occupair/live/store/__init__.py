@@ -3,7 +3,7 @@
 - `schema`: the tables, the same in both databases
 - `migrations`: upgrades of stores made by earlier versions
 - `database`: connections, transactions and errors of both databases
-- `store`: reading and writing, with `row_conversion`, `model_store` and `pruning`
+- `store`: reading and writing, with `model_store` and `pruning`
 - `training_data`: readings and labels for training
 - `backup`: backup to a file, and restore
 """

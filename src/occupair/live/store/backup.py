@@ -26,7 +26,7 @@ from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, func, i
 from occupair.atomic_files import replacing
 from occupair.errors import InputError
 from occupair.live.store import schema
-from occupair.live.store.database import check_revision, reading, revisions, upgrade, writing
+from occupair.live.store.database import check_revision, revisions, snapshot, transaction, upgrade
 from occupair.live.store.store import Store
 
 FORMAT, VERSION = "occupair-backup", 1
@@ -72,7 +72,7 @@ def backup(url: str, path: str | Path) -> None:
     """
     with closing(Store(url)) as store:
         _check_exists(store)
-        with reading(store.engine) as connection, replacing(path) as scratch:
+        with snapshot(store.engine) as connection, replacing(path) as scratch:
             revision = check_revision(connection)
             if revision is None:
                 raise InputError(f"store {store}: has no occupair tables: nothing to back up")
@@ -96,7 +96,7 @@ def restore(path: str | Path, url: str, *, replace: bool = False) -> None:
         with _archive_errors(path):
             archive = zipfile.ZipFile(file)
             manifest = _check(archive, path)
-        with _deleted_on_failure(store), writing(store.engine) as connection:
+        with _deleted_on_failure(store), transaction(store.engine) as connection:
             _drop_tables(connection, store, replace=replace)
             upgrade(connection, manifest.revision)
             tables = _reflected(connection)

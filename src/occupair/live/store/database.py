@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ def store_errors(url: URL) -> Iterator[None]:
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def snapshot(engine: Engine) -> Iterator[Connection]:
     """Yield a connection that reads one snapshot of the store."""
     level = (
         {} if engine.name == "sqlite" else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -135,7 +135,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def transaction(engine: Engine) -> Iterator[Connection]:
     """Yield a connection in a transaction that is committed to disk at the end, or rolled back."""
     with store_errors(engine.url), engine.connect() as connection:
         connection = connection.execution_options(occupair_writes=True)
@@ -216,3 +216,23 @@ def _set_up_postgres(connection: Any, _record: object) -> None:
             f"SELECT set_config('{setting}', 'on', false) WHERE current_setting('{setting}') = 'off'"
         )
     connection.commit()
+
+
+def check_texts(name: str, texts: Iterable[str]) -> None:
+    r"""Raise an InputError for text that PostgreSQL cannot store.
+
+    Examples
+    --------
+    >>> check_texts("room", ["lab", "kitchen\0"])
+    Traceback (most recent call last):
+        ...
+    occupair.errors.InputError: room must be valid Unicode text without null characters, got 'kitchen\x00'
+    """
+    for text in texts:
+        try:
+            text.encode()
+            valid = "\0" not in text
+        except UnicodeEncodeError:
+            valid = False
+        if not valid:
+            raise InputError(f"{name} must be valid Unicode text without null characters, got {text!r}")

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, se
 from occupair.errors import InputError
 from occupair.live.messages import to_microseconds, to_time
 from occupair.live.store import schema
-from occupair.live.store.database import StoreError, reading, writing
-from occupair.live.store.row_conversion import check_texts
+from occupair.live.store.database import StoreError, check_texts, snapshot, transaction
 
 ORIGINS = ("file", "upload", "trained")
 
@@ -92,7 +91,7 @@ class ModelStore:
             "data": bytes(data),
         }
         added = insert(schema.models).values(row).returning(schema.models.c.id)
-        with self._changing_models() if activate else writing(self.engine) as connection:
+        with self._changing_models() if activate else transaction(self.engine) as connection:
             version = int(connection.execute(added).scalar_one())
             if activate:
                 activate_model(connection, room, version)
@@ -139,7 +138,7 @@ class ModelStore:
             activate_model(connection, room, connection.execute(newest).scalar_one())
 
     def _select(self, statement: Select[Any]) -> Sequence[Row[Any]]:
-        with reading(self.engine) as connection:
+        with snapshot(self.engine) as connection:
             return connection.execute(statement).all()
 
     def _model(self, statement: Select[Any], room: str) -> tuple[int, bytes] | None:
@@ -157,7 +156,7 @@ class ModelStore:
     @contextmanager
     def _changing_models(self) -> Iterator[Connection]:
         """Yield a connection for changing the active model, one caller at a time."""
-        with writing(self.engine) as connection:
+        with transaction(self.engine) as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("LOCK TABLE models IN SHARE ROW EXCLUSIVE MODE"))
             yield connection

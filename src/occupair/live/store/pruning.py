@@ -6,7 +6,7 @@ import time
 
 from sqlalchemy import CTE, Connection, Engine, Table, and_, delete, func, select
 
-from occupair.live.store.database import reading, writing
+from occupair.live.store.database import snapshot, transaction
 
 ROWS_AT_ONCE = 5_000
 """Rows deleted in one transaction, which is how long other writers may have to wait..."""
@@ -19,11 +19,11 @@ def delete_before(engine: Engine, table: Table, limit: int) -> int:
     rooms = rooms_of(table)
     oldest = select(func.min(table.c.time)).where(table.c.room == rooms.c.room).correlate(rooms)
     chosen = select(rooms.c.room).where(rooms.c.room.is_not(None), oldest.scalar_subquery() < limit)
-    with reading(engine) as connection:
+    with snapshot(engine) as connection:
         remaining = [row.room for row in connection.execute(chosen)]
     n_deleted = 0
     while remaining:
-        with writing(engine) as connection:
+        with transaction(engine) as connection:
             n_deleted += _delete_some(connection, table, remaining, limit)
         time.sleep(PAUSE if remaining else 0)
     return n_deleted

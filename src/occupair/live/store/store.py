@@ -6,35 +6,32 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Select, Table, and_, delete, func, select
+from sqlalchemy import Connection, Row, Select, Table, and_, delete, func, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from occupair.errors import InputError
-from occupair.live.messages import EstimateRecord, Label, Reading, to_microseconds, to_time
+from occupair.live.messages import EstimateRecord, Label, Quality, Reading, to_microseconds, to_time
 from occupair.live.store import schema
 from occupair.live.store.database import (
     StoreError,
+    check_texts,
     format_url,
     open_engine,
     parse_url,
-    reading,
+    snapshot,
+    transaction,
     upgrade,
-    writing,
 )
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, rooms_of
-from occupair.live.store.row_conversion import (
-    check_texts,
-    estimate_rows,
-    insert_readings,
-    reading_rows,
-    to_estimate,
-    to_reading,
-    upsert,
-)
+from occupair.room.lags import PUBLISHED_FIELD
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Values = dict[str, Any]
+Insert = postgresql.Insert | sqlite.Insert
+VALUE_COLUMNS = ("co2", "ventilation")
 MAX_PEOPLE = 1_000_000
 """Largest head count of a label."""
 
@@ -74,7 +71,7 @@ class Store(ModelStore):
 
     def migrate(self) -> None:
         """Create the tables, or upgrade those of an earlier version, in one transaction."""
-        with writing(self.engine) as connection:
+        with transaction(self.engine) as connection:
             upgrade(connection)
 
     def close(self) -> None:
@@ -84,7 +81,7 @@ class Store(ModelStore):
     def ping(self) -> bool:
         """Whether the database responds."""
         try:
-            with reading(self.engine) as connection:
+            with snapshot(self.engine) as connection:
                 return bool(connection.execute(select(1)).scalar_one() == 1)
         except StoreError:
             return False
@@ -112,16 +109,16 @@ class Store(ModelStore):
         cleared : mapping, optional
             By room, the time from which on all earlier estimates are deleted first.
         """
-        new_readings, new_estimates = reading_rows(readings), estimate_rows(estimates)
+        new_readings, new_estimates = _reading_rows(readings), _estimate_rows(estimates)
         if not (new_readings or new_estimates or activate or cleared):
             return
-        with writing(self.engine) as connection:
+        with transaction(self.engine) as connection:
             if new_readings:
-                connection.execute(insert_readings(self.engine.name), new_readings)
+                connection.execute(_insert_readings(self.engine.name), new_readings)
             for room, since in (cleared or {}).items():
                 _delete_estimates(connection, room, since)
             if new_estimates:
-                connection.execute(upsert(schema.estimates, self.engine.name), new_estimates)
+                connection.execute(_upsert(schema.estimates, self.engine.name), new_estimates)
             for room, version in (activate or {}).items():
                 activate_model(connection, room, version)
 
@@ -129,14 +126,14 @@ class Store(ModelStore):
         """Return the readings of a room in [since, until), oldest first."""
         table = schema.readings
         chosen = _between(select(table), table, room, since, until)
-        return [to_reading(row) for row in self._select(chosen.order_by(table.c.time))]
+        return [_to_reading(row) for row in self._select(chosen.order_by(table.c.time))]
 
     def newest_reading(self, room: str) -> Reading | None:
         """Return the newest reading of a room."""
         table = schema.readings
         chosen = _between(select(table), table, room, None, None)
         rows = self._select(chosen.order_by(table.c.time.desc()).limit(1))
-        return to_reading(rows[0]) if rows else None
+        return _to_reading(rows[0]) if rows else None
 
     def newest_readings(self) -> dict[str, Reading]:
         """Return the newest reading of every room that has one."""
@@ -150,7 +147,7 @@ class Store(ModelStore):
         )
         joined = rooms.join(table, and_(table.c.room == rooms.c.room, table.c.time == newest))
         rows = self._select(select(table).select_from(joined).order_by(table.c.room))
-        return {row.room: to_reading(row) for row in rows}
+        return {row.room: _to_reading(row) for row in rows}
 
     def estimates(
         self,
@@ -171,7 +168,7 @@ class Store(ModelStore):
         chosen = _between(select(table), table, room, since, until)
         if after is not None:
             chosen = chosen.where(table.c.time > to_microseconds(after))
-        return [to_estimate(row) for row in self._select(chosen.order_by(table.c.time).limit(limit))]
+        return [_to_estimate(row) for row in self._select(chosen.order_by(table.c.time).limit(limit))]
 
     def zones(self) -> dict[str, str]:
         """Return the time zone in which each room was last estimated."""
@@ -182,8 +179,8 @@ class Store(ModelStore):
         check_texts("room", zones)
         rows = [{"room": room, "timezone": zone} for room, zone in sorted(zones.items())]
         if rows:
-            with writing(self.engine) as connection:
-                connection.execute(upsert(schema.zones, self.engine.name), rows)
+            with transaction(self.engine) as connection:
+                connection.execute(_upsert(schema.zones, self.engine.name), rows)
 
     def prune(self, before: dt.datetime) -> int:
         """Delete readings and estimates older than ``before`` and return the number of deleted rows."""
@@ -203,8 +200,8 @@ class Store(ModelStore):
             "people": int(label.people),
             "entered": to_microseconds(label.entered),
         }
-        with writing(self.engine) as connection:
-            connection.execute(upsert(schema.labels, self.engine.name), [row])
+        with transaction(self.engine) as connection:
+            connection.execute(_upsert(schema.labels, self.engine.name), [row])
 
     def labels(self, room: str) -> list[Label]:
         """Return the labels of a room, oldest first."""
@@ -217,7 +214,7 @@ class Store(ModelStore):
         check_texts("room", [room])
         table = schema.labels
         chosen = delete(table).where(table.c.room == room, table.c.time == to_microseconds(time))
-        with writing(self.engine) as connection:
+        with transaction(self.engine) as connection:
             return connection.execute(chosen).rowcount > 0
 
     def training_readings(
@@ -246,3 +243,105 @@ def _delete_estimates(connection: Connection, room: str, since: dt.datetime) -> 
     table = schema.estimates
     check_texts("room", [room])
     connection.execute(delete(table).where(table.c.room == room, table.c.time >= to_microseconds(since)))
+
+
+# ---- conversion between messages and table rows; unknown values are NULL, never NaN ----
+
+
+def _reading_rows(readings: Sequence[Reading]) -> list[Values]:
+    """Return the rows of readings, sorted by key so that concurrent writers cannot deadlock.
+
+    Readings of the same room and time become one row with the first known value of each column.
+    """
+    check_texts("room", {reading.room for reading in readings})
+    check_texts("source", {reading.source for reading in readings})
+    rows: dict[tuple[str, int], Values] = {}
+    for reading in readings:
+        row: Values = {
+            "room": reading.room,
+            "time": to_microseconds(reading.time),
+            "co2": _to_number(reading.co2),
+            "ventilation": _to_number(reading.ventilation),
+            "source": reading.source,
+            "received": to_microseconds(reading.received),
+        }
+        first = rows.setdefault((row["room"], row["time"]), row)
+        for name in VALUE_COLUMNS:
+            if first[name] is None:
+                first[name] = row[name]
+    return [rows[key] for key in sorted(rows)]
+
+
+def _estimate_rows(estimates: Sequence[EstimateRecord]) -> list[Values]:
+    """Return the rows of estimates, sorted by key; of the same room and time, the last one."""
+    check_texts("room", {estimate.room for estimate in estimates})
+    rows: dict[tuple[str, int], Values] = {}
+    for estimate in estimates:
+        time = to_microseconds(estimate.time)
+        rows[estimate.room, time] = {
+            "room": estimate.room,
+            "time": time,
+            "people": _to_number(estimate.people),
+            "low": _to_number(estimate.low),
+            "high": _to_number(estimate.high),
+            PUBLISHED_FIELD: _to_number(estimate.people_refined),
+            "co2": _to_number(estimate.co2),
+            "co2_smoothed": _to_number(estimate.co2_smoothed),
+            "ventilation": _to_number(estimate.ventilation),
+            "quality": str(estimate.quality),
+        }
+    return [rows[key] for key in sorted(rows)]
+
+
+def _to_reading(row: Row[Any]) -> Reading:
+    """Return the reading in a row."""
+    return Reading(row.room, to_time(row.time), row.co2, row.ventilation, row.source, to_time(row.received))
+
+
+def _to_estimate(row: Row[Any]) -> EstimateRecord:
+    """Return the estimate in a row."""
+    nan = float("nan")
+    return EstimateRecord(
+        room=row.room,
+        time=to_time(row.time),
+        people=row.people,
+        low=row.low,
+        high=row.high,
+        people_refined=getattr(row, PUBLISHED_FIELD),
+        co2=nan if row.co2 is None else row.co2,
+        co2_smoothed=nan if row.co2_smoothed is None else row.co2_smoothed,
+        ventilation=row.ventilation,
+        quality=Quality(row.quality),
+    )
+
+
+def _insert_readings(dialect: str) -> Insert:
+    """Return a statement that inserts readings, and fills in unknown values of existing ones."""
+    table = schema.readings
+    statement = _insert_into(table, dialect)
+    new = {name: statement.excluded[name] for name in VALUE_COLUMNS}
+    return statement.on_conflict_do_update(
+        index_elements=[table.c.room, table.c.time],
+        set_={name: func.coalesce(table.c[name], new[name]) for name in VALUE_COLUMNS},
+        where=or_(*(and_(table.c[name].is_(None), new[name].is_not(None)) for name in VALUE_COLUMNS)),
+    )
+
+
+def _upsert(table: Table, dialect: str) -> Insert:
+    """Return a statement that inserts rows, and replaces existing ones."""
+    statement = _insert_into(table, dialect)
+    keys = list(table.primary_key.columns)
+    others = [column.name for column in table.c if not column.primary_key]
+    return statement.on_conflict_do_update(
+        index_elements=keys, set_={name: statement.excluded[name] for name in others}
+    )
+
+
+def _insert_into(table: Table, dialect: str) -> Insert:
+    """Return an insert statement that supports ON CONFLICT."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def _to_number(value: float | None) -> float | None:
+    """Return a number, or None if it is unknown or NaN."""
+    return None if value is None or value != value else float(value)

@@ -14,8 +14,7 @@ from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
 from occupair.errors import InputError
 from occupair.live.messages import VENTILATION_HOLD
 from occupair.live.store import schema
-from occupair.live.store.database import reading
-from occupair.live.store.row_conversion import check_texts
+from occupair.live.store.database import check_texts, snapshot
 from occupair.readings.grid import MINUTE, check_grid_options, put_on_grid
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
@@ -82,7 +81,7 @@ def _read(store: Store, room: str) -> tuple[Times, Numbers, Numbers, Times, Numb
     columns, labels = schema.readings.c, schema.labels.c
     chosen = select(columns.time, columns.co2, columns.ventilation).where(columns.room == room)
     head_counts = select(labels.time, labels.people).where(labels.room == room)
-    with reading(store.engine) as connection:
+    with snapshot(store.engine) as connection:
         readings = connection.execute(chosen.order_by(columns.time)).all()
         counts = connection.execute(head_counts.order_by(labels.time)).all()
     return (*_columns(readings, 2), *_columns(counts, 1))
