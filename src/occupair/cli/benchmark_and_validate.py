@@ -28,7 +28,9 @@ def benchmark(
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Compare methods on public rooms, all with the same folds and scores and without look-ahead.
+    """Compare methods on public rooms.
+
+    All methods have the same folds and scores, and may not look ahead.
 
     Example: occupair benchmark sdu2018-1 robod-3 --methods occupair,mass-balance,svr
     """
@@ -48,7 +50,9 @@ def benchmark(
 
 
 def validate(rooms: ValidationRooms = None, as_json: AsJson = False) -> None:
-    """Measure interval coverage and accuracy with few labelled days on public rooms.
+    """Validate the default estimator on public rooms.
+
+    Measures the coverage of its prediction intervals and its accuracy with few labelled days.
 
     Example: occupair validate robod-1 robod-3
     """

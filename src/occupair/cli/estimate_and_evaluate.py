@@ -87,9 +87,10 @@ def evaluate(
     dayfirst: Dayfirst = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Score a model on labelled readings that it was not trained on.
+    """Score a model on labelled readings.
 
-    Every reading is estimated; the readings with a head count are scored, with equal weight.
+    The readings should not be those of training. Every reading is estimated; the readings with a head count
+    are scored, with equal weight.
 
     Example: occupair evaluate office.occupair next-week.csv
     """

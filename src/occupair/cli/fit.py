@@ -61,7 +61,9 @@ def fit(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Train an estimator on labelled readings, from a file or from the database of the live service.
+    """Train an estimator on labelled readings.
+
+    The readings come from a file or from the database of the live service.
 
     Example: occupair fit office.csv --out office.occupair --draws 5
     """

@@ -21,7 +21,9 @@ def reproduce(
     path: Annotated[Path, typer.Option("--out", help="HTML report to write.")] = Path("occupair-report.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Run the paper's experiment on a simulation of its office: prints tables, writes a report with figures.
+    """Run the paper's experiment on simulated data.
+
+    Prints the tables of the paper next to the results and writes a report with its figures.
 
     Example: occupair reproduce --draws 5 --out report.html
     """

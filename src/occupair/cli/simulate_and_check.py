@@ -36,7 +36,9 @@ def check(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Check the quality of readings before training; exits with status 1 if they are unfit.
+    """Check the quality of readings before training.
+
+    Exits with status 1 if the readings are not fit for training.
 
     Example: occupair check office.csv --out office-check.html
     """

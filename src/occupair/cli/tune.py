@@ -59,7 +59,9 @@ def tune(
     dayfirst: Dayfirst = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tune the paper's settings to a room by cross-validation over days; takes minutes.
+    """Tune the paper's settings to a room.
+
+    Settings are selected by cross-validation over days, which takes minutes.
 
     Example: occupair tune office.csv --out office.occupair
     """
