@@ -27,8 +27,24 @@ def office():
     return oc.simulate_office(days=4, seed=7).iloc[::10]
 
 
+def small(others=()):
+    """The default estimator with few neurons, started from other models if there are any."""
+    if others:
+        return oc.OccupancyEstimator.transfer(others, n_hidden=20, random_state=0)
+    return oc.OccupancyEstimator(n_hidden=20, random_state=0)
+
+
 @pytest.fixture(scope="module")
-def same_rooms(office):
+def small_models():
+    """Let the validation train small models."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(validation, "coverage", lambda rooms: coverage(rooms, make=small))
+        patch.setattr(validation, "few_days", lambda rooms: few_days(rooms, make=small))
+        yield
+
+
+@pytest.fixture(scope="module")
+def same_rooms(office, small_models):
     """The validation of two equal rooms, and the progress reported meanwhile."""
     progress = []
     with progress_to(lambda what, done, total: progress.append((what, done / total))):
@@ -36,7 +52,7 @@ def same_rooms(office):
 
 
 @pytest.fixture(scope="module")
-def different_rooms(office):
+def different_rooms(office, small_models):
     """The validation of a room with ventilation readings and one without."""
     return measure({"robod-1": office, "uci864": office.drop(columns="ventilation")})
 
