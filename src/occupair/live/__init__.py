@@ -2,8 +2,8 @@
 
 The path of one MQTT reading, file by file. Calls go down this list; results come back as return values.
 
-1. `mqtt/client` receives the message. `mqtt/receiver` parses it (`mqtt/payloads`, `mqtt/device_times`) into a
-   ``Reading`` of `messages` and submits it to the pipeline, as `http/readings` does for a POST request.
+1. `mqtt/client` receives the message. `mqtt/receiver` parses it (`mqtt/payloads`, `mqtt/device_times`) into
+   a ``Reading`` of `messages` and submits it to the pipeline, as `http/readings` does for a POST request.
 2. `pipeline` queues it for the estimating thread, which passes all waiting readings to the engine at once.
 3. `rooms/engine` checks the reading and adds it to its room. `rooms/room` inserts it into
    `rooms/reading_grid`, looks for faults with `rooms/sensor_faults`, and decides which grid readings have
@@ -12,11 +12,9 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
    From there they go to ``occupair.live_room`` and to the estimator of the room: ``occupair.room.live_day``
    and ``occupair.room.batch``, or ``occupair.paper``.
 5. `rooms/room` turns the estimates into records. `rooms/room_state` turns the newest one into the state of
-the
-   room: its occupancy, or the reason why that is unknown (`reasons`).
+   the room: its occupancy, or the reason why that is unknown (`reasons`).
 6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/discovery`), and
-`http/events`
-   to the page (`http/state_json`).
+   `http/events` to the page (`http/state_json`).
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
    then is the message acknowledged to the broker.
 
