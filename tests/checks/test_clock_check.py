@@ -10,7 +10,7 @@ import pytest
 import occupair as oc
 from occupair.checks import find_faults
 from occupair.checks.cleaning import clean_readings
-from occupair.checks.clock_check import _stretches, check_clocks
+from occupair.checks.clock_check import _separate_runs, check_clocks
 from occupair.checks.clock_offset_groups import clock_groups
 from occupair.checks.clock_offset_range import WITHIN
 from occupair.checks.clock_offset_scores import _mass_balance_fits, clock_scores
@@ -59,10 +59,10 @@ def test_offset_on_all_days_is_found(clean, the_fault, minutes, interval):
     assert fault.details["offset"] == pytest.approx(minutes, abs=15)
     low, high = fault.details["range"]
     assert low <= minutes <= high
-    assert f"between {min(abs(low), abs(high)):.0f} and {max(abs(low), abs(high)):.0f} min" in fault.words
+    assert f"between {min(abs(low), abs(high)):.0f} and {max(abs(low), abs(high)):.0f} min" in fault.message
     assert (fault.start, fault.end) == (days_of(clean)[0], days_of(clean)[-1] + DAY)
-    assert fault.words.startswith("On all 15 days CO2 is stamped about")
-    assert ("late" if minutes > 0 else "early") in fault.words
+    assert fault.message.startswith("On all 15 days CO2 is timestamped about")
+    assert ("late" if minutes > 0 else "early") in fault.message
 
 
 def test_consecutive_days_an_hour_late_are_found(clean, the_fault):
@@ -70,14 +70,14 @@ def test_consecutive_days_an_hour_late_are_found(clean, the_fault):
     fault = the_fault(stamped_late(clean, 60, late), "clock")
     assert fault.details["offset"] == 60
     assert (fault.start, fault.end) == (late[0], late[-1] + DAY)
-    assert "summer time" in fault.words
+    assert "daylight saving time" in fault.message
 
 
 def test_alternate_days_an_hour_late_are_one_fault(clean, the_fault):
     late = days_of(clean)[::2]
     fault = the_fault(stamped_late(clean, 60, late), "clock")
     assert fault.details["days"] == [f"{day:%Y-%m-%d}" for day in late]
-    assert fault.words.startswith("On about 8 of 15 days")
+    assert fault.message.startswith("On about 8 of 15 days")
     assert len(fault.spans) == 8
 
 
@@ -97,7 +97,7 @@ def test_offset_of_12_hours_is_one_fault(clean, the_fault, interval):
     fault = the_fault(stamped_late(clean, 720, days_of(clean)).iloc[::interval], "clock")
     assert (fault.severity, abs(fault.details["offset"])) == ("wrong", 720)
     assert len(fault.details["days"]) == 15
-    assert "morning and afternoon" in fault.words
+    assert "confuses am and pm" in fault.message
 
 
 def test_weak_run_of_days_is_not_reported(clean):
@@ -105,7 +105,7 @@ def test_weak_run_of_days_is_not_reported(clean):
     best, (group,) = clock_groups(scores)
     days = group.days.copy()
     days[2] = True  # a day with a right clock
-    stretches = _stretches(best, replace(group, days=days))
+    stretches = _separate_runs(best, replace(group, days=days))
     assert [np.flatnonzero(days).tolist() for days in stretches] == [list(range(8, 15))]
 
 
@@ -164,7 +164,7 @@ def test_head_counts_of_another_room_are_unrelated(clean, the_fault):
     other = clean.astype(float)
     other["occupancy"] = np.random.default_rng(0).integers(0, 20, len(clean))
     fault = the_fault(other, "unrelated")
-    assert "are both from the same room" in fault.words
+    assert "are both from the same room" in fault.message
 
 
 def test_hourly_readings_are_not_scored(clean):

@@ -26,7 +26,7 @@ def test_failed_reads_are_wrong(planted, the_fault):
     assert fault.details["readings"] == 6
     assert fault.spans[0] == (pd.Timestamp("2015-08-05 10:00"), pd.Timestamp("2015-08-05 10:04"))
     assert fault.end == pd.Timestamp("2015-08-07 12:00")
-    assert "CO2 reads 0, 65535 ppm 6 times (first 2015-08-05 10:00)" in fault.words
+    assert "CO2 reads 0, 65535 ppm 6 times (first 2015-08-05 10:00)" in fault.message
 
 
 def test_stuck_with_people_present_is_wrong(planted, the_fault):
@@ -95,7 +95,7 @@ def test_baseline_below_outdoor_air(planted, the_fault):
     planted["co2"] -= 100.0
     fault = the_fault(planted, "low_baseline")
     assert fault.severity == "doubtful"
-    assert "less than the 400 ppm of outdoor air" in fault.words
+    assert "less than the 400 ppm of outdoor air" in fault.message
 
 
 def test_negative_counts(planted, the_fault):
@@ -113,7 +113,7 @@ def test_counter_drift(planted, the_fault):
     planted["occupancy"] += ((planted.index - FIRST) // pd.Timedelta(days=1)) // 2
     fault = the_fault(planted, "counter_drift")
     assert fault.severity == "wrong"
-    assert "it goes from 0 to 9 people over 19 days" in fault.words
+    assert "it goes from 0 to 9 people over 19 days" in fault.message
 
 
 def test_people_at_night(planted, the_fault):
@@ -121,7 +121,7 @@ def test_people_at_night(planted, the_fault):
         planted.loc[f"{night} 00:00" : f"{night} 05:00", "occupancy"] = 2.0
     fault = the_fault(planted, "people_at_night")
     assert fault.severity == "doubtful"
-    assert "2 people counted all night on 2 of 15 nights (2015-08-05 and 2015-08-11)" in fault.words
+    assert "2 people counted all night on 2 of 15 nights (2015-08-05 and 2015-08-11)" in fault.message
     assert fault.spans[1] == (pd.Timestamp("2015-08-11"), pd.Timestamp("2015-08-11 05:00"))
 
 
@@ -137,7 +137,7 @@ def test_co2_without_people(planted, the_fault):
     fault = the_fault(planted, "co2_without_people")
     assert fault.severity == "doubtful"
     assert fault.details["days"] == ["2015-08-06"]
-    assert "on 2015-08-06" in fault.words
+    assert "on 2015-08-06" in fault.message
 
 
 def test_constant_ventilation(planted, the_fault):
@@ -147,7 +147,7 @@ def test_constant_ventilation(planted, the_fault):
 
 def test_ventilation_in_percent(planted, the_fault):
     planted["ventilation"] *= 100
-    assert "must be from 0 to 1" in the_fault(planted, "ventilation_range").words
+    assert "must be from 0 to 1" in the_fault(planted, "ventilation_range").message
 
 
 def test_no_ventilation_is_noted(planted, the_fault):
@@ -225,11 +225,11 @@ def test_faults_are_sorted_by_severity(planted):
 def test_format_faults():
     faults = [Fault("a", "note", "Small."), Fault("b", "wrong", "Big. " * 30)]
     text = format_faults(faults)
-    assert text.index("WRONG (training on it would be wrong)") < text.index("NOTE (good to know)")
+    assert text.index("WRONG (do not train before it is fixed)") < text.index("NOTE (for information)")
     assert max(map(len, text.splitlines())) <= 100
     assert not fit_to_train(faults)
-    assert verdict(faults) == "Not fit to train on: 1 thing is wrong."
-    assert verdict([Fault("a", "doubtful", "Hm.")] * 2) == "Fit to train on, but 2 things are worth a look."
+    assert verdict(faults) == "Not fit to train on: 1 fault to fix."
+    assert verdict([Fault("a", "doubtful", "Hm.")] * 2) == "Fit to train on, but 2 findings to check."
 
 
 def test_day_list():
@@ -270,29 +270,35 @@ def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
-        (lambda t: t.iloc[:1440], "Somebody is counted on only 1 day: too few to trust an estimator. Count"),
+        (
+            lambda t: t.iloc[:1440],
+            "People are counted on only 1 day: too few for a reliable estimator.",
+        ),
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index < FIRST + pd.Timedelta(days=2), 0)),
-            "Somebody is counted on only 2 of 15 days with counts in 6 hours or more: too few",
+            "People are counted on only 2 of 15 days with head counts in at least 6 hours: too few",
         ),
-        (lambda t: t.assign(occupancy=0.0), "Nobody is counted on any of 15 days with counts in 6 hours"),
+        (
+            lambda t: t.assign(occupancy=0.0),
+            "Nobody is counted on 15 days with head counts in at least 6 hours",
+        ),
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour * 60 + t.index.minute == 720)),
-            "No day has head counts in 6 of its hours, so there is next to nothing to train on. Count people "
-            "once an hour or more, all day, for a week or two (7 occupied days or more), or start",
+            "No day has head counts in at least 6 hours, so there is almost nothing to train on. Count "
+            "people at least once an hour, all day, for one or two weeks (7 occupied days or more), or start",
         ),
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour == 11)),  # an hour, but one only
-            "No day has head counts in 6 of its hours",
+            "No day has head counts in at least 6 hours",
         ),
     ],
 )
-def test_few_days_message(planted, the_fault, change, words):
+def test_few_days_message(planted, the_fault, change, message):
     fault = the_fault(change(planted), "few_days")
-    assert words in fault.words
-    assert fault.words.endswith("or start from models of rooms like it: occupair fit --like.")
+    assert message in fault.message
+    assert fault.message.endswith("or start from models of similar rooms: occupair fit --like.")
 
 
 def test_messages_name_only_existing_options(planted):
@@ -300,7 +306,7 @@ def test_messages_name_only_existing_options(planted):
     for spoilt in (planted["co2"] - 120, planted["co2"] + 15 * days, planted["co2"] + 60 * (days // 1 % 2)):
         found = find_faults(planted.assign(co2=spoilt))
         assert {"low_baseline", "drift", "moving_baseline"} & {fault.kind for fault in found}
-        assert not any("above its baseline" in fault.words for fault in found)
+        assert not any("above its baseline" in fault.message for fault in found)
 
 
 def test_times_in_utc_are_noted(planted):

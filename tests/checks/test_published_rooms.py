@@ -27,7 +27,7 @@ def test_robod_sensors_are_8_hours_early(published, room):
     low, high = wrong[0].details["range"]
     assert -505 <= low <= -480 <= high <= -455
     assert 0.8 < wrong[0].details["confidence"] < 0.95  # some rooms respond a quarter of an hour late
-    assert wrong[0].words.startswith("On all 29 days CO2 is stamped about 8 h early")
+    assert wrong[0].message.startswith("On all 29 days CO2 is timestamped about 8 h early")
 
 
 def test_sdu2019_is_an_hour_late_in_winter(published):
@@ -114,7 +114,7 @@ def test_sdu2018_room_3_has_co2_without_people(published):
     fault = by_kind(readings)["co2_without_people"]
     eighth = readings.index.normalize().unique()[7]  # DayId 7, counted from 0
     assert fault.details["days"] == [f"{eighth:%Y-%m-%d}"]
-    assert "908 ppm" in fault.words
+    assert "908 ppm" in fault.message
 
 
 def test_uci864_has_three_occupied_days_and_no_ventilation(published):

@@ -206,7 +206,7 @@ def test_other_time_zone_than_in_training_is_noted(desk, percent_model, last_day
 def test_check_notes_utc_times(tmp_path):
     office = oc.simulate_office(8, seed=1).iloc[::5].tz_localize("Europe/Copenhagen")
     oc.write_readings(office.tz_convert("UTC"), tmp_path / "office.csv")
-    words = "utc_times: All times are in UTC, so midnight and the time of day are taken at UTC."
+    words = "utc_times: All times are in UTC, and days start at midnight UTC."
     assert words in occupair("check", "office.csv", cwd=tmp_path).stdout
     for zone in ("Europe/Copenhagen", "UTC"):
         assert "utc" not in occupair("check", "office.csv", "--timezone", zone, cwd=tmp_path).stdout
@@ -246,7 +246,7 @@ def test_check_reports_failed_reads(tmp_path):
     oc.write_readings(office, tmp_path / "office.csv")
     done = occupair("check", "office.csv", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")  # fit reads them as missing
-    assert "DOUBTFUL (worth a look)\n  failed_reads: CO2 reads 0 ppm 2 times" in done.stdout
+    assert "DOUBTFUL (check before training)\n  failed_reads: CO2 reads 0 ppm 2 times" in done.stdout
 
 
 def test_check_reports_all_faults_of_a_file(tmp_path):
@@ -258,7 +258,7 @@ def test_check_reports_all_faults_of_a_file(tmp_path):
     done = occupair("check", "office.csv", "--out", "page.html", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     assert "no_number: Row 702, column co2: must be a number, got 'Bad'." in done.stdout
-    assert "negative_counts: The count goes down to -2 people and is negative in 10 readings" in done.stdout
+    assert "negative_counts: The head count is negative in 10 readings, down to -2" in done.stdout
     assert "(first 2015-08-03 19:30)" in " ".join(done.stdout.split())
     assert "broken_counts: 1 count of" in done.stdout
     assert "cells that are no numbers" in (tmp_path / "page.html").read_text()
@@ -296,7 +296,7 @@ def test_check_of_clock_offset_exits_with_1(tmp_path):
     oc.write_readings(late, tmp_path / "late.csv")
     done = occupair("check", "late.csv", cwd=tmp_path)
     assert done.returncode == 1
-    assert "CO2 is stamped about 3 h late against the counts" in done.stdout
+    assert "CO2 is timestamped about 3 h late relative to the head counts" in done.stdout
 
 
 def test_benchmark_prints_tables_and_refuses_unknown_names(tmp_path, monkeypatch, slow_office):

@@ -284,12 +284,12 @@ FOUND = {
     ),
     "fewer than nobody": (
         lambda t: csv(with_cells(t, "occupancy", r500="-1", r501="-2")),
-        "negative_counts: The count goes down to -2 people and is negative in 2 readings",
+        "negative_counts: The head count is negative in 2 readings, down to -2",
         "row 502, column occupancy: must be a whole number of people, 0 or more, got -1",
     ),
     "half a person": (
         lambda t: csv(with_cells(t, "occupancy", r500="2.5")),
-        "broken_counts: 1 count of 864 are not whole people (first 2.5 at 2015-08-04 17:40)",
+        "broken_counts: 1 of 864 head counts are not integers (first 2.5 at 2015-08-04 17:40)",
         "row 502, column occupancy: must be a whole number of people, 0 or more, got 2.5",
     ),
     "less than no CO2": (
@@ -304,7 +304,7 @@ FOUND = {
     ),
     "a damper at 150 %": (
         lambda t: csv(with_cells(t, "ventilation", r5="150").rename(columns={"ventilation": "damper [%]"})),
-        "ventilation_range: Ventilation goes from 0 to 1.5",
+        "ventilation_range: Ventilation must be from 0 to 1 (80 % is 0.8), got 0 to 1.5",
         r"row 7, column damper \[%\]: must be from 0 to 100 \[%\], got 150",
     ),
     "on among numbers": (

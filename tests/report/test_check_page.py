@@ -46,7 +46,7 @@ def test_report_starts_with_the_verdict(own_part):
 
 def test_report_has_every_fault(own_part, spoiled):
     for fault in find_faults(spoiled):
-        assert fault.words.split(":")[0].replace(" %", "&nbsp;%") in own_part
+        assert fault.message.split(":")[0].replace(" %", "&nbsp;%") in own_part
 
 
 def test_name_is_escaped(own_part):
@@ -69,7 +69,7 @@ def test_clock_offset_has_two_figures(own_part):
 def test_report_of_readings_without_faults():
     readings = oc.simulate_office(days=8, seed=0)
     page = render_check_page(readings, [])
-    assert "Fit to train on: nothing wrong was found." in page
+    assert "Fit to train on: no faults found." in page
     assert list(figures(page)) == ["readings-plot"]
 
 
@@ -108,5 +108,5 @@ def test_report_is_written_to_a_file(tmp_path, spoiled):
 
 
 def test_headline():
-    assert headline([]) == "Fit to train on: nothing wrong was found."
+    assert headline([]) == "Fit to train on: no faults found."
     assert headline([Fault("few_days", "wrong", "...")]) == "Fix before training: few days."

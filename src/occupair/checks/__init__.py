@@ -1,11 +1,14 @@
-"""What is wrong with a data set, in plain words, before anyone trains on it.
+"""Data quality checks: faults in readings that affect training, with what to do about each.
 
-- `fault`: what a check finds, and words for it
-- `cleaned`: readings as the checks want them
-- `clocks`, `clock_scores`, `clock_groups`, `clock_range`: CO2 and counts stamped by clocks that disagree
-- `co2`, `day_lows`: the CO2 sensor from reading to reading and from day to day
-- `counts`: the head counts
-- `enough`: labelled days, ventilation, holes
+- `fault`: a fault, its severity and the report of faults
+- `cleaning`: readings prepared for the checks
+- `sensor_limits`: when a CO2 sensor is faulty, for files and for the live service
+- `co2_sensor`: failed reads, constant values, jumps, resolution, CO2 without people
+- `baseline_drift`: low, reset, drifting and moving CO2 baselines
+- `clock_check`: different clocks of CO2 and head counts, with `clock_offset_scores`,
+  `clock_offset_groups` and `clock_offset_range`
+- `head_count_faults`: negative, fractional, drifting and nightly head counts
+- `data_completeness`: labelled days, ventilation, missing readings
 """
 
 from __future__ import annotations
@@ -78,39 +81,38 @@ CHECKS: tuple[Check, ...] = (
     check_staircase,
     check_coarse,
 )
-"""Every check takes readings as `cleaned` gives them and returns what it finds."""
+"""The checks; each takes the result of `clean_readings` and returns the faults it finds."""
 
 EXPLAINED_BY: dict[str, str] = {"co2_without_people": "clock"}
-"""Findings that only repeat another: CO2 stamped hours away from the people climbs without them."""
+"""Faults implied by another: with a clock offset of hours, CO2 rises without people."""
 
 
-READ_OVER: dict[str, str] = {
-    "no_number": "Taken as missing here; empty these cells, fit does not read them.",
-    "no_time": "Left out here; delete these rows, fit does not read them.",
-    "times": "Put in order here, the first of two kept; put the rows right, fit does not read them.",
+PROBLEM_ADVICE: dict[str, str] = {
+    "no_number": "Treated as missing here, but rejected by fit: empty these cells.",
+    "no_time": "Skipped here, but rejected by fit: delete these rows.",
+    "times": "Sorted here, using the first of duplicates, but rejected by fit: correct these rows.",
 }
-"""What was done about a problem with a file, and what is to be done."""
+"""How a problem of a file was handled, and what to do about it."""
 
 
 def find_faults(readings: pd.DataFrame) -> list[Fault]:
-    """Find what is the matter with readings, the most severe first.
+    """Return the faults in readings, the most severe first.
 
     Parameters
     ----------
     readings : DataFrame
-        A DatetimeIndex, ``co2`` [ppm] and, if there are any, ``ventilation`` [0..1] and ``occupancy``
-        [people]. Nothing has to be right with the values: empty cells, gaps, 0 ppm and negative counts
-        are what this is for. From a file, they come with ``read_readings(path, lenient=True)``.
+        A DatetimeIndex, ``co2`` [ppm] and, optionally, ``ventilation`` [0..1] and ``occupancy`` [people].
+        Values may be invalid or missing. Use ``read_readings(path, lenient=True)`` to read a file.
 
     Returns
     -------
     list of Fault
-        Training would be wrong when one of them is ``"wrong"``, see `fit_to_train`.
+        If the severity of any fault is ``"wrong"``, do not train before it is fixed (`fit_to_train`).
 
     Raises
     ------
     InputError
-        When there is nothing to check: no times, no CO2 column, fewer than two readings.
+        If there are no times, no CO2 column, or fewer than two readings.
 
     Examples
     --------
@@ -121,29 +123,29 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     """
     table = clean_readings(readings)
     found = [
-        *_read_over(readings),
-        *_in_utc(readings),
+        *_file_problems(readings),
+        *_utc_times(readings),
         *(fault for check in CHECKS for fault in check(table)),
     ]
     kinds = {fault.kind for fault in found}
     return worst_first([fault for fault in found if EXPLAINED_BY.get(fault.kind) not in kinds])
 
 
-def _in_utc(readings: pd.DataFrame) -> list[Fault]:
-    """Note times in UTC, which few rooms live by."""
+def _utc_times(readings: pd.DataFrame) -> list[Fault]:
+    """Note times in UTC, which is rarely the time zone of a room."""
     zone = pd.DatetimeIndex(readings.index).tz
     if zone is None or str(zone) not in ("UTC", "Etc/UTC"):
         return []
-    words = (
-        "All times are in UTC, so midnight and the time of day are taken at UTC. "
-        "Where the room's are not, give its time zone: --timezone (in Python, timezone=)."
+    message = (
+        "All times are in UTC, and days start at midnight UTC. If the room is in another time zone, "
+        "state it: --timezone (in Python, timezone=)."
     )
-    return [Fault("utc_times", "note", words)]
+    return [Fault("utc_times", "note", message)]
 
 
-def _read_over(readings: pd.DataFrame) -> list[Fault]:
-    """Tell what was read over in a file, see ``occupair.readings.source``: ``fit`` would refuse it."""
+def _file_problems(readings: pd.DataFrame) -> list[Fault]:
+    """Return the problems recorded by a ``LenientSource``; ``fit`` would reject the file."""
     return [
-        Fault(problem["kind"], "wrong", f"{problem['words']} {READ_OVER[problem['kind']]}")
+        Fault(problem["kind"], "wrong", f"{problem['message']} {PROBLEM_ADVICE[problem['kind']]}")
         for problem in readings.attrs.get("problems", [])
     ]

@@ -1,13 +1,12 @@
-"""How well counts and CO2 fit together on each day when their clocks are moved against each other.
+"""The fit of head counts to CO2 on each day, for every offset between their clocks.
 
-A room's mass balance says how many people there must be: n = a (C - C_base + T dC/dt), with a not
-negative and T the time constant of the room's air. It holds at one moment, with no memory, so it needs
-no readings from before a day began; and it already has the room's slow response in it, so clocks that
-agree fit best near an offset of 0. What is left is the time that breath takes to mix and to reach the
-sensor, some minutes, which is averaged over. T is the same on all days: left free on each day, it would
-pass for an offset.
+The mass balance of a room gives the number of people: n = a (C - C_base + T dC/dt), with a >= 0 and T the
+time constant of the room air. It has no memory, so no readings from before the day are needed, and it
+accounts for the slow response of the room, so clocks that agree fit best near an offset of 0. The
+remaining lag, the time that exhaled air takes to mix and to reach the sensor, is a few minutes and is
+averaged over. T is the same on all days: fitted to each day, it could compensate for an offset.
 
-An *offset* is how late CO2 is stamped [min]: counts at t go with CO2 at t + offset.
+An *offset* is how late CO2 is timestamped [min]: head counts at t belong to CO2 at t + offset.
 """
 
 from __future__ import annotations
@@ -20,33 +19,33 @@ from numpy.typing import NDArray
 
 from occupair.checks.cleaning import DAY, Array, Mask, days_of, interval_minutes, plausible_co2, times_of
 
-BINS = (5, 6, 10, 15, 20, 30)  # min; widths that divide the hour, of which the finest that fits is taken
-FURTHEST = 720  # min; clocks half a day apart, such as am for pm
-RISE = 15  # min; dC/dt is taken over twice as much, to hold its own against noise and 5-minute staircases
+BIN_WIDTHS = (5, 6, 10, 15, 20, 30)  # min; they divide the hour, and the finest that fits is used
+LARGEST_OFFSET = 720  # min; half a day, such as am for pm
+SLOPE_TIME = 15  # min; dC/dt is taken over twice this, to suppress noise and 5-minute staircases
 TIME_CONSTANTS = (0.0, 10.0, 20.0, 40.0, 60.0, 90.0, 120.0, 180.0, 240.0)
-"""Of a room's air [min]: 240 is a quarter of an air change an hour."""
+"""Time constants of room air [min]; 240 min is 0.25 air changes per hour."""
 
-LAGS = {-10: 1, -5: 2, 0: 4, 5: 4, 10: 4, 15: 3, 20: 2, 25: 1}
-"""How long after people CO2 may respond beyond the mass balance [min], with weights: mixing and the sensor's
-own response take 0 to 25 min (the SDU 2018 rooms 20, ROBOD 5, the simulated office 10)."""
+RESPONSE_LAGS = {-10: 1, -5: 2, 0: 4, 5: 4, 10: 4, 15: 3, 20: 2, 25: 1}
+"""Lags of CO2 behind the mass balance [min] and their weights: mixing and sensor response take 0 to 25 min
+(20 in the SDU 2018 rooms, 5 in ROBOD, 10 in the simulated office)."""
 
-MEMORY = 60.0  # min; readings closer than this say the same thing twice: a whole day has 24 values
-COUNT_NOISE = 0.05  # of the most people counted; days that vary by less tell nothing about the clocks
-MOST_EXPLAINED = 0.999  # share; keeps the logarithm finite
+CORRELATION_TIME = 60.0  # min; closer readings are not independent: a day has 24 independent values
+COUNT_NOISE = 0.05  # of the maximum count; days that vary by less carry no information
+MAX_EXPLAINED = 0.999  # fraction; keeps the logarithm finite
 
 
 @dataclass(frozen=True)
 class ClockScores:
-    """Scores of every day at every offset, for one time constant of the room.
+    """Scores of each day at each offset, for one time constant of the room.
 
     Attributes
     ----------
-    time_constant : of the room's air [min]
+    time_constant : time constant of the room air [min]
     days : the days, in order
-    offsets : how late CO2 is stamped [min]
-    explained : sum of squares of the counts that CO2 explains, shape (days, offsets) [people squared]
+    offsets : how late CO2 is timestamped [min]
+    explained : sum of squares of the counts explained by CO2, shape (days, offsets) [people squared]
     total : sum of squares of the counts about their mean, shape (days,) [people squared]
-    evidence : log likelihood above "CO2 says nothing", averaged over LAGS, shape (days, offsets) [nat]
+    evidence : log-likelihood relative to no relation, over RESPONSE_LAGS, shape (days, offsets) [nat]
     """
 
     time_constant: float
@@ -58,27 +57,27 @@ class ClockScores:
 
     @property
     def width(self) -> float:
-        """From one offset to the next [min]."""
+        """Difference between neighbouring offsets [min]."""
         return float(self.offsets[1] - self.offsets[0])
 
     @property
     def zero(self) -> int:
-        """Column of the offset 0."""
+        """Column of offset 0."""
         return int(np.argmin(np.abs(self.offsets)))
 
     def share(self, days: Mask) -> Array:
-        """Share of the counts' variance that CO2 explains on some days, at every offset [0..1]."""
+        """Fraction of the variance of the counts explained by CO2 on some days, at each offset [0..1]."""
         total = float(self.total[days].sum())
         return self.explained[days].sum(axis=0) / total if total > 0 else np.zeros(self.offsets.size)
 
 
 def clock_scores(readings: pd.DataFrame) -> list[ClockScores]:
-    """Score every day at offsets of up to half a day, for each time constant; none if too coarse."""
-    width = next((width for width in BINS if width >= interval_minutes(readings) - 1e-6), None)
+    """Score each day at offsets up to half a day, for each time constant; empty if too sparse."""
+    width = next((width for width in BIN_WIDTHS if width >= interval_minutes(readings) - 1e-6), None)
     if width is None:
         return []
     days, co2, counts = _binned(readings, width)
-    offsets = np.arange(-(FURTHEST // width), FURTHEST // width + 1, dtype=np.int64)
+    offsets = np.arange(-(LARGEST_OFFSET // width), LARGEST_OFFSET // width + 1, dtype=np.int64)
     total = np.asarray((_centred(counts, np.isfinite(counts)) ** 2).sum(axis=1))
     fits = _explained(_with_neighbours(days, co2), counts, offsets, width)
     return [
@@ -95,7 +94,7 @@ def clock_scores(readings: pd.DataFrame) -> list[ClockScores]:
 
 
 def circular(minutes: Array) -> Array:
-    """Give differences of offsets round the clock: half a day late is half a day early [min].
+    """Return differences of offsets wrapped to half a day, [-720, 720) [min].
 
     Examples
     --------
@@ -106,7 +105,7 @@ def circular(minutes: Array) -> Array:
 
 
 def _binned(readings: pd.DataFrame, width: int) -> tuple[pd.DatetimeIndex, Array, Array]:
-    """CO2 and counts of each day as rows, means over ``width`` minutes."""
+    """CO2 and counts of each day as rows of means over ``width`` minutes."""
     table = pd.DataFrame({"co2": plausible_co2(readings), "occupancy": readings["occupancy"].clip(lower=0)})
     table = table.groupby(times_of(readings).floor(f"{width}min")).mean()
     days = days_of(readings).unique()
@@ -118,7 +117,7 @@ def _binned(readings: pd.DataFrame, width: int) -> tuple[pd.DatetimeIndex, Array
 
 
 def _with_neighbours(days: pd.DatetimeIndex, co2: Array) -> Array:
-    """Each day's row between those of the day before and after, where the calendar has them."""
+    """Each day's row with those of the day before and after, NaN if these are missing."""
     nothing = np.full_like(co2[:1], np.nan)
     follows = np.asarray(days[1:] - days[:-1] == DAY)[:, None]
     before = np.vstack([nothing, np.where(follows, co2[:-1], np.nan)])
@@ -127,8 +126,8 @@ def _with_neighbours(days: pd.DatetimeIndex, co2: Array) -> Array:
 
 
 def _explained(co2: Array, counts: Array, offsets: NDArray[np.int64], width: int) -> Array:
-    """Sum of squares that the mass balance explains, shape (time constants, days, offsets)."""
-    per_day, rise = counts.shape[1], max(1, round(RISE / width))
+    """Sum of squares explained by the mass balance, shape (time constants, days, offsets)."""
+    per_day, rise = counts.shape[1], max(1, round(SLOPE_TIME / width))
     slope = np.full_like(co2, np.nan)
     slope[:, rise:-rise] = (co2[:, 2 * rise :] - co2[:, : -2 * rise]) / (2 * rise * width)  # ppm/min
     explained = np.empty((len(TIME_CONSTANTS), len(counts), len(offsets)))
@@ -139,7 +138,7 @@ def _explained(co2: Array, counts: Array, offsets: NDArray[np.int64], width: int
 
 
 def _mass_balance_fits(co2: Array, slope: Array, counts: Array) -> Array:
-    """Sum of squares of each row of ``counts`` that a (CO2 + T slope) explains, a >= 0, for every T."""
+    """Sum of squares of each row of ``counts`` explained by a (CO2 + T slope) with a >= 0, for each T."""
     known = np.isfinite(co2) & np.isfinite(slope) & np.isfinite(counts)
     c, s, n = (_centred(values, known) for values in (co2, slope, counts))
     cc, ss, cs = ((x * y).sum(axis=1) for x, y in ((c, c), (s, s), (c, s)))
@@ -149,7 +148,7 @@ def _mass_balance_fits(co2: Array, slope: Array, counts: Array) -> Array:
 
 
 def _centred(values: Array, known: Mask) -> Array:
-    """Rows less their mean over what is known; 0 where it is not."""
+    """Rows minus their mean over known values; 0 at unknown values."""
     number = np.maximum(known.sum(axis=1, keepdims=True), 1)
     mean = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / number
     return np.where(known, values - mean, 0.0)
@@ -160,22 +159,22 @@ def _ratio(above: Array, below: Array) -> Array:
 
 
 def _evidence(explained: Array, total: Array, counts: Array) -> Array:
-    """Log likelihood of each offset above that of no relation [nat], counting one value per MEMORY."""
+    """Log-likelihood of each offset relative to no relation [nat], one value per CORRELATION_TIME."""
     known = np.isfinite(counts).sum(axis=1)
     noise = known * (COUNT_NOISE * np.nanmax(counts)) ** 2
     share = np.divide(explained, (total + noise)[:, None], out=np.zeros_like(explained), where=explained > 0)
-    independent = known / counts.shape[1] * 1440 / MEMORY
-    return np.asarray(-0.5 * independent[:, None] * np.log1p(-share.clip(0, MOST_EXPLAINED)))
+    independent = known / counts.shape[1] * 1440 / CORRELATION_TIME
+    return np.asarray(-0.5 * independent[:, None] * np.log1p(-share.clip(0, MAX_EXPLAINED)))
 
 
 def _over_lags(evidence: Array, width: int) -> Array:
-    """Average the likelihood over the lags that a room may have on top of its clock's offset."""
-    lags = {lag: weight for lag, weight in LAGS.items() if lag % width == 0}
+    """Average the likelihood over the response lags a room may have in addition to a clock offset."""
+    lags = {lag: weight for lag, weight in RESPONSE_LAGS.items() if lag % width == 0}
     most = max(map(abs, lags)) // width
     padded = np.pad(evidence, ((0, 0), (most, most)), mode="edge")
     size, weights = evidence.shape[1], sum(lags.values())
-    parts = [
+    shifted = [
         np.log(weight / weights) + padded[:, most + lag // width : most + lag // width + size]
         for lag, weight in lags.items()
     ]
-    return np.asarray(np.logaddexp.reduce(parts, axis=0))
+    return np.asarray(np.logaddexp.reduce(shifted, axis=0))

@@ -52,13 +52,13 @@ def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
         if read_as_missing
         else "Delete these rows."
     )
-    words = (
+    message = (
         f"CO2 reads {values} ppm {plural(int(failed.sum()), 'time')} "
         f"(first {spans[0][0]:%Y-%m-%d %H:%M}): failed reads. {advice}"
     )
     details = {"readings": int(failed.sum()), "share": float(failed.mean()), "spans": spans}
     severity: Severity = "doubtful" if read_as_missing and failed.mean() < FAILED_WRONG else "wrong"
-    return [Fault("failed_reads", severity, words, spans[0][0], spans[-1][1], details)]
+    return [Fault("failed_reads", severity, message, spans[0][0], spans[-1][1], details)]
 
 
 def check_stuck(readings: pd.DataFrame) -> list[Fault]:
@@ -80,12 +80,12 @@ def check_coarse(readings: pd.DataFrame) -> list[Fault]:
     if step <= FINE or levels >= LEVELS_NOTED:
         return []
     severity: Severity = "doubtful" if levels < LEVELS_DOUBTFUL else "note"
-    words = (
+    message = (
         f"CO2 changes in steps of {step:.0f} ppm or more, {levels:.0f} of them between empty and full: "
         "numbers of people that cause less than one step are not detected. "
         "Configure the sensor or the logger to a resolution of 1 ppm."
     )
-    return [Fault("coarse", severity, words, details={"step": step, "levels": float(levels)})]
+    return [Fault("coarse", severity, message, details={"step": step, "levels": float(levels)})]
 
 
 def resolution_of(readings: pd.DataFrame) -> float:
@@ -110,11 +110,11 @@ def check_staircase(readings: pd.DataFrame) -> list[Fault]:
     if usual < 2 or share < STAIRCASE_SHARE:
         return []
     interval = interval_minutes(readings)
-    words = (
+    message = (
         f"CO2 is read every {interval:g} min but updated only every {usual * interval:g} min. "
         "This is sufficient for training, but changes are seen no sooner than that."
     )
-    return [Fault("staircase", "note", words, details={"step": usual * interval, "share": share})]
+    return [Fault("staircase", "note", message, details={"step": usual * interval, "share": share})]
 
 
 def check_jumps(readings: pd.DataFrame) -> list[Fault]:
@@ -132,7 +132,7 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
         if severity == "wrong"
         else "Check these times: did somebody breathe at the sensor, or is it an eCO2 sensor?"
     )
-    words = (
+    message = (
         f"CO2 jumps by more than {limit:.0f} ppm between two readings {plural(jumps.size, 'time')} "
         f"(by up to {np.nanmax(step):.0f} ppm, first {times[0]:%Y-%m-%d %H:%M}). {cause}"
     )
@@ -142,7 +142,7 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
         "largest": float(np.nanmax(step)),
         "spans": [(time, time) for time in times],
     }
-    return [Fault("jumps", severity, words, times[0], times[-1], details)]
+    return [Fault("jumps", severity, message, times[0], times[-1], details)]
 
 
 def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
@@ -160,13 +160,13 @@ def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
     low, high, rise = max(rises, key=lambda found: found[2])
     spans = [(times[start], times[end]) for start, end, _ in rises]
     days = sorted({end.normalize() for _, end in spans})
-    words = (
+    message = (
         f"CO2 rises by up to {rise:.0f} ppm (to {co2[high]:.0f} ppm) with a count of at most "
         f"{counts.iloc[low : high + 1].max():.0f}, on {day_list(days)}: "
         "did the counter miss people? Exclude these days, or check the counter."
     )
     details = {"climb": rise, "days": [f"{day:%Y-%m-%d}" for day in days], "spans": spans}
-    return [Fault("co2_without_people", "doubtful", words, spans[0][0], spans[-1][1], details)]
+    return [Fault("co2_without_people", "doubtful", message, spans[0][0], spans[-1][1], details)]
 
 
 def _occupied_minutes(readings: pd.DataFrame, first: int, last: int) -> float:
@@ -199,12 +199,12 @@ def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]]) -> Fault:
     )
     with_people = f", {sum(occupied):.0f} min of it with people present" if sum(occupied) else ""
     more = f" and {len(stuck) - LISTED_SPANS} more" if len(stuck) > LISTED_SPANS else ""
-    words = (
+    message = (
         f"CO2 is stuck at one value {plural(len(stuck), 'time')} ({listed}{more}){with_people}: "
         "the sensor or its connection hung. Delete these times."
     )
     details = {"minutes": minutes, "occupied": occupied, "spans": spans}
-    return Fault("stuck", severity, words, spans[0][0], spans[-1][1], details)
+    return Fault("stuck", severity, message, spans[0][0], spans[-1][1], details)
 
 
 def _empty_and_settled(readings: pd.DataFrame, counts: pd.Series[float]) -> Mask:

@@ -1,4 +1,4 @@
-"""What a check finds: a fault, how bad it is, and plain words for it."""
+"""A fault found by a check, its severity, and the report of faults as text."""
 
 from __future__ import annotations
 
@@ -9,106 +9,108 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from occupair.wording import plural
+
 Severity = Literal["wrong", "doubtful", "note"]
 SEVERITIES: tuple[Severity, ...] = ("wrong", "doubtful", "note")
-"""From worst to harmless."""
+"""From most to least severe."""
 
 MEANING: dict[Severity, str] = {
-    "wrong": "training on it would be wrong",
-    "doubtful": "worth a look",
-    "note": "good to know",
+    "wrong": "do not train before it is fixed",
+    "doubtful": "check before training",
+    "note": "for information",
 }
-WIDTH = 100  # characters in a line of the terminal
+WIDTH = 100  # characters per line
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is the matter with readings.
+    """A fault in readings.
 
     Parameters
     ----------
     kind : str
-        A short name that programs can rely on, such as ``"clock"`` or ``"stuck"``.
+        Short, stable name such as ``"clock"`` or ``"stuck"``.
     severity : str
-        ``"wrong"``: training on it would be wrong; ``"doubtful"``: worth a look; ``"note"``.
-    words : str
-        One plain sentence or two: what, how much, and what to do.
+        ``"wrong"``: do not train before it is fixed; ``"doubtful"``: check before training; ``"note"``.
+    message : str
+        One or two sentences: what is wrong, how much, and what to do.
     start, end : Timestamp, optional
-        The first and the last reading it concerns; None when it concerns all or nothing in particular.
+        First and last affected reading; None if the fault affects all readings or none in particular.
     details : dict
-        Numbers behind the words. ``"spans"``: pairs of times it concerns where it is not all from
-        ``start`` to ``end``.
+        The numbers behind the message. ``"spans"`` are the affected (start, end) times if they are not
+        everything from ``start`` to ``end``.
     """
 
     kind: str
     severity: Severity
-    words: str
+    message: str
     start: pd.Timestamp | None = None
     end: pd.Timestamp | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
     def spans(self) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
-        """Give the parts of time it concerns, in order; none when it concerns no part in particular."""
+        """The affected (start, end) times in order; empty if no times in particular are affected."""
         if "spans" in self.details:
             return list(self.details["spans"])
         return [] if self.start is None or self.end is None else [(self.start, self.end)]
 
 
 def worst_first(faults: Sequence[Fault]) -> list[Fault]:
-    """Sort faults by severity, keeping their order otherwise."""
+    """Return faults sorted by severity; the order is stable."""
     return sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
 
 
 def fit_to_train(faults: Sequence[Fault]) -> bool:
-    """Say whether an estimator may be trained on readings with these faults.
+    """Whether an estimator can be trained on readings with these faults.
 
     Examples
     --------
-    >>> fit_to_train([Fault("staircase", "note", "CO2 moves every 5 min.")])
+    >>> fit_to_train([Fault("staircase", "note", "CO2 is updated every 5 min.")])
     True
     """
     return all(fault.severity != "wrong" for fault in faults)
 
 
 def verdict(faults: Sequence[Fault]) -> str:
-    """Say in one sentence whether the readings are fit to train on.
+    """Describe in one sentence whether the readings are fit to train on.
 
     Examples
     --------
     >>> verdict([])
-    'Fit to train on: nothing wrong was found.'
+    'Fit to train on: no faults found.'
     """
     wrong = sum(fault.severity == "wrong" for fault in faults)
     doubtful = sum(fault.severity == "doubtful" for fault in faults)
     if wrong:
-        return f"Not fit to train on: {wrong} {'thing is' if wrong == 1 else 'things are'} wrong."
+        return f"Not fit to train on: {plural(wrong, 'fault')} to fix."
     if doubtful:
-        return (
-            f"Fit to train on, but {doubtful} {'thing is' if doubtful == 1 else 'things are'} worth a look."
-        )
-    return "Fit to train on: nothing wrong was found."
+        return f"Fit to train on, but {plural(doubtful, 'finding')} to check."
+    return "Fit to train on: no faults found."
 
 
 def format_faults(faults: Sequence[Fault]) -> str:
-    """Write faults for a terminal, the most severe first.
+    """Return a report of faults for a terminal, the most severe first.
 
     Examples
     --------
-    >>> print(format_faults([Fault("staircase", "note", "CO2 moves only every 5 min.")]))
-    Fit to train on: nothing wrong was found.
+    >>> print(format_faults([Fault("staircase", "note", "CO2 is updated every 5 min.")]))
+    Fit to train on: no faults found.
     <BLANKLINE>
-    NOTE (good to know)
-      staircase: CO2 moves only every 5 min.
+    NOTE (for information)
+      staircase: CO2 is updated every 5 min.
     """
-    parts = [verdict(faults)]
+    sections = [verdict(faults)]
     for severity in SEVERITIES:
         found = [fault for fault in faults if fault.severity == severity]
         if found:
             lines = [f"{severity.upper()} ({MEANING[severity]})", *map(_wrapped, found)]
-            parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+            sections.append("\n".join(lines))
+    return "\n\n".join(sections)
 
 
 def _wrapped(fault: Fault) -> str:
-    return textwrap.fill(f"{fault.kind}: {fault.words}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return textwrap.fill(
+        f"{fault.kind}: {fault.message}", WIDTH, initial_indent="  ", subsequent_indent="    "
+    )

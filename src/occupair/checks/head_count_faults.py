@@ -1,4 +1,4 @@
-"""What can be the matter with the head counts."""
+"""Checks of the head counts: negative, fractional, drifting, at night, reset at midnight."""
 
 from __future__ import annotations
 
@@ -10,50 +10,49 @@ from occupair.checks.cleaning import DAY, counts_of, days_of, runs, times_of
 from occupair.checks.fault import Fault
 from occupair.wording import day_list, plural
 
-NIGHT = (0, 5)  # h; from midnight to five even late workers and early cleaners are away
-ALL_NIGHT = 0.8  # of the night with somebody counted
-UNLIKELY = 0.01  # chance of so steady a rise by luck
+NIGHT = (0, 5)  # h; after late workers and before early cleaners
+ALL_NIGHT = 0.8  # of the night with people counted
+UNLIKELY = 0.01  # p-value of the trend
 DRIFT = 3.0  # people over all nights
 NIGHTS_TO_JUDGE = 5
-LEFT_OVER = 2.0  # people still in at the end of the day that are gone a reading later
+LEFT_OVER = 2.0  # people counted at the end of the day and gone at the next reading
 OFTEN = 0.2  # of the midnights
 
 
 def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
-    """Find fewer than nobody."""
+    """Find negative head counts."""
     counts = counts_of(readings)
     if counts is None or not (counts < 0).any():
         return []
     negative = (counts < 0).to_numpy()
     times = times_of(readings)
     spans = [(times[first], times[last]) for first, last in runs(negative)]
-    words = (
-        f"The count goes down to {counts.min():.0f} people and is negative in "
-        f"{plural(int(negative.sum()), 'reading')} (first {spans[0][0]:%Y-%m-%d %H:%M}): "
-        "a door counter that misses people coming in. "
-        "Start every day at 0 and cut off below it, or correct the counter."
+    message = (
+        f"The head count is negative in {plural(int(negative.sum()), 'reading')}, down to "
+        f"{counts.min():.0f} (first {spans[0][0]:%Y-%m-%d %H:%M}): the door counter misses people who enter. "
+        "Start each day at 0 and clip negative counts, or correct the counter."
     )
     details = {"readings": int(negative.sum()), "lowest": float(counts.min()), "spans": spans}
-    return [Fault("negative_counts", "wrong", words, spans[0][0], spans[-1][1], details)]
+    return [Fault("negative_counts", "wrong", message, spans[0][0], spans[-1][1], details)]
 
 
 def check_whole_counts(readings: pd.DataFrame) -> list[Fault]:
-    """Find counts with a fraction: means over time, or not head counts at all."""
+    """Find fractional head counts: averages, or not head counts at all."""
     counts = counts_of(readings)
-    parts = None if counts is None else (counts != counts.round()) & counts.notna()
-    if counts is None or parts is None or not parts.any():
+    fractional = None if counts is None else (counts != counts.round()) & counts.notna()
+    if counts is None or fractional is None or not fractional.any():
         return []
-    first = counts[parts]
-    words = (
-        f"{plural(int(parts.sum()), 'count')} of {int(counts.notna().sum())} are not whole people "
-        f"(first {first.iloc[0]:g} at {times_of(readings)[parts][0]:%Y-%m-%d %H:%M}): "
-        "means over time, or not a head count? Round them if they are people."
+    first = counts[fractional]
+    message = (
+        f"{int(fractional.sum())} of {plural(int(counts.notna().sum()), 'head count')} are not integers "
+        f"(first {first.iloc[0]:g} at {times_of(readings)[fractional][0]:%Y-%m-%d %H:%M}): "
+        "are they averages, or not head counts? Round them if they are people."
     )
-    return [Fault("broken_counts", "wrong", words, details={"readings": int(parts.sum())})]
+    return [Fault("broken_counts", "wrong", message, details={"readings": int(fractional.sum())})]
 
 
 def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
-    """Find a counter that keeps more people, or fewer, from night to night."""
+    """Find a counter whose count at night increases or decreases from day to day."""
     counts = _nights(readings)
     if counts is None:
         return []
@@ -65,16 +64,16 @@ def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
     change = float(theilslopes(values, days)[0]) * float(days[-1])
     if abs(change) < DRIFT or not kendalltau(days, values).pvalue < UNLIKELY:
         return []
-    words = (
+    message = (
         f"The counter drifts: at night, when the room should be empty, it goes from {values[0]:.0f} to "
-        f"{values[-1]:.0f} people over {days[-1] + 1:.0f} days. Start every day at 0, or correct the counter."
+        f"{values[-1]:.0f} people over {days[-1] + 1:.0f} days. Start each day at 0, or correct the counter."
     )
     start, end = nightly.index[0], nightly.index[-1] + DAY
-    return [Fault("counter_drift", "wrong", words, start, end, {"change": change})]
+    return [Fault("counter_drift", "wrong", message, start, end, {"change": change})]
 
 
 def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
-    """Find nights through which somebody is counted."""
+    """Find nights with people counted throughout."""
     counts = _nights(readings)
     if counts is None:
         return []
@@ -86,10 +85,10 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
     level = by_night.median()[nights]
     span = f"{level.min():.0f}" if level.min() == level.max() else f"{level.min():.0f} to {level.max():.0f}"
     people = "person" if span == "1" else "people"
-    words = (
+    message = (
         f"{span} {people} counted all night on {len(nights)} of {plural(len(share), 'night')} "
-        f"({day_list(nights)}): left over by the counter, or really there? "
-        "If nobody was, set these nights to 0."
+        f"({day_list(nights)}): a counter error, or were people present? "
+        "If not, set the head counts of these nights to 0."
     )
     end = pd.Timedelta(hours=NIGHT[1])
     details = {
@@ -98,11 +97,11 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
         "most": float(level.max()),
         "spans": [(night, night + end) for night in nights],
     }
-    return [Fault("people_at_night", "doubtful", words, nights[0], nights[-1] + end, details)]
+    return [Fault("people_at_night", "doubtful", message, nights[0], nights[-1] + end, details)]
 
 
 def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
-    """Find a counter that is set to 0 at midnight with people still in it."""
+    """Find a counter that is reset to 0 at midnight from a higher count."""
     counts = counts_of(readings)
     if counts is None:
         return []
@@ -113,21 +112,21 @@ def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
     if last.size < NIGHTS_TO_JUDGE or gone.mean() < OFTEN:
         return []
     midnights = list(days[last[gone] + 1])
-    words = (
-        f"The count is set to 0 at midnight with up to {left[gone].max():.0f} people still in it, "
-        f"{plural(len(midnights), 'time')} ({day_list(midnights)}): the counter misses people leaving, "
-        "so evening counts are too high."
+    message = (
+        f"The counter is reset at midnight from up to {left[gone].max():.0f} people, "
+        f"{plural(len(midnights), 'time')} ({day_list(midnights)}): it misses people who leave, "
+        "and evening counts are too high."
     )
     details = {
         "times": len(midnights),
         "most": float(left[gone].max()),
         "spans": [(midnight, midnight) for midnight in midnights],
     }
-    return [Fault("midnight_reset", "doubtful", words, midnights[0], midnights[-1], details)]
+    return [Fault("midnight_reset", "doubtful", message, midnights[0], midnights[-1], details)]
 
 
 def _nights(readings: pd.DataFrame) -> pd.Series[float] | None:
-    """Give the counts between midnight and five, without unknown ones."""
+    """Return the known head counts at night."""
     counts = counts_of(readings)
     if counts is None:
         return None

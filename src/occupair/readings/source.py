@@ -84,7 +84,7 @@ class LenientSource(Source):
 
     Cells that are not numbers count as missing, rows without a time are skipped, rows are sorted by
     time, the first of two rows with the same time is used, and values out of range are passed on
-    unchanged. Each problem has a ``kind`` and a description, ``words``, per rule and column.
+    unchanged. Each problem has a ``kind`` and a description, ``message``, per rule and column.
     """
 
     problems: list[dict[str, str]] = field(default_factory=list)
@@ -111,7 +111,7 @@ class LenientSource(Source):
         first, more = int(np.argmax(invalid)), int(invalid.sum()) - 1
         others = f" (and {more} more like it)" if more else ""
         location = f"Row {int(row_numbers[first]) + self.first_row}, column {column}"
-        self.problems.append({"kind": kind, "words": f"{location}: {message(first)}{others}."})
+        self.problems.append({"kind": kind, "message": f"{location}: {message(first)}{others}."})
 
 
 def missing_column(column: str, table: pd.DataFrame) -> str:

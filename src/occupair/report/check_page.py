@@ -105,7 +105,7 @@ def _findings(faults: Sequence[Fault]) -> str:
 
 
 def _item(fault: Fault) -> str:
-    return f"<li><strong>{escape(kind_name(fault.kind))}</strong><span>{prose(fault.words)}</span></li>"
+    return f"<li><strong>{escape(kind_name(fault.kind))}</strong><span>{prose(fault.message)}</span></li>"
 
 
 def _overview(table: pd.DataFrame, faults: Sequence[Fault]) -> str:

@@ -90,4 +90,4 @@ def test_offset_of_all_doors_is_found_against_co2():
     late = single.set_axis(single.index + pd.Timedelta(hours=1))
     [issue] = [issue for issue in build_ledger(late, readings=readings).issues if issue.kind == "clock"]
     assert issue.size == 60
-    assert "CO2 is stamped about 60 min early against the counts" in issue.message
+    assert "CO2 is timestamped about 60 min early relative to the head counts" in issue.message

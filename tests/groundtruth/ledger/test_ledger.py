@@ -335,7 +335,7 @@ def test_invalid_input_raises_one_line_error():
             table, reset="24:00"
         ),
         "quiet_after must be a time of day": lambda: build_ledger(table, quiet_after="late"),
-        "timezone must be one such as": lambda: build_ledger(table, timezone="Mars"),
+        "timezone must be a time zone name such as": lambda: build_ledger(table, timezone="Mars"),
         "local time 2024-03-31 02:30:00 does not exist in the time zone Europe/Paris": lambda: build_ledger(
             rows("02:30 a +1 -1", day="2024-03-31"), timezone="Europe/Paris"
         ),

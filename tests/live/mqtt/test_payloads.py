@@ -292,7 +292,7 @@ def test_invalid_ventilation_is_refused(payload, message):
 
 
 def test_unknown_time_zone_is_an_input_error():
-    with pytest.raises(InputError, match="timezone must be one such as"):
+    with pytest.raises(InputError, match="timezone must be a time zone name such as"):
         co2(b'{"co2":1,"last_seen":"2024-01-08T08:00:00"}', timezone="Mars/Base")
 
 

@@ -254,7 +254,7 @@ def _clock_issues_from_co2(ledger: Ledger, readings: pd.DataFrame) -> list[Ledge
     found = [fault for fault in check_clocks(clean_readings(table)) if fault.kind == "clock"]
     start = pd.Timestamp(table.index[0])
     return [
-        LedgerIssue("clock", fault.start or start, fault.words, abs(float(fault.details["offset"])))
+        LedgerIssue("clock", fault.start or start, fault.message, abs(float(fault.details["offset"])))
         for fault in found
     ]
 
