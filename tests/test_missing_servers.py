@@ -26,5 +26,5 @@ def test_where_all_are_asked_for_a_missing_one_ends_the_tests(monkeypatch):
     monkeypatch.setenv(missing_servers.ALL_OF_THEM, "1")
     with pytest.raises(pytest.exit.Exception) as caught:
         missing_servers.pytest_sessionstart(None)
-    for name in ("mosquitto cannot be had", "PostgreSQL is not installed", "Chromium is not installed"):
+    for name in ("mosquitto is not installed", "PostgreSQL is not installed", "Chromium is not installed"):
         assert name in str(caught.value)

@@ -1,4 +1,4 @@
-"""A real mosquitto for tests, in a folder and on a port of its own."""
+"""A mosquitto broker for tests, with its own folder and port."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SBIN = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 
 
 def why_no_mosquitto() -> str | None:
-    """Say why no mosquitto can be had here; None if it can."""
+    """Return why mosquitto is not available, or None if it is."""
     missing = [name for name in ("mosquitto", "mosquitto_passwd", "openssl") if _program(name) is None]
-    how = "Debian has it: apt install mosquitto openssl"
-    return f"mosquitto cannot be had, {' and '.join(missing)} not installed ({how})" if missing else None
+    hint = "on Debian: apt install mosquitto openssl"
+    return f"mosquitto is not installed: {' and '.join(missing)} missing ({hint})" if missing else None
 
 
 def _program(name: str) -> str | None:
@@ -33,17 +33,24 @@ need_mosquitto = pytest.mark.skipif(why_no_mosquitto() is not None, reason=why_n
 
 
 class MosquittoServer:
-    """A broker that can be stopped, killed and started again with what it kept.
+    """A broker that can be stopped, killed and restarted.
 
-    It keeps sessions, queued and retained messages when it is stopped; killed, what it last wrote down, which
-    it does on every change where ``durable``.
+    Sessions, queued and retained messages survive a stop. After a kill, the state last saved is restored; it
+    is saved on every change if ``durable``.
     """
 
     def __init__(
-        self, folder: Path, *, tls: bool, ask: bool, users: dict[str, str] | None, durable: bool, more: str
+        self,
+        folder: Path,
+        *,
+        tls: bool,
+        client_certificates: bool,
+        users: dict[str, str] | None,
+        durable: bool,
+        extra: str,
     ) -> None:
         self.folder, self.tls, self.users = folder, tls, users
-        self._ask, self._durable, self._more = ask, durable, more
+        self._client_certificates, self._durable, self._extra = client_certificates, durable, extra
         self.ca_file, self.key_file = folder / "certificate.pem", folder / "key.pem"
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -58,32 +65,34 @@ class MosquittoServer:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def start(self) -> None:
-        """Start it, on the port it had before if it had one, and wait until it answers."""
+        """Start the broker, on its earlier port if it had one, and wait until it accepts connections."""
         for _ in range(5):
             port = self.port or free_port()
             self._configure(port)
             with (self.folder / "log").open("ab") as log:
                 command = [_program("mosquitto"), "-v", "-c", str(self.folder / "mosquitto.conf")]
                 self._process = subprocess.Popen(command, stdout=log, stderr=log)
-            if self._answers(port):
+            if self._accepts_connections(port):
                 self.port = port
                 return
             self.kill()
-        raise RuntimeError(f"mosquitto does not start: {self.log[-2000:]}")
+        raise RuntimeError(f"mosquitto did not start: {self.log[-2000:]}")
 
     def _configure(self, port: int) -> None:
         lines = [f"listener {port} 127.0.0.1", f"allow_anonymous {'false' if self.users else 'true'}"]
         lines += ["persistence true", f"persistence_location {self.folder}/", "max_queued_messages 0"]
         lines += ["autosave_on_changes true", "autosave_interval 1"] if self._durable else []
         if os.geteuid() == 0:
-            lines.append("user root")  # else it goes by another that may not write here
+            lines.append("user root")  # mosquitto would drop to a user that cannot write here
         if self.users:
             lines.append(f"password_file {self._make_passwords()}")
         if self.tls:
             self._make_certificate()
             lines += [f"certfile {self.ca_file}", f"keyfile {self.key_file}"]
-            lines += [f"cafile {self.ca_file}", "require_certificate true"] if self._ask else []
-        (self.folder / "mosquitto.conf").write_text("\n".join([*lines, self._more, ""]))
+            lines += (
+                [f"cafile {self.ca_file}", "require_certificate true"] if self._client_certificates else []
+            )
+        (self.folder / "mosquitto.conf").write_text("\n".join([*lines, self._extra, ""]))
 
     def _make_passwords(self) -> Path:
         path = self.folder / "passwords"
@@ -101,8 +110,9 @@ class MosquittoServer:
             about = ["-days", "2", "-subj", "/CN=localhost", "-addext", names]
             _run([_program("openssl"), "req", *kind, *about, *made])
 
-    def _answers(self, port: int) -> bool:
-        for _ in range(200):
+    def _accepts_connections(self, port: int) -> bool:
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
             if self._process.poll() is not None:
                 return False
             try:
@@ -114,20 +124,20 @@ class MosquittoServer:
         return False
 
     def stop(self) -> None:
-        """Stop it as a system does: it writes down what it has."""
+        """Stop the broker with SIGTERM, upon which it saves its state."""
         if self._process is not None:
             self._process.terminate()
             try:
-                self._process.wait(10)
+                self._process.wait(60)
             except subprocess.TimeoutExpired:
                 self.kill()
             self._process = None
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the broker."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(60)
             self._process = None
 
     def restart(self) -> None:
@@ -139,28 +149,30 @@ class MosquittoServer:
 def mosquitto_server(
     *,
     tls: bool = False,
-    ask: bool = False,
+    client_certificates: bool = False,
     users: dict[str, str] | None = None,
     durable: bool = False,
-    more: str = "",
+    extra: str = "",
 ) -> Iterator[MosquittoServer]:
-    """Run a broker.
+    """Run a broker in a temporary folder.
 
     Parameters
     ----------
     tls : bool
-        Whether it has a certificate, made for it, that ``ca_file`` of the server vouches for.
-    ask : bool
-        Whether it lets only those in who show a certificate; its own does, with ``key_file``.
+        Whether to use TLS, with a self-signed certificate in ``ca_file``.
+    client_certificates : bool
+        Whether clients need a certificate; that of the server works, with ``key_file``.
     users : dict, optional
-        Passwords by user; without, anybody gets in.
+        Passwords by user. Default: anonymous access.
     durable : bool
-        Whether it writes every change down at once.
-    more : str
-        More lines for its configuration.
+        Whether every change is saved at once.
+    extra : str
+        Further lines of the configuration.
     """
     folder = Path(tempfile.mkdtemp(prefix="occupair-mosquitto-"))
-    server = MosquittoServer(folder, tls=tls, ask=ask, users=users, durable=durable, more=more)
+    server = MosquittoServer(
+        folder, tls=tls, client_certificates=client_certificates, users=users, durable=durable, extra=extra
+    )
     try:
         server.start()
         yield server

@@ -1,8 +1,8 @@
-"""Logs of the service: lines of text or JSON on standard error, with no secret in them.
+"""Logging of the service: text or JSON lines on standard error, with secrets redacted.
 
-Modules log by ``logging.getLogger(__name__)`` and give what a program may look for as ``extra``:
-``log.info("room is stale", extra={"room": "lab"})``. A web server that is not to bring its own handlers is
-started with ``log_config=None``.
+Modules use ``logging.getLogger(__name__)`` and pass structured fields as ``extra``:
+``log.info("sensor offline", extra={"room": "lab"})``. Start web servers with ``log_config=None``, so that
+they do not install handlers of their own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from occupair.live.config import ServiceConfig
 
 HIDDEN = "***"
-_STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+_STANDARD_FIELDS = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 _SECRET_NAMES = r"[\w-]*(?:password|passwd|secret|token|authorization|cookie|api[_-]?key)"
 _SECRET_NAME = re.compile(_SECRET_NAMES, re.IGNORECASE)
 _PATTERNS = (
@@ -37,12 +37,12 @@ _PATTERNS = (
 
 
 class Redactor(logging.Filter):
-    """A filter that takes secrets out of records: words, arguments, extras and tracebacks.
+    """Logging filter that redacts secrets in messages, arguments, extras and tracebacks.
 
     Parameters
     ----------
     secrets : iterable of str
-        What must never be seen, as it is; passwords in URLs and tokens are found by their looks.
+        Known secrets. Passwords in URLs, tokens and values of secret-looking names are redacted as well.
 
     Examples
     --------
@@ -52,47 +52,47 @@ class Redactor(logging.Filter):
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
-        forms = {form for secret in secrets for form in _forms(secret) if form}
-        self.secrets = tuple(sorted(forms, key=len, reverse=True))  # one may be part of another
+        forms = {form for secret in secrets for form in _encodings(secret) if form}
+        self.secrets = tuple(sorted(forms, key=len, reverse=True))  # longest first: one may contain another
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Clean a record in place; it is always kept."""
-        record.msg, record.args = self.clean(_message_of(record)), ()
+        """Redact a record in place, and return True to log it."""
+        record.msg, record.args = self.clean(_format_message(record)), ()
         if record.exc_info:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
-            record.exc_info = None  # a later handler would write it out anew
+            record.exc_info = None  # a later handler would format it again, unredacted
         record.exc_text = self.clean(record.exc_text)
         record.stack_info = self.clean(record.stack_info)
-        for name in vars(record).keys() - _STANDARD:
-            setattr(record, name, self._named(name, getattr(record, name)))
+        for name in vars(record).keys() - _STANDARD_FIELDS:
+            setattr(record, name, self._clean_named(name, getattr(record, name)))
         return True
 
     def clean(self, value: Any) -> Any:
-        """Take secrets out of a text, or of the texts in a table or array; other values stay."""
+        """Return a value with the secrets in its strings redacted, at any depth of mappings and lists."""
         if isinstance(value, str):
             for secret in self.secrets:
                 value = value.replace(secret, HIDDEN)
-            for pattern, instead in _PATTERNS:
-                value = pattern.sub(instead, value)
+            for pattern, replacement in _PATTERNS:
+                value = pattern.sub(replacement, value)
             return value
         if isinstance(value, Mapping):
-            return {self.clean(str(name)): self._named(str(name), item) for name, item in value.items()}
+            return {self.clean(str(name)): self._clean_named(str(name), item) for name, item in value.items()}
         if isinstance(value, list | tuple | set | frozenset):
             return [self.clean(item) for item in value]
         return value if value is None or isinstance(value, bool | int | float) else self.clean(str(value))
 
-    def _named(self, name: str, value: Any) -> Any:
+    def _clean_named(self, name: str, value: Any) -> Any:
         hide = isinstance(value, str | bytes) and _SECRET_NAME.fullmatch(name)
         return HIDDEN if hide else self.clean(value)
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, what was given as extra, error."""
+    """Formatter of one JSON object per line: time, level, logger, message, extras and traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record that the filter has cleaned."""
+        """Format a redacted record."""
         line: dict[str, Any] = {
-            "time": _time_of(record),
+            "time": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -104,12 +104,12 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """One line of text: time, level, message, extras; what a message has of control characters is escaped."""
+    """Formatter of one line of text: time, level, message and extras; control characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record that the filter has cleaned."""
-        extras = "".join(f" {name}={_escaped(str(value))}" for name, value in _extras(record).items())
-        line = f"{_time_of(record)} {record.levelname.lower():7} {_escaped(record.getMessage())}{extras}"
+        """Format a redacted record."""
+        extras = "".join(f" {name}={_escape(str(value))}" for name, value in _extras(record).items())
+        line = f"{_format_time(record)} {record.levelname.lower():7} {_escape(record.getMessage())}{extras}"
         if record.exc_text:
             line += "\n    " + record.exc_text.replace("\n", "\n    ")
         return line
@@ -122,37 +122,37 @@ def start_logging(
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
 ) -> logging.Handler:
-    """Send all logs of this process to standard error; called again, it takes the place of the first.
+    """Send the logs of this process to standard error; a second call replaces the handler of the first.
 
     Parameters
     ----------
     log : {"json", "text"}
     level : str
-        The least that is told: ``"debug"``, ``"info"``, ``"warning"`` or ``"error"``.
+        Lowest level that is logged: ``"debug"``, ``"info"``, ``"warning"`` or ``"error"``.
     secrets : iterable of str
-        What must never be seen; see `secrets_of`.
+        Secrets to redact, see `find_secrets`.
     stream : file, optional
-        Where to write instead.
+        Default: standard error.
 
     Returns
     -------
     logging.Handler
-        What was put on the root logger.
+        The handler added to the root logger.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.set_name("occupair")
     handler.setFormatter(JsonLines() if log == "json" else TextLines())
     handler.addFilter(Redactor(secrets))
     root = logging.getLogger()
-    for old in [one for one in root.handlers if one.get_name() == "occupair"]:
+    for old in [other for other in root.handlers if other.get_name() == "occupair"]:
         root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level.upper())
     return handler
 
 
-def secrets_of(config: ServiceConfig) -> list[str]:
-    """Give the secrets of settings: passwords of the broker and of the database."""
+def find_secrets(config: ServiceConfig) -> list[str]:
+    """Return the secrets in the settings: the passwords of the broker and of the database."""
     found = []
     if config.mqtt is not None and config.mqtt.password is not None:
         found.append(config.mqtt.password.get_secret_value())
@@ -162,35 +162,35 @@ def secrets_of(config: ServiceConfig) -> list[str]:
 
 
 def password_in_url(url: str) -> str | None:
-    """Give the password in a URL, None where there is none."""
+    """Return the password in a URL, or None."""
     try:
         return urlsplit(url).password or None
-    except ValueError:  # no URL
+    except ValueError:  # not a URL
         return None
 
 
-def _forms(secret: str) -> list[str]:
-    """Write a secret as texts may have it: plain, as Python, as JSON, in a URL."""
-    written = (json.dumps(secret), json.dumps(secret, ensure_ascii=False), repr(secret))
-    return [secret, *(one[1:-1] for one in written), quote(secret, safe=""), quote_plus(secret)]
+def _encodings(secret: str) -> list[str]:
+    """Return a secret as it may occur in text: plain, in a Python or JSON string, or in a URL."""
+    literals = (json.dumps(secret), json.dumps(secret, ensure_ascii=False), repr(secret))
+    return [secret, *(literal[1:-1] for literal in literals), quote(secret, safe=""), quote_plus(secret)]
 
 
-def _message_of(record: logging.LogRecord) -> str:
+def _format_message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except (TypeError, ValueError, KeyError):  # words and arguments do not fit: tell both, not a traceback
+    except (TypeError, ValueError, KeyError):  # format string and arguments do not match
         return f"{record.msg} {record.args}"
 
 
 def _extras(record: logging.LogRecord) -> dict[str, Any]:
-    return {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    return {name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS}
 
 
-def _time_of(record: logging.LogRecord) -> str:
+def _format_time(record: logging.LogRecord) -> str:
     time = dt.datetime.fromtimestamp(record.created, dt.UTC)
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _escaped(words: str) -> str:
-    """Escape what would begin a line of its own or move the terminal's cursor."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in words)
+def _escape(text: str) -> str:
+    """Escape control characters, which could start a new line or move the cursor of a terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

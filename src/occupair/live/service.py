@@ -19,7 +19,7 @@ import uvicorn
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig, reread_config
 from occupair.live.http.app import make_app
-from occupair.live.logs import secrets_of, start_logging
+from occupair.live.logs import find_secrets, start_logging
 from occupair.live.mqtt.bridge import MqttBridge
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
@@ -53,7 +53,7 @@ def serve(config: ServiceConfig, background: BackgroundTask | None = None) -> No
         A coroutine to run alongside, given the pipeline.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there are settings to reload
-    start_logging(config.log, config.log_level, secrets=secrets_of(config))
+    start_logging(config.log, config.log_level, secrets=find_secrets(config))
     for name in ("uvicorn", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
     listening = listen(config.host, config.port)
@@ -218,7 +218,7 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     await pipeline.reload(config)
     if (config.host, config.port, config.store) != (before.host, before.port, before.store):
         log.warning("changes of host, port and store need a restart")
-    start_logging(config.log, config.log_level, secrets=secrets_of(config))
+    start_logging(config.log, config.log_level, secrets=find_secrets(config))
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
         await links.stop()
         links.start(tuple(set(before.rooms) - set(config.rooms)))

@@ -100,7 +100,7 @@ def test_tls_and_password(version, caplog):
 @both_versions
 def test_client_certificate(version):
     async def main():
-        with mosquitto_server(tls=True, ask=True) as server:
+        with mosquitto_server(tls=True, client_certificates=True) as server:
             pipeline = FakePipeline()
             settings = {"version": version, "tls": True, "ca_file": server.ca_file}
             task = asyncio.create_task(make_bridge(server, **settings).run(pipeline))
@@ -126,7 +126,7 @@ def test_missing_certificate_is_reported_and_retried(server, tmp_path):
 
 def test_lost_session_is_logged(caplog):
     async def main():
-        with mosquitto_server(more="persistent_client_expiration 1h") as server:
+        with mosquitto_server(extra="persistent_client_expiration 1h") as server:
             pipeline = FakePipeline()
             async with running(make_bridge(server), pipeline):
                 server.stop()

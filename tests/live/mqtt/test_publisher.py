@@ -93,7 +93,7 @@ def test_receive_maximum_of_the_broker_is_respected():
     rooms = [RoomConfig(id=f"r{k}") for k in range(200)]
 
     async def main():
-        with mosquitto_server(more="max_inflight_messages 2") as server:
+        with mosquitto_server(extra="max_inflight_messages 2") as server:
             async with recording(server, "occupair/+/state") as recorder:
                 pipeline = FakePipeline([state(room.id, 0) for room in rooms])
                 async with running(make_bridge(server, rooms), pipeline):
