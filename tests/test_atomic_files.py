@@ -1,4 +1,4 @@
-"""Files are whole or not there."""
+"""Atomic writes and their failures."""
 
 import os
 import stat
@@ -40,7 +40,7 @@ def test_temporary_file_has_the_suffix(tmp_path):
 
 
 def test_folder_is_rejected(tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder, give the name of a file in it"):
+    with pytest.raises(IsADirectoryError, match="is a folder: give a file name"):
         write_atomically(tmp_path, "text")
 
 

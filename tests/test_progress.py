@@ -1,4 +1,4 @@
-"""Progress is told to whoever listens, and to nobody else."""
+"""Progress reports and bars."""
 
 import io
 import sys
@@ -20,11 +20,11 @@ def test_stage_without_listener_has_no_effect():
 
 
 def test_listener_is_called_only_inside_its_block():
-    heard = []
-    with progress_to(lambda *news: heard.append(news)):
+    reports = []
+    with progress_to(lambda *report: reports.append(report)):
         list(track("ab", "inside"))
     list(track("cd", "outside"))
-    assert heard == [("inside", 0, 2), ("inside", 1, 2), ("inside", 2, 2)]
+    assert reports == [("inside", 0, 2), ("inside", 1, 2), ("inside", 2, 2)]
 
 
 def test_bar_is_drawn_on_standard_error(capsys):
@@ -39,15 +39,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (60.0, False)])
-def test_bar_on_a_terminal_appears_only_for_long_work(monkeypatch, patience, shown):
-    monkeypatch.setattr(progress, "PATIENCE", patience)
+@pytest.mark.parametrize(("delay", "shown"), [(0.0, True), (60.0, False)])
+def test_bar_on_a_terminal_appears_only_for_long_work(monkeypatch, delay, shown):
+    monkeypatch.setattr(progress, "BAR_DELAY", delay)
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert list(track([1, 2], "work", show=None)) == [1, 2]
     assert ("work" in sys.stderr.getvalue()) is shown
 
 
 def test_no_bar_without_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "BAR_DELAY", 0.0)
     assert list(track([1, 2], "work", show=None)) == [1, 2]
     assert capsys.readouterr() == ("", "")

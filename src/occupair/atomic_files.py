@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Atomic writes: a file is replaced completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """Give a scratch path that takes the place of ``path`` on success and vanishes on failure.
+    """Yield a temporary path that replaces ``path`` on success and is deleted on failure.
 
-    The scratch file keeps the suffix of ``path``, for writers that look at it. A link stays a link, and
-    what is not a file (a pipe, ``/dev/stdout``) is written to, not replaced.
+    The temporary file has the suffix of ``path``, which some writers need. Symbolic links are preserved,
+    and pipes and devices such as ``/dev/stdout`` are written to, not replaced.
     """
     target = Path(path).resolve()
     scratch = _scratch_beside(target, Path(path))
@@ -34,13 +34,13 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def check_writable(path: Path | str) -> None:
-    """Find out before long work whether its result can be written, and leave no trace of the question."""
+    """Raise OSError if ``path`` cannot be written, before long work starts; no file is left behind."""
     _scratch_beside(Path(path).resolve(), Path(path)).unlink()
 
 
 def _scratch_beside(target: Path, name: Path) -> Path:
     if target.is_dir():
-        raise IsADirectoryError(f"{name} is a folder, give the name of a file in it")
+        raise IsADirectoryError(f"{name} is a folder: give a file name")
     is_device = target.exists() and not target.is_file()
     folder = Path(tempfile.gettempdir()) if is_device else target.parent
     try:
@@ -48,13 +48,13 @@ def _scratch_beside(target: Path, name: Path) -> Path:
     except OSError as error:
         raise type(error)(
             error.errno, error.strerror, str(name)
-        ) from None  # its name, not the scratch file's
+        ) from None  # with the name of the target, not of the temporary file
     os.close(handle)
     return Path(scratch)
 
 
 def _mode_of(path: Path) -> int:
-    """Permissions that ``path`` has, or that a newly opened file would get."""
+    """Permissions of ``path``, or the default permissions of a new file."""
     if path.exists():
         return path.stat().st_mode & 0o777
     umask = os.umask(0)
@@ -63,15 +63,15 @@ def _mode_of(path: Path) -> int:
 
 
 def write_atomically(path: Path | str, content: str | bytes) -> None:
-    """Write ``content`` to ``path`` so that no reader ever sees half of it.
+    """Write ``content`` to ``path`` atomically: readers never see an incomplete file.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "note.txt"
-    >>> write_atomically(path, "whole")
+    >>> write_atomically(path, "complete")
     >>> path.read_text()
-    'whole'
+    'complete'
     """
     with replacing(path) as scratch:
         scratch.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,4 +1,4 @@
-"""How far long work has come: told to whoever listens, shown as a bar when asked."""
+"""Progress of long loops: reported to a listener, or shown as a bar on the terminal."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import TypeVar
 T = TypeVar("T")
 
 Listener = Callable[[str, float, float], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with a description of the work, the amount done and the total."""
 
-PATIENCE = 2.0
-"""How long work on a terminal may go on before it shows a bar [s]."""
+BAR_DELAY = 2.0
+"""Time after which a loop shows a bar on a terminal [s]."""
 
 _listener: ContextVar[Listener | None] = ContextVar("occupair_progress", default=None)
 
 
 @contextmanager
 def progress_to(listener: Listener) -> Iterator[None]:
-    """Tell ``listener`` about every long loop that runs inside this block.
+    """Report the progress of all loops in this block to ``listener``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def _ignore_progress(what: str, done: float, total: float) -> None:
 
 @contextmanager
 def stage(what: str, begin: float, end: float) -> Iterator[None]:
-    """Let every loop inside this block count as the part from ``begin`` to ``end`` [0..1] of a larger work.
+    """Report loops in this block as the fraction from ``begin`` to ``end`` [0..1] of a larger task.
 
     Examples
     --------
@@ -84,19 +84,19 @@ def stage(what: str, begin: float, end: float) -> Iterator[None]:
 def track(items: Sequence[T], what: str, *, show: bool | None = False) -> Iterator[T]:
     """Yield ``items`` and report progress.
 
-    When nobody else listens, ``show`` draws a bar; None draws it on a terminal only, and only once the
-    work has gone on for a while.
+    Without a listener, ``show=True`` draws a bar. With ``show=None``, a bar appears only on a terminal and
+    after ``BAR_DELAY``.
     """
     listener = _listener.get()
     if listener is not None:
-        yield from _tell(items, what, listener)
+        yield from _report(items, what, listener)
     elif show or (show is None and sys.stderr.isatty()):
-        yield from _draw(items, what, after=0.0 if show else PATIENCE)
+        yield from _draw(items, what, after=0.0 if show else BAR_DELAY)
     else:
         yield from items
 
 
-def _tell(items: Sequence[T], what: str, listener: Listener) -> Iterator[T]:
+def _report(items: Sequence[T], what: str, listener: Listener) -> Iterator[T]:
     listener(what, 0, len(items))
     for done, item in enumerate(items, start=1):
         yield item
@@ -104,8 +104,8 @@ def _tell(items: Sequence[T], what: str, listener: Listener) -> Iterator[T]:
 
 
 def _draw(items: Sequence[T], what: str, *, after: float) -> Iterator[T]:
-    """Show a bar on standard error from ``after`` seconds on."""
-    from rich.console import Console  # on demand: a silent fit does not pay for it
+    """Show a bar on standard error after ``after`` seconds."""
+    from rich.console import Console  # imported on demand, as most loops show no bar
     from rich.progress import Progress
 
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""A clean office, what it looks like with one thing planted, and the published rooms."""
+"""A simulated office without faults, and the published rooms."""
 
 import pytest
 
@@ -9,19 +9,19 @@ from occupair.datasets import find_folder
 
 @pytest.fixture(scope="session")
 def clean():
-    """Fifteen days of the simulated test-bed."""
+    """Fifteen days of the simulated office."""
     return oc.simulate_office(days=15, seed=0)
 
 
 @pytest.fixture
 def planted(clean):
-    """A copy to spoil."""
+    """A copy of the clean office to plant a fault in."""
     return clean.astype(float)
 
 
 @pytest.fixture(scope="session")
 def published():
-    """Folder of a data set, or the test is skipped."""
+    """Return the folder of a data set, or skip the test."""
 
     def folder_of(name):
         folder = find_folder(name)
@@ -34,7 +34,7 @@ def published():
 
 @pytest.fixture(scope="session")
 def the_fault():
-    """Find the one fault of a kind, and see that no other is called wrong."""
+    """Return the only fault of a kind, and assert that no other fault is wrong."""
 
     def find(readings, kind):
         faults = find_faults(readings)

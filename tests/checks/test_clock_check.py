@@ -1,4 +1,4 @@
-"""Clocks moved by hand in a clean office are found again, and clocks that agree are left alone."""
+"""Clock offsets planted in a simulated office are found, and agreeing clocks are not reported."""
 
 import itertools
 from dataclasses import replace
@@ -19,7 +19,7 @@ DAY = pd.Timedelta(days=1)
 
 
 def stamped_late(readings, minutes, days):
-    """CO2 of some days stamped so many minutes late; what is not known is empty."""
+    """Timestamp CO2 of some days ``minutes`` late; unknown values are empty."""
     late = readings["co2"].set_axis(readings.index + pd.Timedelta(minutes=minutes)).reindex(readings.index)
     moved = readings.astype(float)
     chosen = readings.index.normalize().isin(days)
@@ -104,14 +104,14 @@ def test_weak_run_of_days_is_not_reported(clean):
     scores = clock_scores(stamped_late(clean, 480, days_of(clean)[8:]))
     best, (group,) = clock_groups(scores)
     days = group.days.copy()
-    days[2] = True  # a day with a right clock
+    days[2] = True  # a day with a correct clock
     stretches = _separate_runs(best, replace(group, days=days))
     assert [np.flatnonzero(days).tolist() for days in stretches] == [list(range(8, 15))]
 
 
 @pytest.fixture(scope="module")
 def moved():
-    """Clocks moved by hand in some offices: by how much, and what is told of it."""
+    """Planted clock offsets in several offices, and the faults found."""
     found = []
     for seed, days in itertools.product(range(4), ("all", "half", "other")):
         readings = oc.simulate_office(days=10, seed=20 + seed).iloc[::5]
@@ -133,7 +133,7 @@ def test_confidence_is_calibrated(moved):
     confidence = np.array([told["confidence"] for _, told in moved])
     assert confidence.mean() <= right.mean() + 0.05
     assert right[confidence >= 0.9].mean() >= 0.9
-    assert confidence.min() < 0.8  # and it is not always the same
+    assert confidence.min() < 0.8  # and it varies
 
 
 def test_reference_days_narrow_the_interval(clean):

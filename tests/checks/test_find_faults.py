@@ -1,4 +1,4 @@
-"""One fault after another planted in a clean office: each is found where it is, nothing else is wrong."""
+"""Single faults planted in a simulated office: each is found, and nothing else is wrong."""
 
 import numpy as np
 import pandas as pd
@@ -129,7 +129,7 @@ def test_midnight_reset_of_the_counter(planted, the_fault):
     planted.loc[planted.index.hour >= 21, "occupancy"] += 3.0
     fault = the_fault(planted, "midnight_reset")
     assert fault.severity == "doubtful"
-    assert fault.details["times"] == 12  # of 15 days in three weeks, the last of a week has no next
+    assert fault.details["times"] == 12  # 15 days in three weeks; the last day of a week has no next day
 
 
 def test_co2_without_people(planted, the_fault):
@@ -189,12 +189,12 @@ def test_empty_cells_are_missing_readings(planted, the_fault):
 
 
 def test_untidy_input_is_accepted(planted):
-    """Every check bears readings that break every rule at once."""
+    """Every check accepts readings that break all rules at once."""
     mess = planted.iloc[::7].copy()
     mess.iloc[100:300, 0] = np.nan
     mess.iloc[400:420] = [0.0, np.nan, -3.0]
     mess.iloc[500] = [np.inf, 3.0, 0.5]
-    mess = pd.concat([mess.iloc[1000:], mess.iloc[:1100]])  # out of order, and some twice
+    mess = pd.concat([mess.iloc[1000:], mess.iloc[:1100]])  # unsorted, with duplicates
     assert {"failed_reads", "negative_counts"} <= kinds(mess)
 
 
@@ -263,7 +263,7 @@ def test_sparse_head_counts_are_sufficient(planted):
 
 
 def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
-    """Why hours are asked for and not minutes: a week of counts, and the truth of another week."""
+    """The reason for counting hours with labels: train on one week, score on another."""
     office = oc.simulate_office(days=14, seed=1).iloc[::5]
     spread = error(office, taken(office.index, EVERY_OTHER_HOUR))
     assert spread < 3 < 4 < error(office, office.index.hour == 11)
@@ -290,7 +290,7 @@ def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
             "people at least once an hour, all day, for one or two weeks (7 occupied days or more), or start",
         ),
         (
-            lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour == 11)),  # an hour, but one only
+            lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour == 11)),  # only one hour
             "No day has head counts in at least 6 hours",
         ),
     ],

@@ -430,7 +430,7 @@ def test_datasets_lists_licence_and_location(monkeypatch, tmp_path):
         ),
         (
             ["estimate", "room.occupair", "test.csv", "--out", "."],
-            "is a folder, give the name of a file in it",
+            "is a folder: give a file name",
         ),
         (
             ["evaluate", "room.occupair", "unlabelled.csv"],

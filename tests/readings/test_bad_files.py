@@ -1,4 +1,4 @@
-"""Broken files by the dozen: read as they are meant, or refused in one plain line by every command."""
+"""Unusual and faulty files: read correctly, or rejected in one line by every command."""
 
 import gzip
 import io
@@ -18,7 +18,7 @@ PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08\
 
 @pytest.fixture(scope="module")
 def table(slow_office):
-    """Three days of an office as text, one reading every five minutes."""
+    """Three days of an office as strings, at an interval of 5 min."""
     part = slow_office.iloc[: 3 * 288]
     columns = {
         "time": part.index.strftime("%Y-%m-%d %H:%M"),
@@ -45,7 +45,7 @@ def times(table, form):
 
 
 def with_cells(table, column, **cells):
-    """Cells of one column set by row, as in ``r10="Bad"``."""
+    """Replace cells of one column by row, as in ``r10="Bad"``."""
     changed = table.copy()
     for row, cell in cells.items():
         changed.loc[int(row[1:]), column] = cell
@@ -75,7 +75,7 @@ def archive():
 
 
 def occupair(capsys, *arguments):
-    """Run a command; give its exit status and what it printed."""
+    """Run a command and return its exit status and output."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["occupair", *map(str, arguments)])
         patch.setenv("COLUMNS", "200")
@@ -96,26 +96,26 @@ def written(folder, name, content):
 MEANT = {
     "tabs": lambda t: csv(t, sep="\t"),
     "bars": lambda t: csv(t, sep="|"),
-    "utf-8 with a mark": lambda t: csv(t).encode("utf-8-sig"),
-    "utf-16 with a mark": lambda t: csv(t).encode("utf-16"),
-    "utf-16 big end first": lambda t: csv(t).encode("utf-16-be"),
+    "utf-8 with byte order mark": lambda t: csv(t).encode("utf-8-sig"),
+    "utf-16 with byte order mark": lambda t: csv(t).encode("utf-16"),
+    "utf-16 big-endian": lambda t: csv(t).encode("utf-16-be"),
     "utf-32": lambda t: csv(t).encode("utf-32"),
     "latin-1, decimal commas": lambda t: german(t).encode("latin-1"),
-    "sep= on top": lambda t: "sep=;\n" + csv(t, sep=";"),
-    "a line of units": lambda t: csv(t).replace("occupancy\n", "occupancy\n,ppm,0..1,people\n", 1),
-    "a line of formats": lambda t: csv(t).replace("occupancy\n", "occupancy\nyyyy-mm-dd hh:mm,ppm,0-1,\n", 1),
+    "sep= line": lambda t: "sep=;\n" + csv(t, sep=";"),
+    "unit line": lambda t: csv(t).replace("occupancy\n", "occupancy\n,ppm,0..1,people\n", 1),
+    "format line": lambda t: csv(t).replace("occupancy\n", "occupancy\nyyyy-mm-dd hh:mm,ppm,0-1,\n", 1),
     "quoted": lambda t: csv(t, quoting=1),
     "24:00": lambda t: csv(midnights_as_24(t)),
     "am and pm": lambda t: csv(times(t, "%d.%m.%Y %I:%M %p")),
     "month first": lambda t: csv(times(t, "%m/%d/%Y %I:%M:%S %p")),
     "gzip": lambda t: gzip.compress(csv(t).encode()),
     "newest first": lambda t: csv(t[::-1]),
-    "a delimiter at every end": lambda t: csv(t, sep=";").replace("\n", ";\n"),
-    "old line ends": lambda t: csv(t).replace("\n", "\r"),
-    "comments on top": lambda t: "# logger 7\n#\n" + csv(t),
-    "units in the cells": lambda t: csv(t.assign(co2=t["co2"] + " ppm")),
+    "trailing delimiters": lambda t: csv(t, sep=";").replace("\n", ";\n"),
+    "CR line ends": lambda t: csv(t).replace("\n", "\r"),
+    "comment lines": lambda t: "# logger 7\n#\n" + csv(t),
+    "units in cells": lambda t: csv(t.assign(co2=t["co2"] + " ppm")),
     "very long lines": lambda t: csv(t.assign(note="x" * 3000)),
-    "per cent of CO2": lambda t: csv(
+    "CO2 in percent": lambda t: csv(
         t.assign(co2=[f"{float(c) / 1e4:.6f}" for c in t["co2"]]).rename(columns={"co2": "CO2 [%]"})
     ),
 }
@@ -143,20 +143,20 @@ def test_thousands_separators_are_read(tmp_path, table):
 
 
 REFUSED = {
-    "nothing": ("room.csv", lambda t: "", "is empty"),
+    "empty file": ("room.csv", lambda t: "", "is empty"),
     "blank lines": ("room.csv", lambda t: "\n \n\n", "is empty"),
-    "a header only": ("room.csv", lambda t: "time,co2,ventilation,occupancy\n", "has no readings"),
-    "bytes": ("room.csv", lambda t: bytes(range(256)) * 20, "is not text, so not CSV"),
+    "header only": ("room.csv", lambda t: "time,co2,ventilation,occupancy\n", "has no readings"),
+    "binary": ("room.csv", lambda t: bytes(range(256)) * 20, "is not text, so not CSV"),
     "an image": ("room.csv", lambda t: PNG * 20, "is not text, so not CSV"),
     "a spreadsheet": ("room.xlsx", lambda t: archive(), "is a spreadsheet or a zip archive, not CSV: save"),
     "a web page": ("room.csv", lambda t: "<!DOCTYPE html><html></html>", "is a web page or XML"),
     "not Parquet": ("room.parquet", csv, "is not a Parquet file, or is damaged"),
-    "cut gzip": (
+    "truncated gzip": (
         "room.csv.gz",
         lambda t: gzip.compress(csv(t).encode())[:-99],
         "is not a gzip file, or is trunc",
     ),
-    "spaces between": (
+    "space delimiter": (
         "room.csv",
         lambda t: csv(t).replace(" ", "T").replace(",", " "),
         "has only one column, .*: use comma, semicolon, tab or \\|",
@@ -193,7 +193,7 @@ REFUSED = {
         lambda t: csv(t.assign(co2="0")),
         "column co2: has no readings: all cells",
     ),
-    "per cent, not said": (
+    "unstated percent": (
         "room.csv",
         lambda t: csv(t.assign(co2=[f"{float(c) / 1e4:.5f}" for c in t["co2"]])),
         r"column co2: must be in ppm .*, got at most 0\.\d+: if this is percent, multiply by 10000",
@@ -203,7 +203,7 @@ REFUSED = {
         lambda t: csv(t.rename(columns={"co2": "CO2 (mg/m³)"})),
         r"column CO2 \(mg/m³\): must be in ppm, got mg/m3: multiply by 0.55",
     ),
-    "day or month": (
+    "ambiguous dates": (
         "room.csv",
         lambda t: csv(times(t.iloc[:288], "%m/%d/%Y %H:%M")),
         "row 2, column time: .* may start with the day or the month: use --dayfirst",
@@ -213,33 +213,33 @@ REFUSED = {
         lambda t: csv(t.assign(time="soon")),
         "row 2, column time: must be a time such as",
     ),
-    "days as numbers": (
+    "spreadsheet day numbers": (
         "room.csv",
         lambda t: csv(t.assign(time=[f"{45300 + k / 288:.5f}" for k in range(len(t))])),
         r"must be a time .*, got '45300.00000' \(a spreadsheet day number\?",
     ),
-    "offsets that differ": (
+    "several UTC offsets": (
         "room.csv",
         lambda t: csv(t.assign(time=[f"{s}+0{1 + k // 400}:00" for k, s in enumerate(t["time"])])),
         "row 402, column time: UTC offsets must be equal: give .* --timezone",
     ),
-    "commas for all": (
+    "commas as delimiter and decimal mark": (
         "room.csv",
         lambda t: csv(t).replace(".", ",").replace('"', ""),
         r"has \d columns in the first row but 4 in the header: with decimal commas",
     ),
-    "a longer row": (
+    "long row": (
         "room.csv",
         lambda t: csv(t) + "2015-08-09 00:00,1,2,3,4,5\n",
         r"is not a CSV table: row 866 has 6 columns, the header 4: quote cells with a delimiter",
     ),
-    "an open quote": (
+    "unclosed quote": (
         "room.csv",
         lambda t: csv(t) + '2015-08-09 00:00,"4\n',
         "is not a CSV table: the quote that opens in row 866 is never closed",
     ),
     "one reading": ("room.csv", lambda t: csv(t.iloc[:1]), "needs at least two readings in one day, got 1"),
-    "no file": ("nowhere.csv", None, "No such file or directory"),
+    "missing file": ("nowhere.csv", None, "No such file or directory"),
     "a folder": (".", None, "Is a directory"),
 }
 
@@ -257,42 +257,42 @@ def test_bad_file_is_rejected_in_one_line(tmp_path, capsys, table, model, name):
 
 
 FOUND = {
-    "words among numbers": (
+    "text among numbers": (
         lambda t: csv(with_cells(t, "co2", r10="Bad", r11="Error", r12="#N/A", r13="---")),
         "no_number: Row 12, column co2: must be a number, got 'Bad' (and 1 more like it).",
         "row 12, column co2: must be a number, got 'Bad'",
     ),
-    "a line of totals": (
+    "totals line": (
         lambda t: csv(t) + "Total,412345.1,,5123\n",
         "no_time: Row 866, column time: must be a time such as",
         "row 866, column time: must be a time such as 2024-03-28 08:00 or .*, got 'Total'",
     ),
-    "rows out of order": (
+    "unsorted rows": (
         lambda t: csv(pd.concat([t[:100], t[200:], t[100:200]])),
         "times: Row 766, column time: times must increase,",
         "row 766, column time: times must increase",
     ),
-    "a time there twice": (
+    "duplicate time": (
         lambda t: csv(pd.concat([t[:100], with_cells(t[99:100], "co2", r99="999"), t[100:]])),
         "times: Row 102, column time: times must increase,",
         "row 102, column time: times must increase, got .* twice with different values",
     ),
-    "a clock put back": (
+    "clock set back": (
         lambda t: csv(pd.concat([t[:36], t[24:]])).replace("2015-08-03", "2015-10-25"),
         "(a clock change? then give the time zone, --timezone)",
         "row 38, column time: times must increase",
     ),
-    "fewer than nobody": (
+    "negative head count": (
         lambda t: csv(with_cells(t, "occupancy", r500="-1", r501="-2")),
         "negative_counts: The head count is negative in 2 readings, down to -2",
         "row 502, column occupancy: must be a whole number of people, 0 or more, got -1",
     ),
-    "half a person": (
+    "fractional head count": (
         lambda t: csv(with_cells(t, "occupancy", r500="2.5")),
         "broken_counts: 1 of 864 head counts are not integers (first 2.5 at 2015-08-04 17:40)",
         "row 502, column occupancy: must be a whole number of people, 0 or more, got 2.5",
     ),
-    "less than no CO2": (
+    "negative CO2": (
         lambda t: csv(with_cells(t, "co2", r500="-5", r501="65535")),
         "failed_reads: CO2 reads -5, 65535 ppm 2 times",
         "row 502, column co2: must be from 0 to 1000000 ppm, got -5",
@@ -302,7 +302,7 @@ FOUND = {
         "failed_reads: CO2 reads inf ppm 1 time",
         "row 502, column co2: must be from 0 to 1000000 ppm, got inf",
     ),
-    "a damper at 150 %": (
+    "damper at 150 %": (
         lambda t: csv(with_cells(t, "ventilation", r5="150").rename(columns={"ventilation": "damper [%]"})),
         "ventilation_range: Ventilation must be from 0 to 1 (80 % is 0.8), got 0 to 1.5",
         r"row 7, column damper \[%\]: must be from 0 to 100 \[%\], got 150",
@@ -312,12 +312,12 @@ FOUND = {
         "no_number: Row 7, column ventilation: must be a number, got 'on'",
         "row 7, column ventilation: must be a number like '.*', got 'on'",
     ),
-    "no counts": (
+    "no head counts": (
         lambda t: csv(t.drop(columns="occupancy")),
         "no_counts: There are no head counts",
         "has no column 'occupancy'",
     ),
-    "empty counts": (
+    "empty head counts": (
         lambda t: csv(t.assign(occupancy="")),
         "no_counts: There are no head counts",
         "column occupancy: has only empty cells",

@@ -1,4 +1,4 @@
-"""CO2 in other units than ppm."""
+"""Conversion of CO2 from other units to ppm."""
 
 import numpy as np
 import pytest

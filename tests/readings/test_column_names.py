@@ -1,4 +1,4 @@
-"""Column names as systems write them, and what is asked when a guess would be one of two."""
+"""Recognition of column names, and ambiguous names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files of readings: read back as written, every fault with its file, row and column."""
+"""Reading and writing of files, and error messages with file, row and column."""
 
 import gzip
 
@@ -523,7 +523,7 @@ def test_parquet_column_types(tmp_path):
     pd.DataFrame({"ts": (times - pd.Timestamp(0)) // pd.Timedelta("1ms"), **plain}).to_parquet(path)
     readings = oc.read_readings(path)
     assert readings.index[1].isoformat() == "2024-01-08T00:01:00+00:00"
-    assert readings["co2"].tolist() == [420, 420]  # and no more: nobody knows the fan after 00:01
+    assert readings["co2"].tolist() == [420, 420]  # ventilation is unknown after 00:01
     assert readings["ventilation"].tolist() == [1, 0]
     assert readings["occupancy"].tolist() == [1, 1]
     pd.DataFrame({"Date": times.date, "Time": times.time, "CO2": ["420,5", "421", "422"]}).to_parquet(path)

@@ -1,4 +1,4 @@
-"""Readings at any times on one grid: worked by hand, and never looking ahead."""
+"""Irregular readings on a regular grid, with hand-computed values, and causality."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ START = pd.Timestamp("2024-01-08 08:00")
 
 
 def readings(seconds, *, start=START, **columns):
-    """CO2 of 400, 401, ... at these seconds after the start, and other columns."""
+    """CO2 of 400, 401, ... at the given seconds after the start, and other columns."""
     frame = pd.DataFrame(columns, index=start + pd.to_timedelta(seconds, unit="s"), dtype=float)
     frame.insert(0, "co2", 400.0 + np.arange(len(seconds)))
     return frame
@@ -52,7 +52,7 @@ def test_each_day_may_have_its_own_phase():
         ([0, 31, 62, 92], 0.5),
         ([0, 9, 21, 30], 1 / 6),
         ([0, 60, 120, 180, 480, 780], 1),  # mixed: one minute, then five
-        ([0, 300, 600, 637, 900, 1200], 5),  # five minutes, and once on change
+        ([0, 300, 600, 637, 900, 1200], 5),  # five minutes, and one change of value
         ([0, 898, 1801, 2703], 15),
         ([0, 1, 301, 650, 902], 5),
     ],
@@ -104,7 +104,7 @@ def test_columns_are_held_independently():
     nan = np.nan
     frame = readings(np.arange(5) * 300, occupancy=[1, nan, 3, nan, nan], ventilation=[0, 0, nan, 1, 1])
     held = on_grid(frame)
-    assert held["occupancy"].tolist() == [1, 1, 3]  # 3 is not held to the end, for nothing comes after it
+    assert held["occupancy"].tolist() == [1, 1, 3]  # 3 is not held, as no value follows
     assert held["ventilation"].tolist() == [0, 0, 0]
 
 
@@ -155,7 +155,7 @@ def test_grid_is_causal(steps, cut, data):
     other.iloc[cut:] = other.iloc[cut:] * 7 + 99
     assert on_grid(other, interval=1).loc[:until].equals(whole)
 
-    other.iloc[cut:, 1] = 9.0  # counts that were missing: more rows may be bridged, none says something else
+    other.iloc[cut:, 1] = 9.0  # missing counts filled: more rows may be bridged, none changes
     assert on_grid(other, interval=1).loc[:until].reindex(whole.index).equals(whole)
 
 

@@ -1,4 +1,4 @@
-"""Head counts here and there: what is looked at, and every rule with its words."""
+"""Sparse and weighted labels, and their validation."""
 
 import numpy as np
 import pandas as pd
@@ -97,7 +97,7 @@ def test_paper_estimator_needs_complete_labels(slow_office, last_day, layer):
             model.fit(missing)
         assert "\n" not in str(error.value)
     plain = dump_model(model.fit(slow_office))
-    assert dump_model(model.fit(slow_office.assign(occupancy_weight=0.5))) == plain  # trusts all alike
+    assert dump_model(model.fit(slow_office.assign(occupancy_weight=0.5))) == plain  # equal weights
 
 
 @pytest.mark.parametrize("kind", ["trained_room", "estimator"])

@@ -1,4 +1,4 @@
-"""Files with head counts here and there: nothing is left out for want of one."""
+"""Files with sparse labels: rows without a head count are kept."""
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,7 @@ def test_head_count_with_weight_0_is_ignored(tmp_path, zero, count):
     )
     np.testing.assert_array_equal(read["occupancy"], [2, np.nan, 3])
     assert read[WEIGHT].tolist() == [1, 0, 1]
-    assert read["co2"].tolist() == [500, 501, 502]  # the row itself stays: an estimator looks back over it
+    assert read["co2"].tolist() == [500, 501, 502]  # the row is kept as history
 
 
 def test_head_count_with_weight_0_is_ignored_in_parquet(tmp_path):
@@ -71,7 +71,7 @@ def test_head_count_with_weight_0_is_ignored_in_parquet(tmp_path):
 
 @pytest.mark.parametrize("count", ["", "9"])
 def test_no_label_is_held_over_rows_with_weight_0(tmp_path, count):
-    """Every minute, with four minutes that are not to be looked at; an empty cell elsewhere is bridged."""
+    """Counts every minute, four of them with weight 0; an empty cell elsewhere is bridged."""
     minutes = (
         [f"2,1,{k}" for k in range(3)] + [f"{count},0,{k}" for k in range(3, 7)] + ["5,1,7", ",,8", "5,1,9"]
     )
@@ -95,7 +95,7 @@ def test_invalid_or_missing_labels_are_rejected(tmp_path):
 
 
 def test_head_counts_in_rows_of_their_own(tmp_path):
-    """A logger's rows, and rows in which somebody wrote down a count between them."""
+    """Rows of a logger, with rows of manual head counts between them."""
     rows = [f"{hour:02}:{minute:02},500," for hour in range(8, 12) for minute in (0, 15, 30, 45)]
     rows.insert(2, "08:22,,7")
     path = write(tmp_path / "a.csv", "\n".join(["time,co2,people", *(f"2024-01-08 {row}" for row in rows)]))

@@ -1,4 +1,4 @@
-"""Numbers in the styles of loggers, worked by hand."""
+"""Number formats of loggers, with hand-computed values."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ def read(*cells, mark="."):
         (["420,5", "421"], ","),
         (["1,234.5"], "."),
         (["1.234,5"], ","),
-        (["980", "1,034"], "."),  # thousands: nobody has 1.034 ppm
+        (["980", "1,034"], "."),  # thousands: 1.034 ppm is not plausible
         (["980", "1.034"], ","),
         (["412.125", "413.250"], "."),
         (["412,125", "413,250"], ","),

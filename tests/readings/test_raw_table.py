@@ -1,4 +1,4 @@
-"""Files as loggers write them, down to the byte, and files that are none."""
+"""Raw tables of logger files, and files in other formats."""
 
 import gzip
 

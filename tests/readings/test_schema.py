@@ -1,4 +1,4 @@
-"""Readings in memory: what is checked, how episodes, days and intervals are found."""
+"""Validation of readings, and their intervals, days and episodes."""
 
 import numpy as np
 import pandas as pd

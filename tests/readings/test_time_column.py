@@ -1,4 +1,4 @@
-"""Times as they are written around the world."""
+"""Time formats, date order, UTC offsets and time zones."""
 
 import numpy as np
 import pandas as pd
@@ -108,10 +108,10 @@ def test_invalid_epoch_seconds_are_rejected(cells):
         (["30/11/2024", "01/12/2024", "02/12/2024"], "day"),
         (["11/30/2024", "12/01/2024"], "month"),
         (["05/12/2024", "06/01/2025"], None),  # December to January, or May to June of the year after
-        (["01/02/2024", "02/02/2024", "03/02/2024"], "day"),  # day by day, not month by month
+        (["01/02/2024", "02/02/2024", "03/02/2024"], "day"),  # consecutive days, not months
         (["02/01/2024", "02/02/2024", "02/03/2024"], "month"),
         (["02/03/2024", "02/02/2024", "02/01/2024"], "month"),  # newest first
-        (["09/01/2024", "10/01/2024", "01/02/2024"], "day"),  # the only way they rise
+        (["09/01/2024", "10/01/2024", "01/02/2024"], "day"),  # increasing only this way
         (["01/02/2024"], None),
         (["01/02/2024", "03/04/2024"], None),
     ],

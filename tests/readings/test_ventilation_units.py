@@ -1,4 +1,4 @@
-"""What is fully on, and what is far outside; the units themselves are in test_reading_files."""
+"""Ventilation scales and values out of range; units in files are tested in test_files."""
 
 import numpy as np
 import pandas as pd
@@ -106,7 +106,7 @@ PERCENT, SHARE, HERTZ, FLOW, STAGES, SWITCH = (
         ([0, 90], PERCENT, SHARE, False, PERCENT),
         ([0, 1.02], PERCENT, SHARE, False, SHARE),  # noise above full looks like 1 %
         ([0, 0], SHARE, FLOW, False, FLOW),  # off is off
-        ([0, 30], PERCENT, HERTZ, False, HERTZ),  # a quiet day
+        ([0, 30], PERCENT, HERTZ, False, HERTZ),  # a day with little ventilation
         ([0, 30], PERCENT, HERTZ, True, None),
         ([0, 90], PERCENT, HERTZ, False, None),
         ([0, 300], Scale(300, "m3/h"), FLOW, True, FLOW),
