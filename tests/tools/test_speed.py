@@ -1,25 +1,30 @@
-"""The speed benchmark prints every section and writes its page and picture; how fast is not tested."""
+"""The speed benchmark prints every section and writes its page and figure; the times are not tested."""
 
+import doctest
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tools.speed import formatting, many_default_rooms
+
 ROOT = Path(__file__).parents[2]
 HEADINGS = [
     "Training: one random layer",
-    "Training: the best of many layers",
+    "Training: best of many random layers",
     "Eq. (26) live",
-    "The default estimator",
+    "Default estimator",
     "Many rooms",
-    "How the cost grows",
+    "Scaling",
     "Start-up",
-    "The machine",
+    "System",
 ]
 
 
-def test_a_quick_run_prints_every_section_and_writes_the_page_and_its_picture(tmp_path):
+def test_quick_run_prints_all_sections_and_writes_page_and_figure(tmp_path):
     page = tmp_path / "speed.md"
     command = [sys.executable, "-m", "tools.speed", "--quick", "--out", str(page)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -30,3 +35,15 @@ def test_a_quick_run_prints_every_section_and_writes_the_page_and_its_picture(tm
         assert str(ROOT) not in text
     if shutil.which("chromium"):
         assert (tmp_path / "speed.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_published_page_has_the_sections_of_the_tool():
+    page = (ROOT / "docs/speed.md").read_text(encoding="utf-8")
+    assert re.findall("^## (.*)$", page, re.MULTILINE) == HEADINGS
+
+
+@pytest.mark.parametrize("module", [formatting, many_default_rooms])
+def test_docstring_examples(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0

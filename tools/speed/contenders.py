@@ -1,8 +1,9 @@
-"""Who trains a network with one random hidden layer: ours, the equations written out, BLAS alone, others.
+"""Networks with one random hidden layer: occupair, the reference implementation, BLAS, other packages.
 
-A contender is a function that gets everything ready and gives back another that trains: only that one is
-timed. What training gives back estimates the people of new rows. Other packages get columns of mean 0 and
-variance 1, because they do not scale them, and as many neurons and as much ridge as ours where they have one.
+A contender is a function that prepares the training and returns a function that trains; only the latter is
+timed. Training returns a function that estimates the people of new rows. Other packages do not scale their
+inputs and therefore get standardised columns; they use the same number of neurons and, if they have one, the
+same ridge.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ Array = NDArray[np.float64]
 Predict = Callable[[Array], Array]
 Train = Callable[[], Predict]
 
-RIDGE, Z_MAX = 1e-3, (1.0, 1.0, 1.0, 1.0, 0.1)  # of the paper's Table I
+RIDGE, Z_MAX = 1e-3, (1.0, 1.0, 1.0, 1.0, 0.1)  # Table I of the paper
 
 
 class Work(NamedTuple):
-    """What to train on: rows y_k, people o_k, the columns of each group, neurons, and epochs for an MLP."""
+    """Training problem: rows y_k, people o_k, group sizes, number of neurons, and epochs of an MLP."""
 
     X: Array
     y: Array
@@ -32,7 +33,7 @@ class Work(NamedTuple):
     epochs: int
 
     def standardised(self) -> Work:
-        """Give columns of mean 0 and variance 1; those that never change are 0."""
+        """Return the problem with standardised columns; constant columns become 0."""
         spread = self.X.std(axis=0)
         return self._replace(X=(self.X - self.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
@@ -44,8 +45,8 @@ def ours(work: Work) -> Train:
     return lambda: model.fit(work.X, work.y).predict
 
 
-def written_out(work: Work) -> Train:
-    """Eqs. (9) to (15) as they stand, with all of H in memory."""
+def reference(work: Work) -> Train:
+    """Reference implementation of Eqs. (9) to (15), with all of H in memory."""
     X, o, L = work.X, work.y, work.n_hidden
 
     def train() -> Predict:
@@ -63,16 +64,16 @@ def written_out(work: Work) -> Train:
 
 
 def bare_blas(work: Work) -> Train:
-    """Only what no machine of this kind can do without: X R' (dgemm), H'H (dsyrk), and its Cholesky factor.
+    """Lower bound on the cost: X R' (dgemm), H'H (dsyrk) and its Cholesky factor, in preallocated memory.
 
-    No neurons, no scales, no right-hand side, and memory for H that is there before. It estimates nothing.
+    Without activation function, scales and right-hand side. It does not train a network.
     """
     weights = np.random.RandomState(0).uniform(-1, 1, (work.X.shape[1], work.n_hidden))
     product, gram = np.zeros((work.X.shape[0], work.n_hidden)), np.zeros((work.n_hidden, work.n_hidden))
 
     def train() -> Predict:
         np.matmul(work.X, weights, out=product)
-        np.matmul(product.T, product, out=gram)  # numpy makes this a dsyrk
+        np.matmul(product.T, product, out=gram)  # numpy calls dsyrk
         gram[np.diag_indices_from(gram)] += 1.0
         cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
         return lambda rows: np.full(len(rows), np.nan)
@@ -113,7 +114,7 @@ def pyoselm(work: Work) -> Train:
 
     X, y = work.X, work.y.reshape(-1, 1)
 
-    def train() -> Predict:  # a second fit would add to the first
+    def train() -> Predict:  # a second fit would continue the first
         model = OSELMRegressor(n_hidden=work.n_hidden, activation_func="sigmoid", random_state=0).fit(X, y)
         return lambda rows: np.ravel(model.predict(rows))
 
@@ -140,13 +141,13 @@ def _fits(model: Any, work: Work) -> Train:
     return lambda: model.fit(work.X, work.y).predict
 
 
-OURS, BLAS, WRITTEN = "occupair", "bare BLAS", "written out"
+OURS, BLAS, REFERENCE = "occupair", "bare BLAS", "reference implementation"
 MLP = "scikit-learn MLP"
 
 CONTENDERS: dict[str, Callable[[Work], Train]] = {
     BLAS: bare_blas,
     OURS: ours,
-    WRITTEN: written_out,
+    REFERENCE: reference,
     "hpelm": hpelm,
     "scikit-elm": scikit_elm,
     "pyrcn": pyrcn,
@@ -156,9 +157,9 @@ CONTENDERS: dict[str, Callable[[Work], Train]] = {
 }
 
 PEERS = {"hpelm": "hpelm", "scikit-elm": "skelm", "pyrcn": "pyrcn", "pyoselm": "pyoselm"}
-"""Other packages, and the module each is imported as."""
+"""Other packages and their import names."""
 
 
 def is_here(name: str) -> bool:
-    """Tell whether a contender can be run: other packages need not be installed."""
+    """Whether a contender can run; other packages are optional."""
     return name not in PEERS or importlib.util.find_spec(PEERS[name]) is not None

@@ -1,4 +1,4 @@
-"""Training: the best of many random layers."""
+"""Speed of choosing the best of many random layers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from occupair import FSELMRegressor
 from tools.speed.contenders import Z_MAX
+from tools.speed.formatting import Headline, Section, Table, ratio, time
 from tools.speed.measuring import seconds
 from tools.speed.sizes import Sizes
 from tools.speed.training import work_of
-from tools.speed.words import Headline, Section, Table, ratio, time
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What it takes to choose from many random layers."""
+    """Times and errors of choosing from many random layers."""
 
     n_draws: int
     one: float  # [s]
@@ -28,7 +28,7 @@ class Draws:
 
 
 def measure(file: str, sizes: Sizes) -> Draws:
-    """Choose from many layers, screened; for fewer neurons also with all of them trained."""
+    """Choose from many screened layers; with fewer neurons, also train every layer in full."""
     work = work_of(file, sizes.days, sizes.n_hidden, sizes.epochs)
     small = max(sizes.n_hidden // 4, 10)
 
@@ -43,7 +43,7 @@ def measure(file: str, sizes: Sizes) -> Draws:
         return seconds(lambda: model.fit(work.X, work.y)), model.training_error_
 
     ones, many = [], []
-    for _ in range(min(sizes.rounds, 2)):  # in turns
+    for _ in range(min(sizes.rounds, 2)):  # alternating
         ones += [fit(1, sizes.n_hidden)[0] for _ in range(sizes.rounds)]
         many.append(fit(sizes.n_draws, sizes.n_hidden)[0])
     small_screened, screened_error = fit(sizes.n_draws, small)
@@ -54,8 +54,8 @@ def measure(file: str, sizes: Sizes) -> Draws:
 
 
 def draws_section(found: Draws) -> Section:
-    """Write what choosing from many layers takes."""
-    heads = ["layers", "over one layer", "time"]
+    """Return the section."""
+    heads = ["layers", "relative to one", "time"]
     rows = [
         ["1", ratio(1.0), time(found.one)],
         [f"{found.n_draws}, screened", ratio(found.screened / found.one), time(found.screened)],
@@ -67,22 +67,22 @@ def draws_section(found: Draws) -> Section:
             time(found.small_screened),
             f"{found.screened_error:.4f}",
         ],
-        ["every one trained", ratio(1.0), time(found.small_every), f"{found.every_error:.4f}"],
+        ["all trained in full", ratio(1.0), time(found.small_every), f"{found.every_error:.4f}"],
     ]
-    words = [
-        "The paper trains 100 random layers and keeps the best in training.",
-        "Ours trains all of them on one row of twenty first, and only the best 8 of those on all rows.",
-        f"Whether that misses the best is shown with {found.small_hidden} neurons, where training every one "
-        "does not take minutes: the last column is the training RMSE of the layer that was kept [people].",
+    text = [
+        "The paper trains 100 random layers and uses the one with the smallest training error.",
+        "occupair first trains all of them on every twentieth row, and then only the best 8 on all rows.",
+        f"The second table checks with {found.small_hidden} neurons, where training every layer is feasible, "
+        "whether screening misses the best layer. Error is the training RMSE of the chosen layer [people].",
     ]
     tables = [
         Table(heads, rows),
-        Table([f"{found.n_draws} layers", "over every one", "time", "error"], small),
+        Table([f"{found.n_draws} layers", "relative to all", "time", "error"], small),
     ]
-    return Section("Training: the best of many layers", words, tables)
+    return Section("Training: best of many random layers", text, tables)
 
 
 def draws_headlines(found: Draws) -> list[Headline]:
-    """Give what matters most of it."""
-    what = f"choose from {found.n_draws} layers, against training one"
+    """Return the key figures."""
+    what = f"choose from {found.n_draws} random layers, relative to training one"
     return [Headline(what, ratio(found.screened / found.one), time(found.screened), time(found.one))]

@@ -1,4 +1,4 @@
-"""The picture: who takes how long, beside the least that it could take and the equation written out."""
+"""Figure of the benchmark: bars of training time and of live-day time on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from plotly.offline import get_plotlyjs
 
 from occupair.report.figure_style import BLUE, GREY, ORANGE, SKY, styled
 from tools.readme_picture import WIDTH, render_png
-from tools.speed.contenders import BLAS, OURS, WRITTEN
-from tools.speed.live import LiveDay
+from tools.speed.contenders import BLAS, OURS, REFERENCE
+from tools.speed.formatting import digits, time
+from tools.speed.live_day import LiveDay
 from tools.speed.training import Training
-from tools.speed.words import digits, time
 
 INK = "#222"
 PAGE = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; padding: 18px 24px; background: white; color: #222; font-family: system-ui, sans-serif; }}
 h2 {{ font-size: 19px; margin: 6px 0 0; }} p {{ font-size: 14px; margin: 3px 0 0; color: #555; }}
 </style><script>{plotly}</script>{parts}"""
-PART = """<h2>{heading}</h2><p>{words}</p><div id="{name}"></div>
+PART = """<h2>{heading}</h2><p>{text}</p><div id="{name}"></div>
 <script>Plotly.newPlot("{name}", {figure}.data, {figure}.layout, {{staticPlot: true}})</script>"""
 
 
 def draw(training: Training, live: LiveDay, picture: Path) -> str | None:
-    """Draw both as a PNG; return what went wrong, if anything."""
+    """Draw the figure as PNG; return a description of the problem if that fails."""
     bars = [training_bars(training), live_bars(live)]
     headings = [
         (
@@ -36,8 +36,8 @@ def draw(training: Training, live: LiveDay, picture: Path) -> str | None:
         ("One live day by Eq. (26)", "one room, 1,440 readings, each revising the day; shorter is faster"),
     ]
     parts = [
-        PART.format(heading=heading, words=words, name=f"part{k}", figure=figure.to_json())
-        for k, ((heading, words), figure) in enumerate(zip(headings, bars, strict=True))
+        PART.format(heading=heading, text=text, name=f"part{k}", figure=figure.to_json())
+        for k, ((heading, text), figure) in enumerate(zip(headings, bars, strict=True))
     ]
     height = 36 + sum(int(figure.layout.height) + 54 for figure in bars)
     page = PAGE.format(plotly=get_plotlyjs(), parts="".join(parts))
@@ -48,39 +48,39 @@ def draw(training: Training, live: LiveDay, picture: Path) -> str | None:
 
 
 def training_bars(training: Training) -> go.Figure:
-    """Time over bare BLAS, the shortest on top."""
+    """Training time relative to bare BLAS, fastest first."""
     ordered = sorted(training.trained, key=lambda name: training.trained[name].seconds)
-    colours = {OURS: BLUE, BLAS: GREY, WRITTEN: ORANGE}
+    colours = {OURS: BLUE, BLAS: GREY, REFERENCE: ORANGE}
     labels = {
-        BLAS: "the bare matrix products (BLAS)",
-        WRITTEN: "the equations written out",
+        BLAS: "bare matrix products (BLAS)",
+        REFERENCE: "reference implementation",
     }
     return _bars(
         [labels.get(name, name) for name in ordered],
         [training.over_blas(name) for name in ordered],
         [time(training.trained[name].seconds) for name in ordered],
         [colours.get(name, SKY) for name in ordered],
-        "times as long as the bare matrix products",
+        "time relative to the bare matrix products",
     )
 
 
 def live_bars(live: LiveDay) -> go.Figure:
-    """Time over that of the fastest; the equation written out is the longest."""
+    """Time of a live day relative to the reference implementation, fastest first."""
     names = [f"occupair, within {_plain(x)} people" for x in live.by_tolerance][::-1]
     days = [one.day for one in live.by_tolerance.values()][::-1]
     return _bars(
-        [*names, "the equation written out"],
-        [day / live.written.day for day in [*days, live.written.day]],
-        [time(day) for day in [*days, live.written.day]],
+        [*names, "reference implementation"],
+        [day / live.reference.day for day in [*days, live.reference.day]],
+        [time(day) for day in [*days, live.reference.day]],
         [*[BLUE] * len(days), ORANGE],
-        "of the time of the equation written out",
+        "time relative to the reference implementation",
     )
 
 
 def _bars(
     names: list[str], ratios: list[float], times: list[str], colours: list[str], title: str
 ) -> go.Figure:
-    """Bars on a logarithmic axis, the first name on top, ratio and time behind each."""
+    """Return horizontal bars on a logarithmic axis, annotated with ratio and time."""
     texts = [f" <b>{_ratio(one)}</b>  {spent}" for one, spent in zip(ratios, times, strict=True)]
     bars = go.Bar(
         x=ratios, y=names, orientation="h", marker_color=colours, text=texts, textposition="outside"

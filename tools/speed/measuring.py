@@ -1,4 +1,4 @@
-"""Time and memory. The machine may be busy: the best of several runs counts, taken in turns."""
+"""Time and peak memory: the best of several alternating runs, to reduce the effect of other load."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 PATIENCE = 6.0
-"""After so many seconds of runs a contender is not asked again."""
+"""Total run time after which a contender is not run again [s]."""
 
-_STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_STATUS, _CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 @contextmanager
 def own_process() -> Iterator[Callable[..., Any]]:
-    """Give a way to call functions, one after the other, in a process that has done nothing but import."""
+    """Provide a function that calls others in a fresh process that has only imported modules."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["occupair.estimator", "occupair.simulation", "tools.speed.training"])
     with ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -28,28 +28,28 @@ def own_process() -> Iterator[Callable[..., Any]]:
 
 
 def in_own_process(function: Callable[..., T], *arguments: Any) -> T:
-    """Call one function in a process of its own."""
+    """Call a function in a fresh process."""
     with own_process() as call:
         result: T = call(function, *arguments)
         return result
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Time one run."""
+    """Return the time of one run [s]."""
     start = perf_counter()
     work()
     return perf_counter() - start
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
-    """Time some runs and give the best."""
+    """Return the shortest time of several runs [s]."""
     return min(seconds(work) for _ in range(times))
 
 
 def best_in_turns(
     runs: Mapping[str, Callable[[], float]], first: Mapping[str, float], rounds: int
 ) -> dict[str, float]:
-    """Give the best time of each, asked in turns, so that a busy spell of the machine meets them all."""
+    """Return the shortest time of each, run alternately, so that other load affects all of them [s]."""
     times = {name: [first[name]] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
@@ -59,14 +59,14 @@ def best_in_turns(
 
 
 def with_peak_memory(work: Callable[[], T]) -> tuple[T, float]:
-    """Do the work, and give the most memory that it took above what the process held before [MB].
+    """Run the work and return its result and its peak memory above that of the process before [MB].
 
-    The kernel counts: VmHWM, after it was told to forget the peak so far, less VmRSS before. It counts all
-    of a process, what BLAS and C code take as well. NaN where there is no Linux to ask.
+    The peak is VmHWM of the Linux kernel, reset before the run, minus VmRSS before the run. It includes
+    memory of BLAS and other C code. NaN on other systems.
     """
-    if not _FORGET.exists():
+    if not _CLEAR_REFS.exists():
         return work(), float("nan")
-    _FORGET.write_text("5")
+    _CLEAR_REFS.write_text("5")
     before = _held("VmRSS")
     result = work()
     return result, _held("VmHWM") - before

@@ -1,4 +1,4 @@
-"""How large the work is: as in the paper, or small, to try the script out."""
+"""Problem sizes: those of the paper, and small ones to test the script."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Sizes:
-    """What is measured.
+    """Problem sizes of one run.
 
     Parameters
     ----------
     days : int
         Training days of 1,440 minutes.
     n_hidden : int
-        Neurons, L.
+        Number of neurons, L.
     rounds : int
-        Runs of each contender, of which the best counts.
+        Runs of each contender; the best counts.
     n_draws : int
-        Random layers to choose from.
+        Number of random layers to choose from.
     epochs : int
-        Of scikit-learn's MLP.
+        Epochs of scikit-learn's MLP.
     growth_days, growth_hidden, growth_horizon : tuple of int
-        Sizes to follow the cost over: training days, neurons, horizon [min].
+        Sizes for the scaling tables: training days, neurons, horizon [min].
     growth_training : int
-        Training days where the cost of a live day is followed.
+        Training days of the live days in the scaling tables.
     samples : int
-        Readings of a day at which Eq. (26) is written out.
+        Readings of a day at which the reference implementation of Eq. (26) is run.
     rooms, lone_rooms, paper_rooms : tuple of int
-        Rooms that are stepped: by the default estimator, by Eq. (26) one by one, and by it together.
+        Numbers of rooms: default estimator, Eq. (26) one by one, Eq. (26) batched.
+    warm_up : int
+        Readings of a room before the timed ones, until the update time of Eq. (26) is stationary.
     default : dict
-        What of the default estimator is changed: nothing, but to try the script out.
+        Parameters of the default estimator that differ from the defaults; only in quick runs.
     """
 
     days: int
@@ -48,6 +50,7 @@ class Sizes:
     rooms: tuple[int, ...]
     lone_rooms: tuple[int, ...]
     paper_rooms: tuple[int, ...]
+    warm_up: int
     default: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -65,21 +68,23 @@ FULL = Sizes(
     rooms=(1_000, 10_000, 50_000),
     lone_rooms=(128, 2_000),
     paper_rooms=(512, 5_000, 50_000),
+    warm_up=160,
 )
 
 QUICK = Sizes(
-    days=4,
-    n_hidden=60,
+    days=2,
+    n_hidden=10,
     rounds=1,
-    n_draws=10,
+    n_draws=2,
     epochs=1,
-    growth_days=(1, 2),
-    growth_hidden=(20, 40),
-    growth_horizon=(15, 30),
-    growth_training=2,
-    samples=4,
-    rooms=(10, 20),
-    lone_rooms=(2, 4),
-    paper_rooms=(2, 4),
-    default={"n_hidden": 20, "ridge": 1.0},
+    growth_days=(1,),
+    growth_hidden=(5,),
+    growth_horizon=(15,),
+    growth_training=1,
+    samples=2,
+    rooms=(2, 3),
+    lone_rooms=(1, 2),
+    paper_rooms=(1, 2),
+    warm_up=2,
+    default={"n_hidden": 5, "ridge": 1.0},
 )

@@ -1,4 +1,4 @@
-"""How long one waits before anything happens, in fresh processes."""
+"""Start-up times in fresh processes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from occupair import OccupancyEstimator, simulate_office
+from tools.speed.formatting import Headline, Section, Table, time
 from tools.speed.measuring import seconds
 from tools.speed.sizes import Sizes
-from tools.speed.words import Headline, Section, Table, time
 
 TIMES = 5
 TIMED = "import time, numpy, pandas; start = time.perf_counter(); {work}; print(time.perf_counter() - start)"
@@ -25,7 +25,7 @@ FIRST = (
 
 @dataclass(frozen=True)
 class StartUp:
-    """What starting takes [s]."""
+    """Start-up times [s]."""
 
     imported: float
     estimator: float
@@ -35,9 +35,9 @@ class StartUp:
 
 
 def measure(sizes: Sizes) -> StartUp:
-    """Start everything some times, and take the best."""
+    """Return the shortest of several start-up times."""
     times = min(TIMES, sizes.rounds)
-    office = simulate_office(days=5)
+    office = simulate_office(days=min(5, sizes.days))
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for name, estimator in {
@@ -47,8 +47,8 @@ def measure(sizes: Sizes) -> StartUp:
             files.append(str(Path(folder, f"{name}.occupair")))
             estimator.fit(office).save(files[-1])
         return StartUp(
-            _best(times, lambda: _said("import occupair")),
-            _best(times, lambda: _said("from occupair import OccupancyEstimator")),
+            _best(times, lambda: _reported_seconds("import occupair")),
+            _best(times, lambda: _reported_seconds("from occupair import OccupancyEstimator")),
             _best(times, lambda: seconds(lambda: _run(COMMAND))),
             _best(times, lambda: seconds(lambda: _run(FIRST, files[0]))),
             _best(times, lambda: seconds(lambda: _run(FIRST, files[1]))),
@@ -59,35 +59,35 @@ def _best(times: int, run: Callable[[], float]) -> float:
     return min(run() for _ in range(times))
 
 
-def _said(work: str) -> float:
+def _reported_seconds(work: str) -> float:
     return float(_run(TIMED.format(work=work)))
 
 
 def _run(code: str, *arguments: str) -> str:
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{code} did not run:\n{done.stderr}")
+        raise RuntimeError(f"{code} failed:\n{done.stderr}")
     return done.stdout
 
 
 def start_up_section(found: StartUp) -> Section:
-    """Write what starting takes."""
+    """Return the section."""
     rows = [
         ["`import occupair`, beyond numpy and pandas", time(found.imported)],
         ["`from occupair import OccupancyEstimator`, beyond numpy and pandas", time(found.estimator)],
-        ["`occupair --help`, the whole process", time(found.help)],
-        ["load a default model and take one reading, the whole process", time(found.first_default)],
-        ["load a model of Eq. (26) and take one reading, the whole process", time(found.first_paper)],
+        ["`occupair --help`, whole process", time(found.help)],
+        ["load a default model and estimate one reading, whole process", time(found.first_default)],
+        ["load a model of Eq. (26) and estimate one reading, whole process", time(found.first_paper)],
     ]
-    words = [
-        f"Each in fresh processes, the best of {TIMES}. Numba keeps what it compiled on disk; the very first "
-        "run of an installation takes some seconds more for Eq. (26)."
+    text = [
+        f"Each in a fresh process, best of {TIMES}. Numba caches compiled code on disk; the first run after "
+        "installation takes some seconds more for Eq. (26)."
     ]
-    return Section("Start-up", words, [Table(["", "time"], rows)])
+    return Section("Start-up", text, [Table(["", "time"], rows)])
 
 
 def start_up_headlines(found: StartUp) -> list[Headline]:
-    """Give what matters most of it."""
+    """Return the key figures."""
     return [
         Headline("import of the estimator, beyond numpy and pandas", "", time(found.estimator), ""),
         Headline("`occupair --help`", "", time(found.help), ""),

@@ -1,4 +1,4 @@
-"""Training: one random layer, the best of many, and how the cost grows."""
+"""Speed of training one random layer, and how its cost scales."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from occupair import OccupancyEstimator, simulate_office
 from occupair.metrics import rmse
 from occupair.paper.training import training_features
 from occupair.smoothing import smoothing_in_readings
-from tools.speed.contenders import BLAS, CONTENDERS, MLP, OURS, WRITTEN, Predict, Train, Work, is_here
+from tools.speed.contenders import BLAS, CONTENDERS, MLP, OURS, REFERENCE, Predict, Train, Work, is_here
+from tools.speed.formatting import DASH, Headline, Section, Table, digits, memory_of, ratio, time
 from tools.speed.measuring import best_in_turns, best_of, own_process, seconds, with_peak_memory
 from tools.speed.sizes import Sizes
-from tools.speed.words import DASH, Headline, Section, Table, digits, memory_of, ratio, time
 
 DAY = 1440
 
@@ -32,18 +32,18 @@ Processes = Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Trained:
-    """What one contender needs and gives.
+    """Cost and error of one contender.
 
     Parameters
     ----------
     seconds : float
-        Training, the best of some [s].
+        Training time, best of several runs [s].
     memory : float
-        Its peak above the training rows [MB].
+        Peak memory above that of the training rows [MB].
     error : float
         RMSE on the training rows [people].
     one, day : float
-        Estimating one row, and a day of rows [s].
+        Time to estimate one row and a day of rows [s].
     """
 
     seconds: float
@@ -55,7 +55,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Training:
-    """All contenders on the same work, and why others could not be run."""
+    """All contenders on the same problem, and reasons why others could not run."""
 
     rows: int
     columns: int
@@ -64,12 +64,12 @@ class Training:
     failed: dict[str, str]
 
     def over_blas(self, name: str) -> float:
-        """Time as a multiple of the bare matrix products."""
+        """Return the time relative to the bare matrix products."""
         return self.trained[name].seconds / self.trained[BLAS].seconds
 
     @property
     def operations(self) -> float:
-        """Multiplications and additions of the bare matrix products."""
+        """Floating-point operations of the bare matrix products."""
         return self.n_hidden * (self.rows * (2 * self.columns + self.n_hidden) + self.n_hidden**2 / 3)
 
 
@@ -77,7 +77,7 @@ class Training:
 
 
 def work_of(file: str, days: int, n_hidden: int, epochs: int) -> Work:
-    """Read the first days of the training rows."""
+    """Read the training rows of the first days."""
     with np.load(file) as saved:
         n = len(saved["y"]) * days // int(saved["days"])
         return Work(saved["X"][:n], saved["y"][:n], tuple(saved["groups"].tolist()), n_hidden, epochs)
@@ -85,7 +85,7 @@ def work_of(file: str, days: int, n_hidden: int, epochs: int) -> Work:
 
 @lru_cache(1)
 def _work(name: str, *work: Any) -> Work:
-    return work_of(*work) if name in (OURS, WRITTEN) else work_of(*work).standardised()
+    return work_of(*work) if name in (OURS, REFERENCE) else work_of(*work).standardised()
 
 
 @lru_cache(1)
@@ -94,17 +94,17 @@ def _ready(name: str, *work: Any) -> Train:
 
 
 def train(name: str, *work: Any) -> float:
-    """Train once [s]."""
+    """Train once and return the time [s]."""
     with _quiet():
         return seconds(_ready(name, *work))
 
 
-def weigh(name: str, *work: Any) -> Trained:
-    """Train for the first time, and look at everything."""
+def profile(name: str, *work: Any) -> Trained:
+    """Train for the first time and measure time, memory and error."""
     whole = _work(name, *work)
     small = whole._replace(X=whole.X[:2000].copy(), y=whole.y[:2000], n_hidden=min(64, whole.n_hidden))
     with _quiet():
-        CONTENDERS[name](small)()  # so that all is imported, and no memory of that counted
+        CONTENDERS[name](small)()  # imports everything, so that its memory is not counted
         start = perf_counter()
         predict, memory = with_peak_memory(lambda: _ready(name, *work)())
         spent = perf_counter() - start
@@ -118,18 +118,18 @@ def _predicting(predict: Predict, rows: Any) -> float:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Other packages print, and warn of what we know."""
+    """Suppress output and warnings of other packages."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
 
 
-# ---- in the process that asks them ----
+# ---- in the main process ----
 
 
 @contextmanager
 def saved_rows(days: int) -> Iterator[str]:
-    """Write the paper's training rows of a simulated office to a file for all to read."""
+    """Write the paper's training rows of a simulated office to a temporary file."""
     paper = OccupancyEstimator.paper()
     layer = paper.layer_at(1.0)
     X, y = training_features(simulate_office(days=days), layer, smoothing_in_readings(paper.smoothing, 1.0))
@@ -141,19 +141,19 @@ def saved_rows(days: int) -> Iterator[str]:
 
 @contextmanager
 def processes_of(names: Iterable[str]) -> Iterator[Processes]:
-    """Give each contender that is here a process of its own."""
+    """Start a process for each available contender."""
     with ExitStack() as stack:
         yield {name: stack.enter_context(own_process()) for name in names if is_here(name)}
 
 
 def compare(processes: Processes, rounds: int, *work: Any) -> Training:
-    """Train each contender on the same work, taking turns; ``work`` is what ``work_of`` takes."""
+    """Train all contenders alternately on the same problem; ``work`` are the arguments of ``work_of``."""
     trained, failed = {}, {}
     for name, process in processes.items():
         try:
-            trained[name] = process(weigh, name, *work)
-        except Exception as error:  # noqa: BLE001  # whatever is wrong with another package is not ours
-            failed[name] = f"does not run: {type(error).__name__}: {str(error).splitlines()[0][:90]}"
+            trained[name] = process(profile, name, *work)
+        except Exception as error:  # noqa: BLE001  # other packages may fail in any way
+            failed[name] = f"fails: {type(error).__name__}: {str(error).splitlines()[0][:90]}"
     runs = {name: partial(processes[name], train, name, *work) for name in trained}
     times = best_in_turns(runs, {name: one.seconds for name, one in trained.items()}, rounds)
     best = {name: replace(one, seconds=times[name]) for name, one in trained.items()}
@@ -167,7 +167,7 @@ def _shape(name: str, *work: Any) -> tuple[int, int, int]:
 
 
 def one_layer(file: str, sizes: Sizes) -> Training:
-    """Train every contender on the paper's training days."""
+    """Train all contenders on the training days of the paper."""
     with processes_of(CONTENDERS) as processes:
         found = compare(processes, sizes.rounds, file, sizes.days, sizes.n_hidden, sizes.epochs)
     not_here = {name: "not installed" for name in CONTENDERS if not is_here(name)}
@@ -175,8 +175,8 @@ def one_layer(file: str, sizes: Sizes) -> Training:
 
 
 def one_layer_section(found: Training, sizes: Sizes) -> Section:
-    """Write what training one network takes."""
-    heads = ["trained by", "over bare BLAS", "time", "peak memory", "error", "one row", "a day of rows"]
+    """Return the section."""
+    heads = ["method", "relative to BLAS", "time", "peak memory", "error", "one row", "one day of rows"]
     ordered = sorted(found.trained.items(), key=lambda item: item[1].seconds)
     rows = [
         [
@@ -192,19 +192,21 @@ def one_layer_section(found: Training, sizes: Sizes) -> Section:
     missing = [f"{name} ({why})" for name, why in found.failed.items()]
     speed = found.operations / found.trained[BLAS].seconds / 1e9
     size = f"{found.rows:,} rows of {found.columns} columns, {found.n_hidden:,} neurons"
-    words = [
+    text = [
         f"{size}: the paper's training data, {sizes.days} days of a simulated office.",
-        "Bare BLAS is only the projection (dgemm), H'H (dsyrk) and its Cholesky factor, "
-        f"{speed:,.0f} GFlop/s here: the least that these equations cost. It trains nothing.",
-        "Written out is Eqs. (9) to (15) in numpy with all of H in memory. Ours finds the scales, too.",
-        "Each is in a process of its own; they take turns, and the best of up to "
-        f"{sizes.rounds} runs counts. Peak memory is that of the whole process above what it held before, "
-        "the training rows among it, as Linux counts it (VmHWM).",
-        "Error is the RMSE in training [people]; one row and a day of rows are calls of predict.",
-        "Other packages get columns of mean 0 and variance 1.",
+        "Bare BLAS consists of the projection (dgemm), H'H (dsyrk) and its Cholesky factor, "
+        f"{speed:,.0f} GFlop/s here. It is a lower bound on the cost of the equations and does not train "
+        "a network.",
+        "The reference implementation is Eqs. (9) to (15) in numpy with all of H in memory. It and occupair "
+        "also determine the scales.",
+        "Each method runs in its own process; they alternate, and the best of up to "
+        f"{sizes.rounds} runs counts. Peak memory is that of the whole process (VmHWM) above its memory "
+        "before, which includes the training rows.",
+        "Error is the training RMSE [people]; one row and one day of rows are the times of predict.",
+        "Other packages get standardised columns.",
         *([f"Not measured: {', '.join(missing)}."] if missing else []),
     ]
-    return Section("Training: one random layer", words, [Table(heads, rows)])
+    return Section("Training: one random layer", text, [Table(heads, rows)])
 
 
 def _known_as(name: str, sizes: Sizes) -> str:
@@ -212,31 +214,31 @@ def _known_as(name: str, sizes: Sizes) -> str:
 
 
 def one_layer_headlines(found: Training) -> list[Headline]:
-    """Give what matters most of it."""
-    ours, blas, written = (found.trained[name] for name in (OURS, BLAS, WRITTEN))
+    """Return the key figures."""
+    ours, blas, reference = (found.trained[name] for name in (OURS, BLAS, REFERENCE))
     others = [
         name
         for name in found.trained
-        if name not in (OURS, BLAS, WRITTEN) and not name.startswith("scikit-learn")
+        if name not in (OURS, BLAS, REFERENCE) and not name.startswith("scikit-learn")
     ]
     lines = [
         Headline(
-            "train one network, against BLAS alone",
+            "train one network, relative to bare BLAS",
             ratio(found.over_blas(OURS)),
             time(ours.seconds),
             time(blas.seconds),
         ),
         Headline(
-            "the same, against the equations written out",
-            ratio(ours.seconds / written.seconds),
+            "train one network, relative to the reference",
+            ratio(ours.seconds / reference.seconds),
             time(ours.seconds),
-            time(written.seconds),
+            time(reference.seconds),
         ),
         Headline(
-            "its peak memory, against written out",
-            ratio(ours.memory / written.memory),
+            "peak memory of training, relative to the reference",
+            ratio(ours.memory / reference.memory),
             memory_of(ours.memory),
-            memory_of(written.memory),
+            memory_of(reference.memory),
         ),
     ]
     if others:
@@ -244,7 +246,7 @@ def one_layer_headlines(found: Training) -> list[Headline]:
         other = found.trained[best].seconds
         lines.append(
             Headline(
-                f"the same, against the fastest other ELM package, {best}",
+                f"train one network, relative to the fastest other ELM package, {best}",
                 ratio(ours.seconds / other),
                 time(ours.seconds),
                 time(other),
@@ -253,12 +255,12 @@ def one_layer_headlines(found: Training) -> list[Headline]:
     return lines
 
 
-# ---- growth ----
+# ---- scaling ----
 
 
 @dataclass(frozen=True)
 class TrainingGrowth:
-    """Training by rows, and by neurons."""
+    """Training by number of rows and of neurons."""
 
     by_rows: list[Training]
     by_neurons: list[Training]
@@ -268,7 +270,7 @@ def training_growth(file: str, sizes: Sizes) -> TrainingGrowth:
     """Train on fewer days, and with fewer or more neurons."""
 
     def of_size(days: int, n_hidden: int) -> Training:
-        with processes_of([BLAS, OURS]) as processes:  # new ones: memory once freed is not asked for again
+        with processes_of([BLAS, OURS]) as processes:  # fresh ones: freed memory would not be requested again
             return compare(processes, min(sizes.rounds, 5), file, days, n_hidden, 0)
 
     return TrainingGrowth(
@@ -278,7 +280,7 @@ def training_growth(file: str, sizes: Sizes) -> TrainingGrowth:
 
 
 def training_growth_tables(found: TrainingGrowth) -> list[Table]:
-    """Write how training grows."""
+    """Return the scaling tables."""
     return [
         _growth_table("rows N", [(one.rows, one) for one in found.by_rows]),
         _growth_table("neurons L", [(one.n_hidden, one) for one in found.by_neurons]),
@@ -297,4 +299,4 @@ def _growth_table(head: str, runs: list[tuple[int, Training]]) -> Table:
         ]
         for size, one in runs
     ]
-    return Table([head, "over the first", "train", "over bare BLAS", "peak memory"], rows)
+    return Table([head, "relative to first", "time", "relative to BLAS", "peak memory"], rows)

@@ -1,4 +1,4 @@
-"""How figures are written: few digits, the unit beside them."""
+"""Markdown tables and sections, and numbers with few digits and a unit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DASH = "–"
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under heads; the first column is words, the others are numbers. Prints as Markdown."""
+    """Markdown table; the first column is left-aligned text, the others are right-aligned numbers."""
 
     heads: list[str]
     rows: list[list[str]]
@@ -30,29 +30,29 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page."""
+    """Section of the page: heading, text and tables."""
 
     heading: str
-    words: Sequence[str]
+    text: Sequence[str]
     tables: Sequence[Table]
 
     def __str__(self) -> str:
-        parts = [f"## {self.heading}", "\n".join(self.words), *map(str, self.tables)]
+        parts = [f"## {self.heading}", "\n".join(self.text), *map(str, self.tables)]
         return "\n\n".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One of the figures that matter most, its ratio first."""
+    """Key figure: a ratio, the value of occupair and the value it is compared with."""
 
-    what: str
+    measurement: str
     ratio: str
     ours: str
     against: str
 
 
 def ratio(value: float) -> str:
-    """Write a ratio.
+    """Format a ratio.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def ratio(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Write a number with some three digits."""
+    """Format a number with about three significant digits."""
     if not math.isfinite(value):
         return DASH
     return (
@@ -74,7 +74,7 @@ def digits(value: float) -> str:
 
 
 def time(value: float) -> str:
-    """Write a time [s] in the unit that suits it.
+    """Format a time [s] with a suitable unit.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def time(value: float) -> str:
 
 
 def memory_of(value: float) -> str:
-    """Write memory [MB] in the unit that suits it.
+    """Format memory [MB] with a suitable unit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the figures were measured on: kind of machine and versions, nothing that tells whose it is."""
+"""Hardware and software versions of the benchmark machine, without anything that identifies it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
-import scipy.linalg  # noqa: F401  # so that its BLAS is loaded and can be asked
+import scipy.linalg  # noqa: F401  # loads its BLAS, so that threadpoolctl finds it
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 from tools.speed.contenders import PEERS
-from tools.speed.words import Table
+from tools.speed.formatting import Table
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba")
 NOT_HERE = "not installed"
 
 
-def machine_table(busy: float) -> Table:
-    """Say what it ran on, and how busy that was before."""
+def system_table(load: float) -> Table:
+    """Return hardware, versions and the load before the run as a table."""
     cores = len(os.sched_getaffinity(0))
     rows = [
         ["processor", processor()],
@@ -28,14 +28,14 @@ def machine_table(busy: float) -> Table:
         ["memory", f"{memory():.0f} GB"],
         ["system", f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"],
         ["BLAS", "; ".join(blas())],
-        ["load before this run", f"{busy:.1f} of {cores} cores"],
+        ["load average before the run", f"{load:.1f} on {cores} cores"],
     ]
     rows += [["occupair", ours()], *([name, version_of(name)] for name in (*PACKAGES, *PEERS))]
-    return Table(["", "what it ran on"], rows)
+    return Table(["", "value"], rows)
 
 
 def processor() -> str:
-    """Name the processor, as well as the system tells it."""
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -44,12 +44,12 @@ def processor() -> str:
 
 
 def memory() -> float:
-    """Memory of the machine [GB]."""
+    """Return the installed memory [GB]."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
 
 
 def blas() -> list[str]:
-    """Name the BLAS libraries of numpy and scipy."""
+    """Return the BLAS libraries of numpy and scipy."""
     np.ones((2, 2)) @ np.ones((2, 2))
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     return sorted(
@@ -61,13 +61,13 @@ def blas() -> list[str]:
 
 
 def ours() -> str:
-    """Version of this checkout, which need not be installed to be measured."""
+    """Return the version of this checkout, which need not be installed."""
     project = Path(__file__).parents[2] / "pyproject.toml"
     return str(tomllib.loads(project.read_text())["project"]["version"])
 
 
 def version_of(package: str) -> str:
-    """Version of an installed package."""
+    """Return the version of an installed package."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""One live day by Eq. (26): after every reading the whole day is thought through again."""
+"""Speed of one live day by Eq. (26), where every reading revises the estimates of the whole day."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
 from occupair import OccupancyEstimator, simulate_office
+from tools.speed.formatting import Headline, Section, Table, ratio, time
 from tools.speed.measuring import seconds
 from tools.speed.sizes import Sizes
-from tools.speed.words import Headline, Section, Table, ratio, time
 
 Array = NDArray[np.float64]
 
@@ -22,11 +22,11 @@ Readings = list[tuple[Any, float, float]]
 
 DAY = 1440
 TOLERANCES = (1e-6, 1e-3)
-EARLY, LATE = 5 * 60, 23 * 60  # minutes of the day whose updates are compared
+EARLY, LATE = 5 * 60, 23 * 60  # minutes of the day at which updates are compared
 
 
-class WrittenOut:
-    """A trained estimator's numbers, run by Eq. (26) as it stands, but for RS, which is multiplied once."""
+class Reference:
+    """Reference implementation of Eq. (26) for a trained estimator, with RS precomputed."""
 
     def __init__(self, estimator: OccupancyEstimator) -> None:
         self.RS, self.b = estimator.regressor_.input_weights_, estimator.regressor_.bias_
@@ -35,7 +35,7 @@ class WrittenOut:
         self.smoothing = estimator.smoothing_
 
     def people(self, co2: Array, ventilation: Array) -> Array:
-        """Smooth all readings so far, Eq. (25), and estimate them all again from midnight on, Eq. (16)."""
+        """Smooth all readings so far, Eq. (25), and estimate all of them from midnight on, Eq. (16)."""
         c, v, l, s = self._smooth(co2), ventilation, self.horizon, self.stride  # noqa: E741
         o = np.zeros(co2.size)
         for k in range(l, co2.size):
@@ -54,7 +54,7 @@ class WrittenOut:
 
 @dataclass(frozen=True)
 class Updates:
-    """What the updates of a day take [s], and how far they are from the equation [people]."""
+    """Times of a day and of its updates [s], and the difference from the reference [people]."""
 
     day: float
     early: float
@@ -64,59 +64,59 @@ class Updates:
 
 @dataclass(frozen=True)
 class LiveDay:
-    """One day, written out and by tolerance."""
+    """Reference and occupair on one day, by tolerance."""
 
     n_hidden: int
     horizon: int
-    written: Updates
+    reference: Updates
     by_tolerance: dict[float, Updates]
     samples: int
 
     def gain(self, tolerance: float) -> float:
-        """How many times faster than written out."""
-        return self.written.day / self.by_tolerance[tolerance].day
+        """Return the speed-up over the reference implementation."""
+        return self.reference.day / self.by_tolerance[tolerance].day
 
 
 def measure(n_hidden: int, horizon: int, days: int, samples: int, rounds: int) -> LiveDay:
-    """Train on some days, and run the next one live."""
+    """Train on some days and run the next day live."""
     office = simulate_office(days=days + 1)
     settings = {"n_hidden": n_hidden, "horizon": horizon, "n_draws": 1, "random_state": 0, "verbose": False}
     estimator = OccupancyEstimator.paper(**settings).fit(office.iloc[: days * DAY])
     today = office.iloc[days * DAY :]
     co2, ventilation = today["co2"].to_numpy(), today["ventilation"].to_numpy()
-    written, readings = WrittenOut(estimator), list(zip(today.index, co2, ventilation, strict=True))
+    reference, readings = Reference(estimator), list(zip(today.index, co2, ventilation, strict=True))
     minutes = [round((k + 0.5) * DAY / samples) for k in range(samples)]
 
-    def write_out(minute: int) -> Array:
-        return written.people(co2[: minute + 1], ventilation[: minute + 1])
+    def run_reference(minute: int) -> Array:
+        return reference.people(co2[: minute + 1], ventilation[: minute + 1])
 
-    right = {minute: write_out(minute) for minute in minutes}
-    differences = {x: _difference(estimator, readings, right, x) for x in TOLERANCES}
+    expected = {minute: run_reference(minute) for minute in minutes}
+    differences = {x: _difference(estimator, readings, expected, x) for x in TOLERANCES}
     slow: list[list[float]] = []
     fast: dict[float, list[Array]] = {x: [] for x in TOLERANCES}
     for _ in range(rounds):
-        slow.append([seconds(lambda m=minute: write_out(m)) for minute in minutes])  # type: ignore[misc]
+        slow.append([seconds(lambda m=minute: run_reference(m)) for minute in minutes])  # type: ignore[misc]
         for x in TOLERANCES:
             fast[x].append(_update_times(estimator, readings, x))
-    written_updates = _written_updates(np.min(slow, axis=0), write_out)
+    reference_updates = _reference_updates(np.min(slow, axis=0), run_reference)
     return LiveDay(
         n_hidden,
         horizon,
-        written_updates,
+        reference_updates,
         {x: _updates(np.array(fast[x]), differences[x]) for x in TOLERANCES},
         samples,
     )
 
 
 def _difference(
-    estimator: OccupancyEstimator, readings: Readings, right: dict[int, Array], tolerance: float
+    estimator: OccupancyEstimator, readings: Readings, expected: dict[int, Array], tolerance: float
 ) -> float:
-    """Give the largest difference of any estimate of the day, after each update that was written out."""
+    """Return the largest difference of any estimate of the day, after each update of the reference."""
     room, largest = estimator.live(tolerance=tolerance), 0.0
     for minute, reading in enumerate(readings):
         room.update(*reading)
-        if minute in right:
-            largest = max(largest, float(np.abs(room.people - right[minute]).max()))
+        if minute in expected:
+            largest = max(largest, float(np.abs(room.people - expected[minute]).max()))
     return largest
 
 
@@ -129,36 +129,36 @@ def _update_times(estimator: OccupancyEstimator, readings: Readings, tolerance: 
 
 
 def _updates(times: Array, difference: float) -> Updates:
-    """Sum up the best day; an update early and late is the mean of half an hour, each the best of days."""
+    """Summarise the runs: the shortest day, and mean update times over half an hour early and late."""
     early, late = (float(times[:, m - 15 : m + 15].min(axis=0).mean()) for m in (EARLY, LATE))
     return Updates(float(times.sum(axis=1).min()), early, late, difference)
 
 
-def _written_updates(sampled: Array, write_out: Callable[[int], Array]) -> Updates:
-    """Updates grow evenly through the day, so those in the middle of equal parts of it give the whole."""
-    early, late = (min(seconds(lambda m=m: write_out(m)) for _ in range(3)) for m in (EARLY, LATE))  # type: ignore[misc]
+def _reference_updates(sampled: Array, run_reference: Callable[[int], Array]) -> Updates:
+    """Extrapolate to a day: update time grows linearly, so updates at the middle of equal parts suffice."""
+    early, late = (min(seconds(lambda m=m: run_reference(m)) for _ in range(3)) for m in (EARLY, LATE))  # type: ignore[misc]
     return Updates(float(sampled.mean()) * DAY, early, late, 0.0)
 
 
 def live_section(found: LiveDay) -> Section:
-    """Write what a live day takes."""
-    heads = ["Eq. (26)", "speed-up", "a day", "update at 05:00", "update at 23:00", "largest difference"]
-    rows = [["written out", ratio(1.0), *_times(found.written), ""]]
+    """Return the section."""
+    heads = ["Eq. (26)", "speed-up", "one day", "update at 05:00", "update at 23:00", "largest difference"]
+    rows = [["reference implementation", ratio(1.0), *_times(found.reference), ""]]
     rows += [
         [f"occupair, tolerance {x:g}", ratio(found.gain(x)), *_times(one), f"{one.difference:.1e}"]
         for x, one in found.by_tolerance.items()
     ]
-    words = [
-        f"One day of one room, 1,440 readings, {found.n_hidden:,} neurons, horizon {found.horizon} min, by "
+    text = [
+        f"One day of one room: 1,440 readings, {found.n_hidden:,} neurons, horizon {found.horizon} min, with "
         "`live(tolerance=...)` and `update`.",
-        "Written out is what the paper says: after every reading smooth the day so far and estimate it again "
-        "from midnight on, in numpy, with RS multiplied once.",
-        "Its day is not run whole: an update takes time in proportion to the readings so far, so "
-        f"{found.samples} updates, in the middle of as many equal parts of the day, give the sum.",
-        "The largest difference is of all estimates of the day as they were after each of those updates "
-        "[people]. An update of ours is the mean of half an hour.",
+        "The reference implementation follows the paper: after every reading it smooths the day so far and "
+        "estimates it again from midnight on, in numpy, with RS precomputed.",
+        "Its time for a day is extrapolated: the time of an update is proportional to the number of readings "
+        f"so far, so {found.samples} updates, at the middle of equal parts of the day, are measured.",
+        "The largest difference is over all estimates of the day after each of these updates [people]. "
+        "Update times of occupair are means over half an hour.",
     ]
-    return Section("Eq. (26) live", words, [Table(heads, rows)])
+    return Section("Eq. (26) live", text, [Table(heads, rows)])
 
 
 def _times(one: Updates) -> list[str]:
@@ -166,13 +166,13 @@ def _times(one: Updates) -> list[str]:
 
 
 def live_headlines(found: LiveDay) -> list[Headline]:
-    """Give what matters most of it."""
+    """Return the key figures."""
     return [
         Headline(
-            f"a live day by Eq. (26) to {x:g} people, against written out",
+            f"live day by Eq. (26) within {x:g} people, relative to the reference",
             f"1/{found.gain(x):,.0f}",
             time(one.day),
-            time(found.written.day),
+            time(found.reference.day),
         )
         for x, one in found.by_tolerance.items()
     ]
@@ -180,18 +180,18 @@ def live_headlines(found: LiveDay) -> list[Headline]:
 
 @dataclass(frozen=True)
 class LiveGrowth:
-    """A live day by neurons, and by horizon."""
+    """Live days by number of neurons and by horizon."""
 
     by_neurons: list[LiveDay]
     by_horizon: list[LiveDay]
 
 
 def live_growth(sizes: Sizes) -> LiveGrowth:
-    """Run live days of smaller and larger networks."""
+    """Run live days with smaller and larger networks."""
 
     def day(n_hidden: int, horizon: int) -> LiveDay:
         return measure(
-            n_hidden, horizon, sizes.growth_training, max(sizes.samples // 3, 4), min(sizes.rounds, 3)
+            n_hidden, horizon, sizes.growth_training, max(sizes.samples // 3, 2), min(sizes.rounds, 3)
         )
 
     return LiveGrowth(
@@ -201,22 +201,22 @@ def live_growth(sizes: Sizes) -> LiveGrowth:
 
 
 def live_growth_tables(found: LiveGrowth) -> list[Table]:
-    """Write how a live day grows."""
+    """Return the scaling tables."""
     return [
         _growth_table("neurons L, live", [(one.n_hidden, one) for one in found.by_neurons]),
-        _growth_table("horizon min, live", [(one.horizon, one) for one in found.by_horizon]),
+        _growth_table("horizon [min], live", [(one.horizon, one) for one in found.by_horizon]),
     ]
 
 
 def _growth_table(head: str, days: list[tuple[int, LiveDay]]) -> Table:
-    heads = [head, *(f"speed-up at {x:g}" for x in TOLERANCES), *(f"a day at {x:g}" for x in TOLERANCES)]
+    heads = [head, *(f"speed-up at {x:g}" for x in TOLERANCES), *(f"one day at {x:g}" for x in TOLERANCES)]
     rows = [
         [
             f"{size:,}",
             *(ratio(one.gain(x)) for x in TOLERANCES),
             *(time(one.by_tolerance[x].day) for x in TOLERANCES),
-            time(one.written.day),
+            time(one.reference.day),
         ]
         for size, one in days
     ]
-    return Table([*heads, "written out"], rows)
+    return Table([*heads, "reference"], rows)

@@ -1,4 +1,4 @@
-"""The default estimator: training, one live reading, a day at once."""
+"""Speed of the default estimator: training, one live update, and a whole day."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from occupair import OccupancyEstimator, simulate_office
+from tools.speed.formatting import Headline, Section, Table, memory_of, time
 from tools.speed.measuring import best_of, with_peak_memory
 from tools.speed.sizes import Sizes
-from tools.speed.words import Headline, Section, Table, memory_of, time
 
 DAY = 1440
 
 
 @dataclass(frozen=True)
 class DefaultTimes:
-    """What the default estimator takes [s], [MB]."""
+    """Times [s] and peak memory [MB] of the default estimator."""
 
     days: int
     fit: float
@@ -26,7 +26,7 @@ class DefaultTimes:
 
 
 def measure(sizes: Sizes) -> DefaultTimes:
-    """Train on some days, and run the last one at once and live."""
+    """Train on some days, and estimate the last one as a whole and live."""
     days = sizes.days + 5 if sizes.days > 10 else sizes.days
     office = simulate_office(days=days)
     estimator = OccupancyEstimator(random_state=0, verbose=False, **sizes.default)
@@ -46,31 +46,32 @@ def measure(sizes: Sizes) -> DefaultTimes:
 
 
 def default_section(found: DefaultTimes) -> Section:
-    """Write what the default estimator takes."""
+    """Return the section."""
     rows = [
         [
-            f"fit, {found.days} days of minutes",
+            f"fit, {found.days} days at 1 min",
             time(found.fit),
             f"{found.days * DAY / found.fit:,.0f} readings/s",
         ],
         ["one live update", time(found.update), f"{1 / found.update:,.0f} estimates/s"],
-        ["a day by estimate()", time(found.day), f"{DAY / found.day:,.0f} estimates/s"],
+        ["estimate() of one day", time(found.day), f"{DAY / found.day:,.0f} estimates/s"],
     ]
     ratio = found.update * DAY / found.day
-    words = [
-        f"`OccupancyEstimator()`, the estimator for real rooms. A day at once is {np.round(ratio):.0f} times "
-        "faster than the same readings live, one by one.",
-        f"Training takes {memory_of(found.memory)} above the readings at its peak.",
+    text = [
+        "`OccupancyEstimator()`, the estimator for real rooms. "
+        f"Estimating a whole day is {np.round(ratio):.0f} times faster than live updates with the same "
+        "readings.",
+        f"Peak memory of training is {memory_of(found.memory)} above that of the readings.",
     ]
-    return Section("The default estimator", words, [Table(["", "time", "which is"], rows)])
+    return Section("Default estimator", text, [Table(["", "time", "rate"], rows)])
 
 
 def default_headlines(found: DefaultTimes) -> list[Headline]:
-    """Give what matters most of it."""
+    """Return the key figures."""
     share = found.update / 60
     return [
         Headline(
-            "one live update of the default estimator, of a minute",
+            "one live update of the default estimator, share of a minute",
             f"1/{1 / share:,.0f}",
             time(found.update),
             "60 s",
