@@ -144,6 +144,7 @@ def test_lost_database_delays_no_estimate_and_loses_no_reading(folder, office, m
     day = office.iloc[3 * 288 : 3 * 288 + 150]
     with postgres_to_stop() as database:
         service = start(ServiceProcess(folder, store=database.url, broker=server.port, rooms=ROOM))
+        wait_for(lambda: listener.received.get("occupair/status") == "online")
         listener.publish(day.iloc[:50])
         wait_for(lambda: same_time(listener.state(), day.index[49]))
         database.stop(signal.SIGQUIT)
@@ -396,6 +397,7 @@ def test_full_disk_delays_no_estimate_and_loses_no_reading(folder, office, model
     day = office.iloc[3 * 288 : 3 * 288 + 150]
     url = f"sqlite:///{folder}/rooms.db"
     service = start(ServiceProcess(folder, store=url, broker=server.port, rooms=ROOM))
+    wait_for(lambda: listener.received.get("occupair/status") == "online")
     listener.publish(day.iloc[:20])
     wait_for(lambda: same_time(listener.state(), day.index[19]))
     resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
