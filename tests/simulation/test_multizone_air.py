@@ -181,7 +181,10 @@ def test_negative_flow_is_refused(name):
         ({"volumes": ()}, r"volumes must be one or more values above 0 m3, got \(\)"),
         ({"volumes": (50.0, 0.0)}, r"volumes must be one or more values above 0 m3, got \(50.0, 0.0\)"),
         ({"supply_share": (1.0,)}, r"supply_share must be one value of 0 or more per zone, got \(1.0,\)"),
-        ({"supply_share": (1.5, -0.5)}, r"supply_share must be one value of 0 or more per zone, got \(1.5, -0.5\)"),
+        (
+            {"supply_share": (1.5, -0.5)},
+            r"supply_share must be one value of 0 or more per zone, got \(1.5, -0.5\)",
+        ),
         ({"supply_share": (0.5, 0.4)}, r"supply_share must sum to 1, got \(0.5, 0.4\)"),
         ({"leakage": float("nan")}, "leakage must be 0 1/h or more, got nan"),
     ],
