@@ -24,9 +24,9 @@ def test_headline_has_live_rmse_and_maximum_occupancy(reproduction):
 @pytest.mark.parametrize(
     ("live", "elm", "verdict"),
     [
-        (2.0, 6.0, "3.0 times smaller"),
+        (2.0, 6.0, "smaller by a factor of 3.0"),
         (2.0, 2.1, "about the same"),
-        (6.0, 2.0, "3.0 times larger"),
+        (6.0, 2.0, "larger by a factor of 3.0"),
         (0, 1, "zero"),
     ],
 )

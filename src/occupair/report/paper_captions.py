@@ -136,8 +136,8 @@ def best_first(errors: dict[int, float]) -> list[int]:
 def _compared(error: float, other: float) -> str:
     ratio = other / error if error > 0 else np.inf
     if ratio > NOTICEABLE:
-        return f"{ratio:.1f} times smaller" if np.isfinite(ratio) else "zero"
-    return "about the same" if ratio > 1 / NOTICEABLE else f"{1 / ratio:.1f} times larger"
+        return f"smaller by a factor of {ratio:.1f}" if np.isfinite(ratio) else "zero"
+    return "about the same" if ratio > 1 / NOTICEABLE else f"larger by a factor of {1 / ratio:.1f}"
 
 
 def _stability(growth: float) -> str:
