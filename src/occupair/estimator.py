@@ -23,9 +23,9 @@ from occupair.paper.features import LAYERS, Layer
 from occupair.paper.live_day import TOLERANCE, LiveDay
 from occupair.paper.network import Network
 from occupair.readings.head_counts import check_labelled
-from occupair.readings.schema import interval_of
+from occupair.readings.schema import check_duplicate_columns, interval_of
 from occupair.readings.time_zones import time_zone_name
-from occupair.readings.training_match import check_duplicate_columns, match_training
+from occupair.readings.training_match import match_training
 from occupair.room.dataframes import estimate_readings, fit_readings
 from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.live_day import RoomDay

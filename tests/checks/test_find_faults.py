@@ -9,7 +9,6 @@ import occupair as oc
 from occupair import InputError
 from occupair.checks import CHECKS, Fault, find_faults, fit_to_train, format_faults, verdict
 from occupair.checks.cleaning import runs, whole_day_spans
-from occupair.wording import day_list
 
 FIRST = pd.Timestamp("2015-08-03")
 
@@ -230,10 +229,6 @@ def test_format_faults():
     assert not fit_to_train(faults)
     assert verdict(faults) == "Not fit to train on: 1 fault to fix."
     assert verdict([Fault("a", "doubtful", "Hm.")] * 2) == "Fit to train on, but 2 findings to check."
-
-
-def test_day_list():
-    assert day_list([FIRST]) == "2015-08-03"
 
 
 def test_runs_and_spans():

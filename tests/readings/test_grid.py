@@ -176,5 +176,5 @@ def test_invalid_grid_option_is_rejected(options, message):
 
 
 def test_one_reading_a_day_is_rejected():
-    with pytest.raises(InputError, match=r"room\.csv: needs at least two readings in one day, got 2 in all"):
+    with pytest.raises(InputError, match=r"room\.csv: needs at least two readings in one day, got 2"):
         on_grid(readings([0, 86400]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
 from occupair.errors import InputError
 from occupair.readings.gaps import is_gap
-from occupair.readings.schema import COLUMNS
+from occupair.readings.schema import COLUMNS, check_duplicate_columns
 from occupair.wording import quoted_list
 
 Array = NDArray[np.float64]
@@ -31,9 +31,7 @@ def clean_readings(readings: pd.DataFrame) -> pd.DataFrame:
     if "co2" not in readings.columns:
         raise InputError(f"readings has no column 'co2', only {quoted_list(readings.columns)}")
     names = [name for name in COLUMNS if name in readings.columns]
-    duplicates = [name for name in names if (readings.columns == name).sum() > 1]
-    if duplicates:
-        raise InputError(f"readings: has two columns {duplicates[0]!r}: rename or delete one")
+    check_duplicate_columns(readings)
     numbers = {
         name: pd.to_numeric(readings[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         for name in names

@@ -170,11 +170,11 @@ def _evidence(explained: Array, total: Array, counts: Array) -> Array:
 def _over_lags(evidence: Array, width: int) -> Array:
     """Average the likelihood over the response lags a room may have in addition to a clock offset."""
     lags = {lag: weight for lag, weight in RESPONSE_LAGS.items() if lag % width == 0}
-    most = max(map(abs, lags)) // width
-    padded = np.pad(evidence, ((0, 0), (most, most)), mode="edge")
+    widest = max(map(abs, lags)) // width
+    padded = np.pad(evidence, ((0, 0), (widest, widest)), mode="edge")
     size, weights = evidence.shape[1], sum(lags.values())
     shifted = [
-        np.log(weight / weights) + padded[:, most + lag // width : most + lag // width + size]
+        np.log(weight / weights) + padded[:, widest + lag // width : widest + lag // width + size]
         for lag, weight in lags.items()
     ]
     return np.asarray(np.logaddexp.reduce(shifted, axis=0))

@@ -103,7 +103,7 @@ def usual_interval(index: pd.DatetimeIndex, source: Source) -> float:
     at, days = _microseconds(index), _local(index) // DAY
     steps = np.diff(at)[days[1:] == days[:-1]]
     if steps.size == 0:
-        raise source.error(f"needs at least two readings in one day, got {len(index)} in all")
+        raise source.error(f"needs at least two readings in one day, got {len(index)}")
     lengths, counts = np.unique(steps, return_counts=True)
     common = int(lengths[np.argmax(counts)])
     if counts.max() >= steps.size / 2 and common >= SECOND and not (steps % common).any():
@@ -132,9 +132,9 @@ def grid_of(index: pd.DatetimeIndex, *, interval: float, longest_gap: float) -> 
     ticks = start[row] + number * step
     times = _as_index(ticks, index)
     same_grid = phase[row] == phase[np.minimum(row + 1, at.size - 1)]
-    kept = same_grid | (_local(times) // DAY == (_local(index) // DAY)[row])
-    late = ticks[kept] - at[row[kept]] >= step
-    return Grid(times[kept], step / MINUTE, int(late.sum()))
+    valid = same_grid | (_local(times) // DAY == (_local(index) // DAY)[row])
+    late = ticks[valid] - at[row[valid]] >= step
+    return Grid(times[valid], step / MINUTE, int(late.sum()))
 
 
 def _phases(index: pd.DatetimeIndex, step: int) -> Microseconds:

@@ -120,6 +120,6 @@ def _fits(texts: pd.Series[str], mark: str) -> pd.Series[bool]:
 
 def _parsed(texts: pd.Series[str], mark: str) -> pd.Series[float]:
     """Numbers with this decimal mark; NaN for other text."""
-    whole = texts.where(_fits(texts, mark) | texts.str.fullmatch("[+-]?inf(?:inity)?", case=False), "")
-    plain = whole.str.replace(_OTHER[mark], "", regex=False).str.replace(mark, ".", regex=False)
+    numeric = texts.where(_fits(texts, mark) | texts.str.fullmatch("[+-]?inf(?:inity)?", case=False), "")
+    plain = numeric.str.replace(_OTHER[mark], "", regex=False).str.replace(mark, ".", regex=False)
     return pd.to_numeric(plain, errors="coerce").astype(float)

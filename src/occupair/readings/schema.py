@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from occupair.errors import InputError
 from occupair.readings.gaps import is_gap
 from occupair.readings.source import Source, missing_column
 from occupair.readings.value_rules import first_violation
@@ -52,13 +53,22 @@ def check_readings(
     for name in needed:
         if name not in readings.columns:
             raise source.error(missing_column(name, readings))
-    kept = [name for name in COLUMNS if name in readings.columns]
-    checked = pd.DataFrame({name: to_numbers(readings[name], source) for name in kept}, index=readings.index)
+    names = [name for name in COLUMNS if name in readings.columns]
+    checked = pd.DataFrame({name: to_numbers(readings[name], source) for name in names}, index=readings.index)
     _check_times(readings.index, source)
-    for name in kept:
+    for name in names:
         _check_values(checked[name], source)
     checked.attrs = dict(readings.attrs)
     return checked.rename_axis("time")
+
+
+def check_duplicate_columns(readings: object) -> None:
+    """Raise InputError if a column occurs twice."""
+    if not isinstance(readings, pd.DataFrame):
+        return  # reported by ``check_readings``
+    twice = [name for name in COLUMNS if (readings.columns == name).sum() > 1]
+    if twice:
+        raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
 
 
 def interval_of(readings: pd.DataFrame) -> float:
@@ -129,7 +139,7 @@ def _interval(index: pd.DatetimeIndex, source: Source) -> float:
     days, seconds = _local_days(index), _seconds(index)
     steps = np.diff(seconds)[days[1:] == days[:-1]]
     if steps.size == 0:
-        raise source.error(f"needs at least two readings in one day, got {len(index)} in all")
+        raise source.error(f"needs at least two readings in one day, got {len(index)}")
     return _usual(steps) / 60
 
 

@@ -89,8 +89,8 @@ def _parse_epoch(cells: pd.Series) -> pd.DatetimeIndex | None:
     numbers = pd.to_numeric(cells, errors="coerce")
     likely = numbers.where((numbers / _EPOCHS[unit]).between(3e8, 1e10))
     microseconds = (likely.astype(float) if unit != "ns" else likely) * (1e6 / _EPOCHS[unit])
-    whole = np.rint(microseconds.to_numpy(dtype=float, na_value=np.nan))
-    stamps = np.where(np.isnan(whole), np.datetime64("NaT", "us").astype(np.int64), whole)
+    rounded = np.rint(microseconds.to_numpy(dtype=float, na_value=np.nan))
+    stamps = np.where(np.isnan(rounded), np.datetime64("NaT", "us").astype(np.int64), rounded)
     return pd.DatetimeIndex(stamps.astype(np.int64).view("datetime64[us]")).tz_localize("UTC")
 
 

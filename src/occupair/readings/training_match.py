@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.readings.schema import COLUMNS, check_readings, interval_of
+from occupair.readings.schema import COLUMNS, check_duplicate_columns, check_readings, interval_of
 from occupair.readings.source import missing_column
 from occupair.readings.time_zones import in_time_zone
 from occupair.readings.ventilation_scale import Scale, check_scale_matches
@@ -46,15 +46,6 @@ def match_training(
         check_scale_matches(readings, None if full is None or unit is None else Scale(full, unit))
     _check_interval(interval_of(readings), interval)
     return readings
-
-
-def check_duplicate_columns(readings: object) -> None:
-    """Raise InputError if a column occurs twice."""
-    if not isinstance(readings, pd.DataFrame):
-        return  # reported by ``check_readings``
-    twice = [name for name in COLUMNS if (readings.columns == name).sum() > 1]
-    if twice:
-        raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
 
 
 def _check_has_ventilation(readings: object) -> None:

@@ -106,12 +106,12 @@ def find_scale(values: NDArray[np.float64], *, name: str, unit: str, on_off: boo
     Scale(full=50.0, unit='Hz')
     """
     known = values[np.isfinite(values)]
-    most = float(known.max(initial=0.0))
+    maximum = float(known.max(initial=0.0))
     if on_off:
         return Scale(1.0, "on/off")
-    unit = stated_unit(name, unit) or _likely_unit(known, most, squeeze_name(name))
-    fixed = {"0..1": 1.0, "%": 100.0, "V": 10.0, "Hz": _mains(most)}
-    return Scale(fixed.get(unit, most) or 1.0, unit)
+    unit = stated_unit(name, unit) or _likely_unit(known, maximum, squeeze_name(name))
+    fixed = {"0..1": 1.0, "%": 100.0, "V": 10.0, "Hz": _mains(maximum)}
+    return Scale(fixed.get(unit, maximum) or 1.0, unit)
 
 
 def stated_unit(name: str, unit: str = "") -> str | None:
@@ -163,11 +163,11 @@ def matching_scale(values: NDArray[np.float64], own: Scale, trained: Scale, *, s
 
 def _may_be(known: NDArray[np.float64], scale: Scale) -> bool:
     """Whether values fit a scale: none above full, and not all of them near 0."""
-    most = float(known.max(initial=0.0))
+    maximum = float(known.max(initial=0.0))
     if scale.unit == "steps":
-        return most <= MAX_STAGE and bool(np.all(known == np.rint(known)))
+        return maximum <= MAX_STAGE and bool(np.all(known == np.rint(known)))
     top = {"0..1": 1.0, "on/off": 1.0, "%": 100.0, "V": 10.0, "Hz": 60.0}.get(scale.unit, np.inf)
-    return (1.0 if scale.full > 10 else 0.0) < most <= 1.1 * top
+    return (1.0 if scale.full > 10 else 0.0) < maximum <= 1.1 * top
 
 
 def to_fraction(
@@ -203,17 +203,17 @@ def check_scale_options(full: float | None, unit: str | None = None) -> None:
         raise InputError(f"ventilation_full must be a number above 0 in the unit of the file, got {full!r}")
 
 
-def _likely_unit(known: NDArray[np.float64], most: float, name: str) -> str:
-    if most <= 1:
+def _likely_unit(known: NDArray[np.float64], maximum: float, name: str) -> str:
+    if maximum <= 1:
         return "0..1"
-    if re.search(_FLOW, name) or most > 110:
+    if re.search(_FLOW, name) or maximum > 110:
         return "unknown"
-    if re.search(_SPEED, name) and 45 <= most <= 61:
+    if re.search(_SPEED, name) and 45 <= maximum <= 61:
         return "Hz"
-    if most <= MAX_STAGE and np.all(known == np.rint(known)):
+    if maximum <= MAX_STAGE and np.all(known == np.rint(known)):
         return "steps"
     return "%"
 
 
-def _mains(most: float) -> float:
-    return 50.0 if most <= 50.5 else 60.0 if most <= 61 else most
+def _mains(maximum: float) -> float:
+    return 50.0 if maximum <= 50.5 else 60.0 if maximum <= 61 else maximum
