@@ -38,7 +38,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.NO_CO2_READING: "no CO2 reading yet",
         Reason.OFFLINE_SINCE_TIME: "no reading since {since:%H:%M}",
         Reason.OFFLINE_SINCE_DATE: "no reading since {since:%d %B}",
-        Reason.TOO_FEW_READINGS: "too few readings since the room came online",
+        Reason.TOO_FEW_READINGS: "too few readings since midnight or since the last gap",
         Reason.VENTILATION_UNKNOWN: "ventilation is unknown, and the model needs it",
         Reason.OUT_OF_RANGE: "implausible sensor reading: {co2:g} ppm",
         Reason.STUCK: "CO2 unchanged for {hours} hours",
