@@ -124,9 +124,9 @@ def test_sparse_quantiles_worked_by_hand():
 def test_sparse_errors_reach_nominal_coverage(n):
     holds = []
     for seed in range(100):
-        learned = PredictionIntervals.fit(*estimates(n, seed), np.ones(n), 60.0)
+        fitted = PredictionIntervals.fit(*estimates(n, seed), np.ones(n), 60.0)
         estimated, true = estimates(200, seed=1000 + seed)
-        low, high = learned.around(estimated, 0.9)
+        low, high = fitted.around(estimated, 0.9)
         holds.append(np.mean((low <= true) & (true <= high)))
     assert np.mean(holds) > 0.89
 

@@ -97,7 +97,7 @@ def test_sparse_comparison_uses_times_with_two_head_counts():
     people = [np.array([0.0, 4.0]), np.array([2.0, 4.0])]
     estimated = [np.array([1.0, 0.0]), np.array([2.0, 0.0])]
     weights = [np.ones(2), np.ones(2)]
-    # At midnight off by 1 and 0, the profile by 2 and 2; nothing is said of 10:00 and of 15:00.
+    # At midnight off by 1 and 0, the profile by 2 and 2; 10:00 and 15:00 are not compared.
     comparison = compare_with_profile(clocks, people, estimated, weights, effective_days=1.7)
     assert (comparison.error, comparison.profile_error, comparison.days) == (
         pytest.approx(np.sqrt(0.5)),

@@ -319,7 +319,7 @@ def test_cross_validation_has_at_most_ten_folds():
     training = prepare_training_days([[episode([k, k])] for k in range(12)], settings_at(1.0))
     folds = room_training._folds(training, None)
     assert [fold.place.tolist() for fold in folds] == [[0, 10], [1, 11], *([k] for k in range(2, 10))]
-    assert folds[1].learned.training.target(0).tolist() == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert folds[1].fitted.training.target(0).tolist() == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert len(room_training._folds(training.subset([0, 1, 2]), None)) == 3
     assert room_training._folds(training.subset([0]), None) == []
 
@@ -374,16 +374,16 @@ def test_threshold_has_smallest_error_and_ties_take_highest():
     estimated, presence = np.array([1.0, 1.0, 1.0, 8.0]), np.array([0.05, 0.25, 0.45, 0.0])
     people = np.array([0.0, 0.0, 1.0, 8.0])
     # Above 0.25 and up to 0.45 all is right; 8 of 20 is not few, whatever presence says.
-    assert room_training._threshold(estimated, presence, people, 20.0) == 0.4
-    assert room_training._threshold(estimated, presence, estimated, 20.0) == 0.0
+    assert room_training._best_threshold(estimated, presence, people, 20.0) == 0.4
+    assert room_training._best_threshold(estimated, presence, estimated, 20.0) == 0.0
     # 1 of 10 is few no more: every threshold gives the same.
-    assert room_training._threshold(estimated, presence, people, 10.0) == 0.5
+    assert room_training._best_threshold(estimated, presence, people, 10.0) == 0.5
 
 
 def test_training_error_is_held_out_error(slow_office):
-    model, left_out = fit_room(episodes_by_date(slow_office), settings_at(5.0))
-    off = np.concatenate(left_out.people) - np.concatenate(left_out.estimated)
-    assert left_out.error == pytest.approx(np.sqrt(np.mean(off**2)))
-    assert [people.size for people in left_out.people] == [288] * 4
-    np.testing.assert_array_equal(np.concatenate(left_out.people), slow_office["occupancy"])
+    model, held_out = fit_room(episodes_by_date(slow_office), settings_at(5.0))
+    off = np.concatenate(held_out.people) - np.concatenate(held_out.estimated)
+    assert held_out.error == pytest.approx(np.sqrt(np.mean(off**2)))
+    assert [people.size for people in held_out.people] == [288] * 4
+    np.testing.assert_array_equal(np.concatenate(held_out.people), slow_office["occupancy"])
     assert model.max_people == slow_office["occupancy"].max()

@@ -207,11 +207,11 @@ def test_held_out_estimates_do_not_depend_on_their_labels(slow_office, monkeypat
 def test_training_error_is_weighted_held_out_error(slow_office):
     few = check_labelled(sparse(slow_office, 0.2).assign(occupancy_weight=np.tile([0.25, 1.0], 576)))
     settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
-    _, left_out = fit_room(episodes_by_date(few), settings)
-    people, estimated, weight = map(np.concatenate, (left_out.people, left_out.estimated, left_out.weights))
+    _, held_out = fit_room(episodes_by_date(few), settings)
+    people, estimated, weight = map(np.concatenate, (held_out.people, held_out.estimated, held_out.weights))
     known = weight > 0
     off = people[known] - estimated[known]
-    assert left_out.error == pytest.approx(np.sqrt(weight[known] @ off**2 / weight.sum()))
+    assert held_out.error == pytest.approx(np.sqrt(weight[known] @ off**2 / weight.sum()))
     np.testing.assert_array_equal(people[known], few["occupancy"].dropna())
 
 
