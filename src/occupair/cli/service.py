@@ -12,7 +12,7 @@ import typer
 from occupair.cli.shared import note, out
 from occupair.errors import InputError
 
-_LIVE = ("fastapi", "uvicorn", "aiomqtt", "sqlalchemy", "alembic", "pydantic", "prometheus_client")
+_LIVE = ("fastapi", "uvicorn", "aiomqtt", "sqlalchemy", "alembic", "pydantic_settings", "prometheus_client")
 
 Store = Annotated[
     str,

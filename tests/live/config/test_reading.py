@@ -420,6 +420,11 @@ def test_file_without_rooms_is_refused(mistakes_in):
         ("[service]\nport 80\n", "rooms.toml, line 2: expected '=' after a key in a key/value pair"),
         ("[service", "rooms.toml: expected ']' at the end of a table declaration"),
         ("a = " + "[" * 5000, "rooms.toml: is nested too deeply"),
+        (
+            "a = " + "9" * 5000,
+            "rooms.toml: exceeds the limit (4300 digits) for integer string conversion: "
+            "value has 5000 digits; use sys.set_int_max_str_digits() to increase the limit",
+        ),
     ],
 )
 def test_invalid_toml_is_refused(mistakes_in, text, message):

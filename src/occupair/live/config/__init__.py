@@ -1,7 +1,10 @@
 """Settings of the live service, read from ``rooms.toml`` and the environment.
 
-`reading` reads them by the classes of `models`, whose value types are in `values`. `mistakes` finds the
-line of each mistake. `check` is ``occupair serve --check``: model files, passwords, unused settings.
+- `models`: the settings with their types, ranges and defaults; `values` has the types of single settings.
+- `conflicts`: settings that do not go together.
+- `mistakes`: messages with the file, line, key, rule and value of each mistake.
+- `reading`: reads the file and the environment, and reports all mistakes at once.
+- `check`: ``occupair serve --check``, which also checks model files and warns of probable misconfiguration.
 """
 
 from occupair.live.config.check import CheckReport, check_config, check_files

@@ -1,7 +1,7 @@
 """Types of single settings: strings, hosts, topics, time zones, file paths, database URLs.
 
-Each type is ``Annotated`` with its checks for pydantic. A check raises ``ValueError`` with the rule that the
-value breaks. Relative paths are resolved against ``folder`` of the validation context, if there is one.
+Each type is ``Annotated`` with its checks for pydantic, which raise ``ValueError`` with the rule that a value
+breaks. Relative paths are resolved against ``folder`` of the validation context, if there is one.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import ipaddress
 import re
 import zoneinfo
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
-ID = re.compile(r"[a-z0-9_-]{1,64}")
-"""Names of rooms and tokens."""
 _MAX_TOPIC_BYTES = 65_535  # MQTT standard
 _STORE_SCHEMES = ("sqlite:///", "postgresql://", "postgres://", "postgresql+psycopg://")
 
@@ -28,6 +27,15 @@ def check_store_url(url: str) -> str:
     return url
 
 
+def _rule(is_met: Callable[[str], object], rule: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if not is_met(value):
+            raise ValueError(rule)
+        return value
+
+    return AfterValidator(check)
+
+
 def _check_string(value: Any) -> Any:
     if not isinstance(value, str):
         raise ValueError("must be a string")
@@ -36,53 +44,20 @@ def _check_string(value: Any) -> Any:
     return value
 
 
-def _check_id(name: str) -> str:
-    if not ID.fullmatch(name):
-        raise ValueError("must be named with 1 to 64 characters of a-z, 0-9, _ and -")
-    return name
-
-
-def _check_topic(topic: str) -> str:
-    if "+" in topic or "#" in topic:
-        raise ValueError("must be a single topic, without the wildcards + and #")
-    if topic.startswith("$"):
-        raise ValueError("must not start with $, which is reserved for the broker")
-    if len(topic.encode()) > _MAX_TOPIC_BYTES:
-        raise ValueError(f"must be at most {_MAX_TOPIC_BYTES} bytes long")
-    return topic
-
-
-def _check_prefix(topic: str) -> str:
-    if topic.startswith("/") or topic.endswith("/"):
-        raise ValueError("must not start or end with /")
-    return topic
+def _is_host(name: str) -> bool:
+    if ":" in name:
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+    return re.search(r"[\s/@]", name) is None
 
 
 @cache
-def _check_timezone(name: str) -> str:
+def _is_timezone(name: str) -> bool:
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        raise ValueError("must be an IANA time zone such as Europe/Copenhagen") from None
-    return name
-
-
-def _check_host(host: str) -> str:
-    if re.search(r"[\s/@]", host) or (":" in host and not _is_address(host)):
-        raise ValueError("must be a host name or an IP address, without scheme and port")
-    return host
-
-
-def _check_token_hash(text: str) -> str:
-    if not re.fullmatch(r"sha256:[0-9a-f]{64}", text):
-        raise ValueError("must be sha256: and 64 hexadecimal digits, as printed by 'occupair token'")
-    return text
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
         return False
     return True
 
@@ -96,10 +71,9 @@ def _resolve_path(value: Any, info: ValidationInfo) -> Path:
 
 
 def _resolve_store(url: str, info: ValidationInfo) -> str:
-    scheme, _, rest = url.partition("sqlite:///")
-    if scheme or not info.context:
+    if not url.startswith("sqlite:///") or not info.context:
         return url
-    name, question, query = rest.partition("?")
+    name, question, query = url.removeprefix("sqlite:///").partition("?")
     return f"sqlite:///{_folder(info) / name}{question}{query}"
 
 
@@ -120,13 +94,34 @@ def _read_password_file(value: Any, info: ValidationInfo) -> SecretStr:
 
 
 String = Annotated[str, BeforeValidator(_check_string)]
-Id = Annotated[str, AfterValidator(_check_id)]
-Host = Annotated[String, AfterValidator(_check_host)]
+Id = Annotated[
+    str,
+    _rule(
+        re.compile(r"[a-z0-9_-]{1,64}").fullmatch,
+        "must be named with 1 to 64 characters of a-z, 0-9, _ and -",
+    ),
+]
+Host = Annotated[String, _rule(_is_host, "must be a host name or an IP address, without scheme and port")]
 Port = Annotated[int, Field(ge=1, le=65_535)]
-TimeZone = Annotated[String, AfterValidator(_check_timezone)]
-TopicName = Annotated[String, AfterValidator(_check_topic)]
-TopicPrefix = Annotated[TopicName, AfterValidator(_check_prefix)]
-TokenHash = Annotated[String, AfterValidator(_check_token_hash)]
+TimeZone = Annotated[String, _rule(_is_timezone, "must be an IANA time zone such as Europe/Copenhagen")]
+TopicName = Annotated[
+    String,
+    _rule(lambda name: not {*name} & {"+", "#"}, "must be a single topic, without the wildcards + and #"),
+    _rule(lambda name: name[0] != "$", "must not start with $, which is reserved for the broker"),
+    _rule(
+        lambda name: len(name.encode()) <= _MAX_TOPIC_BYTES, f"must be at most {_MAX_TOPIC_BYTES} bytes long"
+    ),
+]
+TopicPrefix = Annotated[
+    TopicName, _rule(lambda name: name == name.strip("/"), "must not start or end with /")
+]
+TokenHash = Annotated[
+    String,
+    _rule(
+        re.compile(r"sha256:[0-9a-f]{64}").fullmatch,
+        "must be sha256: and 64 hexadecimal digits, as printed by 'occupair token'",
+    ),
+]
 StoreUrl = Annotated[String, AfterValidator(check_store_url), AfterValidator(_resolve_store)]
 FilePath = Annotated[Path, BeforeValidator(_resolve_path)]
 Secret = Annotated[SecretStr, BeforeValidator(_wrap_secret)]

@@ -1,0 +1,78 @@
+"""Conflicts between settings that are valid one by one, found in the values of a file.
+
+The checks use the values as they are in the file, so they also run if other values are invalid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from occupair.live.config.mistakes import Key
+from occupair.live.config.models import Shape
+from occupair.web.hosts import is_loopback
+
+Table = dict[str, Any]
+
+
+def find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
+    """Yield (key, rule, value if it is to be shown) of values that do not go together."""
+    yield from _find_mqtt_conflicts(_table(values.get("mqtt")))
+    yield from _find_topic_conflicts(values)
+    hashes: dict[str, str] = {}
+    for name, token in _table(values.get("tokens")).items():
+        given = str(_table(token).get("hash", name))
+        if given in hashes:
+            yield ("tokens", name, "hash"), f"must differ from the hash of tokens.{hashes[given]}"
+        hashes.setdefault(given, name)
+    host = _table(values.get("service")).get("host", "127.0.0.1")
+    if isinstance(host, str) and not is_loopback(host) and not values.get("tokens"):
+        yield ("service", "host"), "must be a loopback address such as 127.0.0.1 without [tokens]", host
+
+
+def _find_mqtt_conflicts(mqtt: Table) -> Iterator[tuple[Key, str]]:
+    for key, other in (("cert_file", "key_file"), ("key_file", "cert_file")):
+        if key in mqtt and other not in mqtt:
+            yield ("mqtt", key), f"requires mqtt.{other}"
+    for key in ("ca_file", "cert_file"):
+        if key in mqtt and not mqtt.get("tls"):
+            yield ("mqtt", key), "requires mqtt.tls = true"
+    if "password" in mqtt and "password_file" in mqtt:
+        yield ("mqtt", "password_file"), "must not be set together with mqtt.password"
+    if mqtt.get("version") == "3.1.1" and "user" not in mqtt and mqtt.keys() & {"password", "password_file"}:
+        yield ("mqtt", "user"), "is required with a password in MQTT 3.1.1"
+
+
+def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
+    rooms = _table(values.get("rooms"))
+    prefix = _table(values.get("mqtt")).get("prefix", "occupair") if "mqtt" in values else None
+    for name, room in rooms.items():
+        for quantity in ("co2", "ventilation"):
+            key: Key = ("rooms", name, quantity)
+            topic = _table(room).get(quantity)
+            if isinstance(topic, dict):
+                yield from _find_path_conflicts(key, topic)
+                key, topic = (*key, "topic"), topic.get("topic")
+            if isinstance(topic, str) and _is_published(topic, rooms, prefix):
+                yield key, "must not be a topic that this service publishes", topic
+
+
+def _find_path_conflicts(key: Key, topic: Table) -> Iterator[tuple[Key, str]]:
+    shape = topic.get("shape", "json" if "path" in topic else "auto")
+    if shape == "json" and "path" not in topic:
+        yield (*key, "path"), "is required with shape 'json'"
+    if shape in get_args(Shape) and shape != "json" and "path" in topic:
+        yield (*key, "path"), f"must not be set with shape {shape!r}, only with 'json'"
+    if shape == "number" and "time_path" in topic:
+        yield (*key, "time_path"), "must not be set with shape 'number'"
+
+
+def _is_published(topic: str, rooms: Table, prefix: object) -> bool:
+    """Whether this service publishes a topic: its own messages would come back as readings."""
+    room, _, end = topic.removeprefix(f"{prefix}/").partition("/")
+    of_room = topic.startswith(f"{prefix}/") and room in rooms and end in ("state", "availability")
+    return of_room or topic == f"{prefix}/status"
+
+
+def _table(value: object) -> Table:
+    return value if isinstance(value, dict) else {}
