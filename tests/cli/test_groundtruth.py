@@ -133,10 +133,10 @@ def test_missing_extras_are_reported(tmp_path, events, monkeypatch):
     monkeypatch.setattr(
         "occupair.cli.service.find_spec", lambda name: None if name == "uvicorn" else find_spec(name)
     )
-    words = (
+    message = (
         "occupair: groundtruth count requires packages that are not installed: pip install 'occupair[live]'\n"
     )
-    assert occupair("groundtruth", "count", events) == (2, "", words)
+    assert occupair("groundtruth", "count", events) == (2, "", message)
     monkeypatch.setitem(sys.modules, "cv2", None)
     done = occupair("groundtruth", "scan", "a.mp4", cwd=tmp_path)
     assert done == (2, "", "occupair: scanning videos needs OpenCV: pip install 'occupair[video]'\n")

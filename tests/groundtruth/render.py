@@ -288,5 +288,5 @@ def _noisy_corridors(noise: float) -> list[np.ndarray]:
     ]
 
 
-def _stamp(picture: np.ndarray, words: str, where: tuple[int, int]) -> None:
-    cv2.putText(picture, words, where, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)
+def _stamp(picture: np.ndarray, text: str, where: tuple[int, int]) -> None:
+    cv2.putText(picture, text, where, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1, cv2.LINE_AA)

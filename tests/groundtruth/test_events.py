@@ -56,7 +56,7 @@ def test_missing_folder_or_index_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ("{", r"index\.json: damaged \(Expecting"),
         ("[]", "must be an index written by 'occupair groundtruth scan'"),
@@ -65,9 +65,9 @@ def test_missing_folder_or_index_is_an_error(tmp_path):
         ('{"format": "occupair events", "version": 1}', r"damaged \(KeyError: 'doors'\)"),
     ],
 )
-def test_invalid_index_raises_one_line_error(tmp_path, content, words):
+def test_invalid_index_raises_one_line_error(tmp_path, content, message):
     (tmp_path / "index.json").write_text(content)
-    with pytest.raises(InputError, match=words) as raised:
+    with pytest.raises(InputError, match=message) as raised:
         read_events(tmp_path)
     assert "\n" not in str(raised.value)
 

@@ -86,8 +86,8 @@ def test_quarter_hour_counts_are_spread_and_uncertain(tmp_path):
 
 def test_gap_between_intervals_has_weight_zero(tmp_path):
     rows = [f"2024-01-08 {hour:02d}:{minute:02d},0,0\n" for hour in range(24) for minute in range(0, 60, 5)]
-    kept = [row for row in rows if not row.startswith("2024-01-08 12:")]
-    passages = read_passages(written(tmp_path, "a.csv", "time,in,out\n" + "".join(kept)))
+    without_noon = [row for row in rows if not row.startswith("2024-01-08 12:")]
+    passages = read_passages(written(tmp_path, "a.csv", "time,in,out\n" + "".join(without_noon)))
     missing = passages.index[passages["weight"] == 0]
     assert (len(missing), f"{missing[0]:%H:%M}", f"{missing[-1]:%H:%M}") == (60, "12:00", "12:59")
 

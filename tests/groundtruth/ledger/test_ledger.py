@@ -90,8 +90,9 @@ def test_order_of_doors_and_rows_has_no_effect(table, capacity, random):
     one, two = build_ledger(table, capacity=capacity), build_ledger(mixed, capacity=capacity)
     pd.testing.assert_series_equal(one.occupancy, two.occupancy)
     if not one.clock_corrections and not two.clock_corrections:
-        pd.testing.assert_series_equal(one.apply().occupancy, two.apply().occupancy)
-        pd.testing.assert_series_equal(one.apply().weight, two.apply().weight)
+        one, two = one.apply(), two.apply()
+        pd.testing.assert_series_equal(one.occupancy, two.occupancy)
+        pd.testing.assert_series_equal(one.weight, two.weight)
 
 
 @settings(max_examples=8, deadline=None)
@@ -109,8 +110,9 @@ def test_splitting_passages_over_more_doors_has_no_effect(table, capacity, rando
     )
     pd.testing.assert_series_equal(one.occupancy, two.occupancy)
     if not one.clock_corrections and not two.clock_corrections:
-        pd.testing.assert_series_equal(one.apply().occupancy, two.apply().occupancy)
-        pd.testing.assert_series_equal(one.apply().weight, two.apply().weight)
+        one, two = one.apply(), two.apply()
+        pd.testing.assert_series_equal(one.occupancy, two.occupancy)
+        pd.testing.assert_series_equal(one.weight, two.weight)
 
 
 PLANTED = {  # errors, and the largest remaining fraction of the uncorrected error
@@ -346,10 +348,10 @@ def test_invalid_input_raises_one_line_error():
         "readings: times have no time zone": lambda: build_ledger(table, timezone="UTC", readings=air),
         "passages: the table is empty": lambda: build_ledger(table.iloc[:0]),
     }
-    for words, call in cases.items():
+    for message, call in cases.items():
         with pytest.raises(InputError) as caught:
             call()
-        assert words in str(caught.value)
+        assert message in str(caught.value)
 
 
 def test_clock_offset_and_missed_exits_are_corrected_together():

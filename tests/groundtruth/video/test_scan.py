@@ -121,9 +121,9 @@ def test_people_who_are_hard_to_see_are_candidates(tmp_path, passage, scene):
 def test_sensitivity_selects_motion_without_a_detected_person(tmp_path):
     passages = [Passage(at=20, above=True), Passage(at=70, height=170)]
     path = render(tmp_path / "north_20240108_080000.mp4", minutes=1.3, passages=passages)
-    kept = {s: scan_videos([path], tmp_path / str(s), sensitivity=s) for s in (0.0, 0.5, 0.9)}
-    assert {s: minutes_of(summary) for s, summary in kept.items()} == {0.0: [], 0.5: [1], 0.9: [0, 1]}
-    above, walking = kept[0.9].events.minutes
+    found = {s: scan_videos([path], tmp_path / str(s), sensitivity=s) for s in (0.0, 0.5, 0.9)}
+    assert {s: minutes_of(summary) for s, summary in found.items()} == {0.0: [], 0.5: [1], 0.9: [0, 1]}
+    above, walking = found[0.9].events.minutes
     assert above.score < 0.5 < walking.score
 
 
@@ -153,7 +153,7 @@ def test_wrong_declared_frame_rate_has_no_effect(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("setting", "words"),
+    ("setting", "message"),
     [
         ({"sensitivity": 1.5}, "sensitivity must be 0 to 1, got 1.5"),
         ({"sensitivity": float("nan")}, "sensitivity must be 0 to 1, got nan"),
@@ -162,8 +162,8 @@ def test_wrong_declared_frame_rate_has_no_effect(tmp_path):
         ({"timezone": "Mars"}, "timezone must be a time zone name such as Europe/Copenhagen, got 'Mars'"),
     ],
 )
-def test_invalid_settings_are_errors(people, tmp_path, setting, words):
-    with pytest.raises(InputError, match=words):
+def test_invalid_settings_are_errors(people, tmp_path, setting, message):
+    with pytest.raises(InputError, match=message):
         scan_videos([people], tmp_path / "events", **setting)
 
 

@@ -39,9 +39,9 @@ def short(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def whole(long, tmp_path_factory):
+def uninterrupted(long, tmp_path_factory):
     """Result of an uninterrupted scan."""
-    out = tmp_path_factory.mktemp("whole")
+    out = tmp_path_factory.mktemp("uninterrupted")
     scan_videos([long], out)
     return out
 
@@ -132,16 +132,16 @@ def test_files_with_equal_name_and_content_are_distinct(tmp_path, short):
     assert [one.minute.hour for one in summary.events.minutes] == [8, 9]
 
 
-def test_finished_scan_leaves_only_records_index_and_sheets(whole):
-    assert {path.suffix for path in (whole / ".scan").rglob("*")} == {".json"}
-    assert set(sheets(whole)) == {one["sheet"] for one in index(whole)["minutes"]}
+def test_finished_scan_leaves_only_records_index_and_sheets(uninterrupted):
+    assert {path.suffix for path in (uninterrupted / ".scan").rglob("*")} == {".json"}
+    assert set(sheets(uninterrupted)) == {one["sheet"] for one in index(uninterrupted)["minutes"]}
 
 
 class Interrupted(Exception):
     """The scan was interrupted."""
 
 
-def test_interrupted_scan_resumes_to_the_same_result(tmp_path, long, whole, monkeypatch):
+def test_interrupted_scan_resumes_to_the_same_result(tmp_path, long, uninterrupted, monkeypatch):
     monkeypatch.setattr(scan_job, "CHECKPOINT_PERIOD", 0.0)
     out = tmp_path / "events"
 
@@ -156,11 +156,11 @@ def test_interrupted_scan_resumes_to_the_same_result(tmp_path, long, whole, monk
     again = scan_videos([long], out)
     assert again.already_scanned >= 60
     assert again.already_scanned + again.seconds == pytest.approx(180.0)
-    assert index(out) == index(whole)
-    assert sheets(out) == sheets(whole)
+    assert index(out) == index(uninterrupted)
+    assert sheets(out) == sheets(uninterrupted)
 
 
-def test_killed_scan_resumes_to_the_same_result(tmp_path, long, whole):
+def test_killed_scan_resumes_to_the_same_result(tmp_path, long, uninterrupted):
     out = tmp_path / "events"
     code = (
         "import sys, time; from occupair.groundtruth.video import scan, scan_job;"
@@ -177,18 +177,18 @@ def test_killed_scan_resumes_to_the_same_result(tmp_path, long, whole):
     process.wait()
     assert not (out / "index.json").exists()
     assert scan_videos([long], out).already_scanned > 0
-    assert index(out) == index(whole)
-    assert sheets(out) == sheets(whole)
+    assert index(out) == index(uninterrupted)
+    assert sheets(out) == sheets(uninterrupted)
 
 
-def test_damaged_checkpoint_restarts_the_scan(tmp_path, long, whole):
+def test_damaged_checkpoint_restarts_the_scan(tmp_path, long, uninterrupted):
     out = tmp_path / "events"
     (out / ".scan").mkdir(parents=True)
-    key = next(path.stem for path in (whole / ".scan").glob("*.json"))
+    key = next(path.stem for path in (uninterrupted / ".scan").glob("*.json"))
     (out / ".scan" / f"{key}.npz").write_bytes(b"PK\x03\x04 and no more")
     (out / ".scan" / f"{key}.json").write_text("{")
     assert scan_videos([long], out).already_scanned == 0
-    assert index(out) == index(whole)
+    assert index(out) == index(uninterrupted)
 
 
 def test_progress_is_reported(tmp_path, short):

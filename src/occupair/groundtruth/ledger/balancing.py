@@ -5,7 +5,7 @@ the cumulative change up to a minute: it starts at 0, ends at minus the remainin
 minute occupancy + c must be within bounds. Changing the count of a minute by k people costs |k| times the
 unit cost of that minute; the total cost is minimised. An integer programme would return one solution.
 Dynamic programming over (minute, c), forward and backward (Bellman 1957), finds the same minimum and all
-solutions that attain it. The passages cannot tell these solutions apart. Each is weighted by the number of
+solutions that attain it. The passages do not distinguish these solutions. Each is weighted by the number of
 people in the minutes it changes, since a person who is missed or counted twice is one of those passing.
 From this:
 

@@ -9,7 +9,7 @@ where width is the mean width of the model's 90 % prediction interval on that da
 which the model is confident only because it has never seen one like them. Without labelled days, the next
 day is the one with the most air conditions (CO2 in steps of 100 ppm, ventilation level) that no recommended
 day has. The learning curve only applies to days similar to the labelled ones; days dissimilar to all of
-them come first and are worth labelling whatever the curve says.
+them come first and are worth labelling regardless of it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MIN_HOURS = 12.0
 MAX_RECOMMENDED = 7
 """Most days recommended unless more are requested."""
 DEFAULT_RECOMMENDED = 3
-"""Days recommended if the learning curve does not tell how many are needed."""
+"""Days recommended if the number needed is unknown."""
 ROUGH = 5
 """With fewer labelled days the learning curve is a rough estimate."""
 STEPS = (1, 3, 5)

@@ -35,7 +35,7 @@ def start_in_name(path: Path) -> datetime | None:
     Returns
     -------
     datetime or None
-        Local time, or time zone aware (UTC) if the name says so.
+        Local time, or UTC with time zone if the name contains it.
 
     Examples
     --------
