@@ -33,6 +33,7 @@ passage that may be a repeated count, in a minute with passages, and in a minute
 MAX_CHANGE = 200  # people; a day that is off by more is not corrected
 _INFINITE = 2**40  # above the cost of any path
 _MIN_LOG_WEIGHT = -600.0  # keeps the weight of unlikely steps above 0
+_CHUNK = 2**21  # transitions examined at once
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,9 @@ class _Transitions:
     """Cost and unnormalised weight of moving from each level (row) to each (column), by kind of minute."""
 
     kind: Counts
-    cost: list[Counts]
-    weight: list[Floats]
+    cost: Counts
+    weight: Floats
+    is_metric: NDArray[np.bool_]
 
 
 def _transitions(levels: Counts, costs: CorrectionCosts) -> _Transitions:
@@ -161,23 +163,37 @@ def _transitions(levels: Counts, costs: CorrectionCosts) -> _Transitions:
     number = np.abs(steps)
     # Poisson: a person who is missed or counted twice is one of those passing
     logs = [number * np.log(likelihood[k]) - gammaln(number + 1.0) for k in first]
-    weight = [np.exp(np.maximum(log, _MIN_LOG_WEIGHT)) for log in logs]
-    return _Transitions(kind, [costs.of(int(k), steps) for k in first], weight)
+    weight = np.exp(np.maximum(logs, _MIN_LOG_WEIGHT))
+    is_metric = (costs.cheap_removals[first] == 0) & (costs.cheap_additions[first] == 0)
+    return _Transitions(kind, np.stack([costs.of(int(k), steps) for k in first]), weight, is_metric)
 
 
 def _cheapest_paths(
     allowed: NDArray[np.bool_], transitions: _Transitions, *, start: int
 ) -> tuple[Counts, Counts, int]:
-    """Cost of the cheapest path to each level after each minute, from there to the end, and in total."""
+    """Cost of the cheapest path to each level after each minute, from there to the end, and in total.
+
+    Minutes with the same costs and bounds as their neighbour are skipped: the costs are a metric, and a
+    change split over two such minutes is never cheaper.
+    """
     n, size = allowed.shape
+    kind, costs = transitions.kind, transitions.cost
+    same_costs = (kind[1:] == kind[:-1]) & transitions.is_metric[kind[1:]]
+    same_bounds = (allowed[1:] == allowed[:-1]).all(axis=1)
     forward, backward = np.full((n + 1, size), _INFINITE), np.full((n + 1, size), _INFINITE)
     forward[0, start] = 0
     for k in range(n):
-        reached = (forward[k][:, None] + transitions.cost[transitions.kind[k]]).min(axis=0)
+        if k and same_costs[k - 1] and same_bounds[k - 1]:
+            forward[k + 1] = forward[k]
+            continue
+        reached = (forward[k][:, None] + costs[kind[k]]).min(axis=0)
         forward[k + 1] = np.where(allowed[k], np.minimum(reached, _INFINITE), _INFINITE)
     backward[n] = np.where(allowed[-1], 0, _INFINITE)
     for k in range(n - 1, -1, -1):
-        remaining = (backward[k + 1][None, :] + transitions.cost[transitions.kind[k]]).min(axis=1)
+        if 0 < k < n - 1 and same_costs[k] and same_bounds[k - 1]:
+            backward[k] = backward[k + 1]
+            continue
+        remaining = (backward[k + 1][None, :] + costs[kind[k]]).min(axis=1)
         backward[k] = np.where(allowed[k - 1] if k else True, np.minimum(remaining, _INFINITE), _INFINITE)
     return forward, backward, int(backward[0, start])
 
@@ -188,19 +204,27 @@ def _level_probabilities(
     """Weighted fraction of the cheapest paths at each level after each minute."""
     n, size = forward_cost.shape[0] - 1, forward_cost.shape[1]
 
-    def weights(k: int) -> Floats:
-        total = (
-            forward_cost[k][:, None] + transitions.cost[transitions.kind[k]] + backward_cost[k + 1][None, :]
-        )
-        return np.where(total == cost, transitions.weight[transitions.kind[k]], 0.0)
+    def on_cheapest_path(minutes: slice) -> NDArray[np.bool_]:
+        before, after = forward_cost[:-1][minutes, :, None], backward_cost[1:][minutes, None, :]
+        return np.asarray(before + transitions.cost[transitions.kind[minutes]] + after == cost)
 
+    def weights(k: int) -> Floats:
+        return np.where(on_cheapest_path(slice(k, k + 1))[0], transitions.weight[transitions.kind[k]], 0.0)
+
+    chunk = max(1, _CHUNK // size**2)
+    off_diagonal = ~np.eye(size, dtype=bool)
+    changes = np.concatenate(
+        [(on_cheapest_path(slice(k, k + chunk)) & off_diagonal).any(axis=(1, 2)) for k in range(0, n, chunk)]
+    )  # whether any cheapest path changes its level in a minute
     forward, backward = np.zeros((n + 1, size)), np.zeros((n + 1, size))
     forward[0, start], backward[n] = 1.0, backward_cost[n] == 0
     for k in range(n):
-        forward[k + 1] = forward[k] @ weights(k)
-        forward[k + 1] /= forward[k + 1].sum()
+        forward[k + 1] = _normalised(forward[k] @ weights(k)) if changes[k] else forward[k]
     for k in range(n - 1, -1, -1):
-        backward[k] = weights(k) @ backward[k + 1]
-        backward[k] /= backward[k].sum()
+        backward[k] = _normalised(weights(k) @ backward[k + 1]) if changes[k] else backward[k + 1]
     probabilities = forward[1:] * backward[1:]
     return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
+
+
+def _normalised(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum())
