@@ -77,17 +77,17 @@ def test_lag_longer_than_the_day_equals_hindsight(estimator, last_day):
 
 def test_days_are_independent_and_start_empty(estimator, slow_office):
     two_days = slow_office.iloc[2 * 288 :]
-    together = estimator.estimate(two_days)
+    both_days = estimator.estimate(two_days)
     alone = [estimator.estimate(two_days.iloc[:288]), estimator.estimate(two_days.iloc[288:])]
-    pd.testing.assert_series_equal(together, pd.concat(alone))
-    assert (together.iloc[:6] == 0).all()
-    assert (together.iloc[288:294] == 0).all()
+    pd.testing.assert_series_equal(both_days, pd.concat(alone))
+    assert (both_days.iloc[:6] == 0).all()
+    assert (both_days.iloc[288:294] == 0).all()
 
 
 def test_estimates_are_clamped_to_training_maximum(estimator, last_day):
-    wild = last_day.assign(co2=np.random.default_rng(0).uniform(0, 9000, 288))
+    extreme = last_day.assign(co2=np.random.default_rng(0).uniform(0, 9000, 288))
     for mode in ("live", "hindsight", "drifting"):
-        people = estimator.estimate(wild, mode=mode)
+        people = estimator.estimate(extreme, mode=mode)
         assert people.between(0, estimator.most_people_).all()
         assert people.max() == estimator.most_people_
 
@@ -113,10 +113,10 @@ def test_unused_columns_are_ignored(estimator, slow_office, last_day):
     pd.testing.assert_series_equal(
         estimator.estimate(last_day), estimator.estimate(last_day.assign(occupancy=np.nan, temperature="x"))
     )
-    blind = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
-    blind.fit(slow_office.drop(columns="ventilation"))
+    without = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
+    without.fit(slow_office.drop(columns="ventilation"))
     pd.testing.assert_series_equal(
-        blind.estimate(last_day), blind.estimate(last_day.assign(ventilation=np.nan))
+        without.estimate(last_day), without.estimate(last_day.assign(ventilation=np.nan))
     )
 
 
@@ -301,8 +301,8 @@ def test_time_zone_without_name_is_not_stored(slow_office, last_day):
     from dateutil.tz import tzoffset
 
     model = oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1, random_state=0)
-    odd = model.fit(slow_office.tz_localize(tzoffset("here", 3600)))
-    assert odd.timezone_ is None
+    unnamed = model.fit(slow_office.tz_localize(tzoffset("here", 3600)))
+    assert unnamed.timezone_ is None
     assert model.fit(slow_office).timezone_ is None
     assert model.fit(slow_office.tz_localize("UTC")).timezone_ == "UTC"
 
@@ -327,12 +327,12 @@ def test_ventilation_on_another_scale_is_rejected(slow_office, last_day, with_sc
     for full, unit in ((100.0, "%"), (1.0, "0..1")):
         pd.testing.assert_series_equal(model.estimate(with_scale(last_day, full, unit)), expected)
     again = "read the file with ventilation_full=100, ventilation_unit='%', or train again"
-    for full, unit, words in (
+    for full, unit, message in (
         (50.0, "Hz", "ventilation is in Hz, but was in % in training"),
         (850.0, "unknown", "ventilation is in an unknown unit, but was in % in training"),
         (90.0, "%", r"full ventilation is 90, but was 100 in training \[%\]"),
     ):
-        with pytest.raises(oc.InputError, match=f"readings: {words}: {again}"):
+        with pytest.raises(oc.InputError, match=f"readings: {message}: {again}"):
             model.estimate(with_scale(last_day, full, unit))
     off = with_scale(last_day.assign(ventilation=0.0), 1.0, "m3/h")
     assert len(model.estimate(off)) == len(off)
@@ -342,5 +342,5 @@ def test_lag_used_is_the_longest_covered_refinement(trained_room, estimator, slo
     assert [trained_room.lag_used(lag) for lag in (0, 9, 10, 19, 20, 60)] == [0, 0, 10, 10, 20, 20]
     assert trained_room.lag_used(mode="hindsight") == 20
     assert (estimator.lag_used(25), estimator.lag_used(mode="hindsight")) == (25, None)
-    seldom = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(slow_office.iloc[::3])
-    assert [seldom.lag_used(lag) for lag in (10, 15, 60)] == [0, 15, 15]
+    coarse = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(slow_office.iloc[::3])
+    assert [coarse.lag_used(lag) for lag in (10, 15, 60)] == [0, 15, 15]

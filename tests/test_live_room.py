@@ -29,11 +29,11 @@ def test_live_equals_replay_at_one_minute_without_smoothing(office):
 def test_rooms_of_one_model_are_independent(estimator, last_day):
     alone = [estimate.people for estimate in feed(estimator.live(), last_day)]
     left, right = estimator.live(), estimator.live()
-    beside = []
+    with_other = []
     for time, row in last_day.iterrows():
-        beside.append(left.update(time, row["co2"], row["ventilation"]).people)
+        with_other.append(left.update(time, row["co2"], row["ventilation"]).people)
         right.update(time, 5000.0, 1.0)
-    assert beside == alone
+    assert with_other == alone
 
 
 def test_estimate_has_time_and_quality(estimator, last_day):
@@ -99,9 +99,9 @@ def test_invalid_reading_does_not_change_the_room(estimator, minutes, co2, venti
 
 
 def test_live_restarts_after_a_gap_like_replay(estimator, last_day):
-    holed = last_day.drop(last_day.index[150:157])
-    estimates = feed(estimator.live(), holed)
-    np.testing.assert_allclose([e.people for e in estimates], estimator.estimate(holed), rtol=0, atol=1e-9)
+    with_gap = last_day.drop(last_day.index[150:157])
+    estimates = feed(estimator.live(), with_gap)
+    np.testing.assert_allclose([e.people for e in estimates], estimator.estimate(with_gap), rtol=0, atol=1e-9)
     assert [e.quality for e in estimates[149:157]] == ["ok"] + ["starting"] * 6 + ["ok"]
 
 

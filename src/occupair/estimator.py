@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
 from occupair.live_room import LiveRoom, RunningDay
+from occupair.paper import estimation as paper_estimation
 from occupair.paper import training as paper_training
-from occupair.paper.estimation import estimate_in_hindsight, estimate_one_by_one
 from occupair.paper.features import LAYERS, Layer
 from occupair.paper.live_day import TOLERANCE, LiveDay
 from occupair.paper.network import Network
@@ -26,7 +26,7 @@ from occupair.readings.head_counts import check_labelled
 from occupair.readings.schema import check_duplicate_columns, interval_of
 from occupair.readings.time_zones import time_zone_name
 from occupair.readings.training_match import match_training
-from occupair.room.dataframes import estimate_readings, fit_readings
+from occupair.room import dataframes as room_dataframes
 from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.live_day import RoomDay
 from occupair.room.transfer import BalancePrior, balance_prior
@@ -171,14 +171,6 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             Trained estimators with the room layer, or their files; the more similar the rooms, the better.
         **changes
             Settings of the new estimator.
-
-        Examples
-        --------
-        >>> import occupair as oc
-        >>> others = [OccupancyEstimator().fit(oc.simulate_office(days=5, seed=seed)) for seed in (1, 2)]
-        >>> office = oc.simulate_office(days=2, seed=3)
-        >>> OccupancyEstimator.transfer(others, random_state=0).fit(office).start.n_rooms
-        2
         """
         models = [room if isinstance(room, OccupancyEstimator) else cls.load(room) for room in rooms]
         return cls(**({"start": balance_prior(models)} | changes))
@@ -219,7 +211,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         names = ("smoothing", "z_max", "n_hidden", "ridge", "n_draws", "random_state", "verbose", "start")
-        fitted = fit_readings(readings, **self._parameters(names))
+        fitted = room_dataframes.fit_readings(readings, **self._parameters(names))
         if fitted.co2_adds_little:
             warnings.warn(str(fitted.comparison), UserWarning, stacklevel=3)
         return {"room_": fitted.model, "comparison_": fitted.comparison, "training_error_": fitted.error}
@@ -277,15 +269,14 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         times = readings.index.rename("time")
         if hasattr(self, "room_"):
             wait, level = self._wait(lag, mode), confidence or 0.9
-            table = estimate_readings(checked, self.room_, wait=wait, confidence=level, verbose=self.verbose)
-            return (table["people"] if confidence is None else table).set_axis(times)
-        if mode == "hindsight":
-            people = estimate_in_hindsight(checked, self.network())
-        else:
-            wait = paper_training.whole_readings(lag, self.interval_, "lag") if lag else 0
-            people = estimate_one_by_one(
-                checked, self.network(), revise=mode == "live", wait=wait, verbose=self.verbose
+            table = room_dataframes.estimate_readings(
+                checked, self.room_, wait=wait, confidence=level, verbose=self.verbose
             )
+            return (table["people"] if confidence is None else table).set_axis(times)
+        wait, network = paper_training.lag_in_readings(lag, self.interval_), self.network()
+        people = paper_estimation.estimate_readings(
+            checked, network, mode=mode, wait=wait, verbose=self.verbose
+        )
         return pd.Series(people, index=times, name="people")
 
     def lag_used(self, lag: float = 0, mode: Mode = "live") -> float | None:

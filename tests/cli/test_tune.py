@@ -93,8 +93,8 @@ def test_no_improvement_is_reported(desk, monkeypatch):
     [
         (["nowhere.csv"], "occupair: nowhere.csv: No such file or directory"),
         (["unlabelled.csv"], "occupair: unlabelled.csv: has no column 'occupancy'"),
-        (["short.csv"], "occupair: short.csv: readings must hold at least 3 days with more than 6 readings"),
-        (["office.csv", "--folds", "5"], "office.csv: readings must hold at least 5 days"),
+        (["short.csv"], "occupair: short.csv: readings must contain at least 3 days with more than 6"),
+        (["office.csv", "--folds", "5"], "office.csv: readings must contain at least 5 days"),
         (
             ["office.csv", "--horizon", "7"],
             "occupair: horizon must be a multiple of the 5 min between readings, got 7",

@@ -73,10 +73,10 @@ def test_estimates_stay_within_tolerance_of_equation_26(office, horizon, smoothi
     assert {0, 12} < set(people[horizon:])  # both clamps are active
 
 
-@pytest.mark.parametrize("louder", [1.03, 1.3, 3.0])
-def test_unstable_feedback_stays_within_tolerance(slow_office, last_day, louder):
+@pytest.mark.parametrize("gain", [1.03, 1.3, 3.0])
+def test_unstable_feedback_stays_within_tolerance(slow_office, last_day, gain):
     model = model_of(slow_office.iloc[:864])
-    model.regressor_.coef_ = louder * model.regressor_.coef_
+    model.regressor_.coef_ = gain * model.regressor_.coef_
     network, run = model.network(), run_of(model.network())
     co2 = last_day["co2"].to_numpy() + np.random.default_rng(1).normal(0, 20, 288)
     co2[150] = 0
@@ -103,13 +103,13 @@ def test_1000_neurons_stay_within_tolerance(office, seed):
 
 
 def test_gaps_stay_within_tolerance(estimator, last_day):
-    holed = last_day.drop(last_day.index[[*range(60, 63), *range(150, 170)]])
-    parts = np.split(np.arange(len(holed)), [60, 147])
-    co2, ventilation = holed["co2"].to_numpy(), holed["ventilation"].to_numpy()
+    with_gaps = last_day.drop(last_day.index[[*range(60, 63), *range(150, 170)]])
+    parts = np.split(np.arange(len(with_gaps)), [60, 147])
+    co2, ventilation = with_gaps["co2"].to_numpy(), with_gaps["ventilation"].to_numpy()
     expected = [PaperReference(estimator).live(co2[part], ventilation[part]) for part in parts]
     for tolerance in TOLERANCES:
         room = estimator.live(tolerance=tolerance)
-        live = [room.update(*row).people for row in zip(holed.index, co2, ventilation, strict=True)]
+        live = [room.update(*row).people for row in zip(with_gaps.index, co2, ventilation, strict=True)]
         assert np.abs(live - np.concatenate(expected)).max() <= max(tolerance, 1e-8)
 
 

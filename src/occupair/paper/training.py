@@ -52,6 +52,11 @@ def whole_readings(minutes: float, interval: float, name: str) -> int:
     return count
 
 
+def lag_in_readings(lag: float, interval: float) -> int:
+    """Convert a lag from minutes to readings; raise InputError unless it is a multiple of the interval."""
+    return whole_readings(lag, interval, "lag") if lag else 0
+
+
 def new_regressor(layer: Layer, *, z_max: Any, ridge: float | None, **parameters: Any) -> ELMRegressor:
     """Return the untrained regressor of a layer; ``z_max=None`` and ``ridge=None`` are those of the paper."""
     parameters["ridge"] = SETTINGS["ridge"] if ridge is None else ridge
