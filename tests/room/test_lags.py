@@ -74,24 +74,20 @@ def test_lag_in_readings(lag, interval, readings):
     assert lags.lag_in_readings(lag, interval) == readings
 
 
-def test_another_lag_is_one_edit():
+def test_columns_models_benchmark_and_published_names_follow_from_lags():
     pytest.importorskip("fastapi")
     pytest.importorskip("sqlalchemy")
-    found = derived(**{"REFINEMENT_LAGS = (10.0, 20.0)\n": "REFINEMENT_LAGS = (10.0, 20.0, 30.0)\n"})
+    found = derived(
+        **{
+            "REFINEMENT_LAGS = (10.0, 20.0)\n": "REFINEMENT_LAGS = (10.0, 20.0, 30.0)\n",
+            "PUBLISHED_LAG = 20.0\n": "PUBLISHED_LAG = 30.0\n",
+        }
+    )
     assert found["group_s"] == 4
     assert found["window"] == 91
     assert found["refinements"] == [0, 1, 2, 3]
     assert found["estimates"] == 3 * 144
     assert found["benchmark"] == [0, 10, 20, 30]
-    assert found["store"] == ["people_20"]  # the interface does not change
-    assert found["http"] == [["people_exact", "people_20"], ["people_20"]]
-    assert found["mqtt"] == ["people_exact", "people_20"]
-
-
-def test_published_names_follow_from_published_lag():
-    pytest.importorskip("fastapi")
-    pytest.importorskip("sqlalchemy")
-    found = derived(**{"PUBLISHED_LAG = 20.0\n": "PUBLISHED_LAG = 10.0\n"})
-    assert found["store"] == ["people_10"]
-    assert found["http"] == [["people_exact", "people_10"], ["people_10"]]
-    assert found["mqtt"] == ["people_exact", "people_10"]
+    assert found["store"] == ["people_30"]
+    assert found["http"] == [["people_exact", "people_30"], ["people_30"]]
+    assert found["mqtt"] == ["people_exact", "people_30"]

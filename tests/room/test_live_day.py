@@ -17,7 +17,7 @@ def feed(room, readings):
     return [room.update(time.to_pydatetime(), *row) for time, *row in readings[columns].itertuples()]
 
 
-def assert_live_is_replay(model, readings, interval=0.9):
+def assert_live_equals_replay(model, readings, interval=0.9):
     table = model.estimate(readings, interval=interval)
     live = feed(model.live(interval=interval), readings)
     for name in ("people", "low", "high"):
@@ -28,11 +28,11 @@ def assert_live_is_replay(model, readings, interval=0.9):
 
 @pytest.mark.parametrize("interval", [0.5, 0.9])
 def test_live_equals_replay(trained_room, slow_office, interval):
-    assert_live_is_replay(trained_room, slow_office.iloc[2 * 288 :], interval)
+    assert_live_equals_replay(trained_room, slow_office.iloc[2 * 288 :], interval)
 
 
 def test_closed_hours_estimate_zero_with_open_upper_bound(trained_room, slow_office):
-    noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]  # from eight to two
+    noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]  # from 08:00 to 14:00
     night = noon.set_axis(noon.index - pd.Timedelta(hours=8))
     hours = trained_room.room_.hours.is_open
     assert not hours[0, 60:300].any()
@@ -42,7 +42,7 @@ def test_closed_hours_estimate_zero_with_open_upper_bound(trained_room, slow_off
     busy = by_day["people"].iloc[12:60].to_numpy() > 2
     assert busy.sum() > 20
     assert (empty["high"].to_numpy()[busy] > 1).mean() > 0.9
-    assert_live_is_replay(trained_room, night)
+    assert_live_equals_replay(trained_room, night)
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,20 @@ def test_closed_hours_estimate_zero_with_open_upper_bound(trained_room, slow_off
         lambda readings: readings.assign(occupancy=0),
         lambda readings: readings.assign(co2=412.3),
     ],
-    ids=["no ventilation", "a single day", "nobody", "CO2 that never moves"],
+    ids=["no ventilation", "a single day", "no people", "constant CO2"],
 )
 @pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 @pytest.mark.filterwarnings("ignore:the room is empty at every head count")
 def test_live_equals_replay_in_unusual_rooms(slow_office, last_day, change):
     model = oc.OccupancyEstimator(n_hidden=10, random_state=0).fit(change(slow_office))
-    assert_live_is_replay(model, last_day if model.uses_ventilation_ else last_day[["co2"]])
-    assert_live_is_replay(model, change(slow_office).iloc[:288])
+    assert_live_equals_replay(model, last_day if model.uses_ventilation_ else last_day[["co2"]])
+    assert_live_equals_replay(model, change(slow_office).iloc[:288])
 
 
 @pytest.mark.parametrize("smoothing", [0, 50])
 def test_live_equals_replay_with_other_smoothing(slow_office, last_day, smoothing):
     model = oc.OccupancyEstimator(n_hidden=10, random_state=0, smoothing=smoothing).fit(slow_office)
-    assert_live_is_replay(model, last_day)
+    assert_live_equals_replay(model, last_day)
 
 
 readings_of_a_day = st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 10)), min_size=2, max_size=40)
@@ -77,7 +77,9 @@ readings_of_a_day = st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 10))
 def test_live_equals_replay_for_any_readings(trained_room, rows, first):
     times = pd.date_range("2015-08-07", periods=288, freq="5min")[first : first + len(rows)]
     co2, tenths = np.array(rows[: len(times)]).T
-    assert_live_is_replay(trained_room, pd.DataFrame({"co2": co2, "ventilation": tenths / 10}, index=times))
+    assert_live_equals_replay(
+        trained_room, pd.DataFrame({"co2": co2, "ventilation": tenths / 10}, index=times)
+    )
 
 
 def test_estimates_of_the_day_are_refined(trained_room, last_day):
@@ -85,7 +87,7 @@ def test_estimates_of_the_day_are_refined(trained_room, last_day):
     for k, (time, *row) in enumerate(last_day.iloc[:, :2].itertuples()):
         now.append(room.update(time, *row).people)
         assert room.people.size == k + 1
-        if k >= 4:  # what has been thought of three times stays
+        if k >= 4:  # estimates at the longest lag are final
             np.testing.assert_allclose(room.people[: k - 3], later.iloc[: k - 3], rtol=0, atol=1e-9)
     np.testing.assert_allclose(room.people, later, rtol=0, atol=1e-9)
     assert np.abs(room.people - now).max() > 0.5
@@ -101,13 +103,13 @@ def test_people_of_live_room_is_a_copy(trained_room, last_day):
 
 def test_live_restarts_after_gap_and_at_midnight_like_replay(trained_room, slow_office):
     days = slow_office.iloc[2 * 288 :]
-    holed = days.drop(days.index[150:157])
-    assert_live_is_replay(trained_room, holed)
+    with_gap = days.drop(days.index[150:157])
+    assert_live_equals_replay(trained_room, with_gap)
     room = trained_room.live()
-    estimates = feed(room, holed)
+    estimates = feed(room, with_gap)
     quality = [estimate.quality for estimate in estimates]
-    starting = [k for k, word in enumerate(quality) if word == "starting"]
-    assert starting == [0, 1, 2, 3, 150, 151, 152, 153, 281, 282, 283, 284]  # until 20 min have been seen
+    starting = [k for k, one in enumerate(quality) if one == "starting"]
+    assert starting == [0, 1, 2, 3, 150, 151, 152, 153, 281, 282, 283, 284]  # the first 20 min
     assert room.people.size == 288
 
 

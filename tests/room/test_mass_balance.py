@@ -175,10 +175,10 @@ def test_weights_sum_to_one_and_decrease_with_error(errors):
 
 
 def test_weights_worked_by_hand():
-    # 1 % more is exp(-0.6), 2 % more exp(-1.2); 10 % more is exp(-6), less than 2 % of the sum: not heard.
+    # 1 % more is exp(-0.6), 2 % more exp(-1.2); 10 % more is exp(-6), less than 2 % of the sum: dropped.
     weights = module._weights(np.array([100.0, 101.0, 102.0, 110.0]))
-    heard = np.array([1.0, np.exp(-0.6), np.exp(-1.2), 0.0])
-    np.testing.assert_allclose(weights, heard / heard.sum(), rtol=1e-9)
+    expected = np.array([1.0, np.exp(-0.6), np.exp(-1.2), 0.0])
+    np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize(

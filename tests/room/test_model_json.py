@@ -58,7 +58,7 @@ def test_loaded_room_runs_live(trained_room, last_day):
         lambda readings: readings.drop(columns="ventilation"),
         lambda readings: readings.iloc[::12],
     ],
-    ids=["a single day", "nobody", "CO2 that never moves", "no ventilation", "hourly"],
+    ids=["a single day", "no people", "constant CO2", "no ventilation", "hourly"],
 )
 @pytest.mark.filterwarnings("ignore:the room is empty at every head count")
 def test_unusual_rooms_are_saved(slow_office, change):
@@ -106,7 +106,7 @@ def in_room(**values):
     return lambda model: model["room"].update(values)
 
 
-def in_choice(at, value):
+def in_variant(at, value):
     return lambda model: model["room"]["refinements"][0]["choices"][0].__setitem__(at, value)
 
 
@@ -179,11 +179,11 @@ def in_choice(at, value):
         (setting("choices", []), "weights of the mass balances must sum to 1"),
         (setting("choices", [[]]), "is not a valid model"),
         (setting("choices", None), "is not a valid model"),
-        (in_choice(1, -5.0), "number out of range: -5.0"),
-        (in_choice(2, 15), "must be an integer from 0 to 0, got 15"),
-        (in_choice(3, -0.5), "number out of range: -0.5"),
-        (in_choice(3, 5.0), "weights of the mass balances must sum to 1"),
-        (in_choice(9, "x"), "is not a valid model"),
+        (in_variant(1, -5.0), "number out of range: -5.0"),
+        (in_variant(2, 15), "must be an integer from 0 to 0, got 15"),
+        (in_variant(3, -0.5), "number out of range: -0.5"),
+        (in_variant(3, 5.0), "weights of the mass balances must sum to 1"),
+        (in_variant(9, "x"), "is not a valid model"),
         (
             lambda m: m["room"]["refinements"][0]["choices"][0].pop(),
             r"must be finite numbers of shape \(6,\)",

@@ -72,12 +72,12 @@ def test_hours_valid_on_held_out_days_are_used():
     ]
 
 
-@pytest.mark.parametrize(("stray", "kept"), [(2.0, True), (2.1, False)])
-def test_hours_are_used_if_at_most_2_percent_are_outside(stray, kept):
+@pytest.mark.parametrize(("stray", "used"), [(2.0, True), (2.1, False)])
+def test_hours_are_used_if_at_most_2_percent_are_outside(stray, used):
     inside = people_at(600, count=49.0)
     late = people_at(600, count=49.0) + people_at(1200, count=stray)  # 2 of 100 people
     hours, held_out = fit_open_hours([day(), day()], [inside, late])
-    assert [open_minutes(one) != ANY_TIME for one in (hours, *held_out)] == [kept] * 3
+    assert [open_minutes(one) != ANY_TIME for one in (hours, *held_out)] == [used] * 3
 
 
 def test_single_day_is_always_open():
@@ -144,6 +144,6 @@ def test_unobserved_minutes_have_readings_but_no_head_counts(interval, counts, f
     reach = max(30, interval)
     for m in range(0, 1440, 7):
         read = any(abs(m - then) <= reach for then in minute)
-        told = any(abs(m - then) <= reach for then in minute[known])
-        assert found[m] == (read and not told)
+        observed = any(abs(m - then) <= reach for then in minute[known])
+        assert found[m] == (read and not observed)
     assert not unobserved_minutes(minute, np.ones(minute.size, dtype=bool), interval).any()

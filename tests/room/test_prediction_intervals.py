@@ -24,7 +24,7 @@ def test_coverage_matches_confidence(confidence):
     estimated, true = estimates(20000, seed=2)
     low, high = LEARNED.around(estimated, confidence)
     holds = (low <= true) & (true <= high)
-    some = estimated > 0  # for nobody the truth is 0 half of the time, which every range holds
+    some = estimated > 0  # an empty room has true count 0, which every interval covers
     assert holds[some].mean() == pytest.approx(confidence, abs=0.015)
     assert holds[~some].mean() >= confidence - 0.01
 

@@ -104,12 +104,12 @@ def test_hindsight_uses_longest_lag_and_drifting_equals_live(trained_room, last_
 
 
 def test_estimates_restart_each_day_and_after_gaps(trained_room, slow_office):
-    holed = slow_office.iloc[2 * 288 :].drop(slow_office.index[3 * 288 + 150 : 3 * 288 + 156])
-    parts = [holed.iloc[:288], holed.iloc[288 : 288 + 150], holed.iloc[288 + 150 :]]
+    with_gaps = slow_office.iloc[2 * 288 :].drop(slow_office.index[3 * 288 + 150 : 3 * 288 + 156])
+    parts = [with_gaps.iloc[:288], with_gaps.iloc[288 : 288 + 150], with_gaps.iloc[288 + 150 :]]
     for lag in (0, 20):
-        together = trained_room.estimate(holed, lag=lag, interval=0.5)
+        combined = trained_room.estimate(with_gaps, lag=lag, interval=0.5)
         alone = [trained_room.estimate(part, lag=lag, interval=0.5) for part in parts]
-        pd.testing.assert_frame_equal(together, pd.concat(alone))
+        pd.testing.assert_frame_equal(combined, pd.concat(alone))
 
 
 def test_estimates_are_clamped_to_training_occupancy(trained_room, last_day):

@@ -44,8 +44,8 @@ def a_room(seed=0, n=300):
     return terms, terms @ [3, 1, 2, 0.5, -2, 4] + rng.normal(0, 0.5, n)
 
 
-def drawn(rooms, terms, people, *, n_days=3):
-    """The coefficients that a penalty leads to."""
+def fit_with(rooms, terms, people, *, n_days=3):
+    """Coefficients fitted with the penalty."""
     matrix, start = rooms.penalty(10.0, n_days)(0.5, 0.0, terms, people)
     return start + np.linalg.solve(terms.T @ terms + matrix, terms.T @ (people - terms @ start))
 
@@ -54,7 +54,7 @@ def test_prior_without_strength_is_least_squares(monkeypatch):
     monkeypatch.setattr(transfer, "PRIOR_SAMPLES", 1e-9)
     terms, people = a_room()
     np.testing.assert_allclose(
-        drawn(rooms_with(*THREE), terms, people),
+        fit_with(rooms_with(*THREE), terms, people),
         np.linalg.lstsq(terms, people, rcond=None)[0],
         atol=1e-8,
     )
@@ -62,20 +62,20 @@ def test_prior_without_strength_is_least_squares(monkeypatch):
 
 def test_strong_prior_determines_coefficients(monkeypatch):
     monkeypatch.setattr(transfer, "PRIOR_SAMPLES", 1e12)
-    coef = drawn(rooms_with(*THREE), *a_room())
+    coef = fit_with(rooms_with(*THREE), *a_room())
     np.testing.assert_allclose(coef, [2, 0.4, 1.5, 2, -0.5, 0.5], atol=1e-6)  # the medians
 
 
 def test_prior_weakens_with_days():
     rooms, (terms, people) = rooms_with(*THREE), a_room()
     own = np.linalg.lstsq(terms, people, rcond=None)[0]
-    away = [np.abs(drawn(rooms, terms, people, n_days=n) - own).sum() for n in (1, 3, 30, 3000)]
+    away = [np.abs(fit_with(rooms, terms, people, n_days=n) - own).sum() for n in (1, 3, 30, 3000)]
     assert away == sorted(away, reverse=True)
     assert away[0] > 2 * away[3]
 
 
 def test_prior_from_one_room():
-    coef = drawn(rooms_with([2, 0.4, 1.5, 1, -0.5, 1]), *a_room())
+    coef = fit_with(rooms_with([2, 0.4, 1.5, 1, -0.5, 1]), *a_room())
     assert np.isfinite(coef).all()
     model = oc.OccupancyEstimator.transfer([small().fit(office(7, 3))], n_hidden=5, random_state=0)
     assert model.start.n_rooms == 1
@@ -85,7 +85,7 @@ def test_prior_from_one_room():
 def test_covariance_has_minimum_covariance():
     one_room = transfer._covariance(np.array([[2.0, 0.0]]))
     np.testing.assert_allclose(one_room, np.diag([1.0, 0.0]), atol=1e-5)
-    rooms = np.array([[0.0, 1.0], [4.0, 1.0], [8.0, 4.0]])  # variances 32/3 and 2, together 4
+    rooms = np.array([[0.0, 1.0], [4.0, 1.0], [8.0, 4.0]])  # variances 32/3 and 2, covariance 4
     expected = 0.7 * np.array([[32 / 3, 4.0], [4.0, 2.0]]) + 0.3 * np.diag([32 / 3, 2.0])
     np.testing.assert_allclose(transfer._covariance(rooms), expected, atol=1e-4)
 

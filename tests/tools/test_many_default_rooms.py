@@ -59,16 +59,16 @@ def test_rooms_with_different_times_and_gaps(offices, estimators):
     rng = np.random.default_rng(0)
     rooms = ManyDefaultRooms([estimator.room_ for estimator in estimators])
     estimates = [[] for _ in estimators]
-    kept = [[] for _ in estimators]
+    taken = [[] for _ in estimators]
     for k, (time, row) in enumerate(day.iterrows()):
         which = np.flatnonzero(rng.random(3) < 0.9)[::-1]
         if which.size:
             step = rooms.update(time, row["co2"] + which, np.full(which.size, row["ventilation"]), which)
             for room, people in zip(which, step.people, strict=True):
                 estimates[room].append(people)
-                kept[room].append(k)
+                taken[room].append(k)
     for room, estimator in enumerate(estimators):
-        own = day.iloc[kept[room]]
+        own = day.iloc[taken[room]]
         expected = estimator.estimate(own.assign(co2=own["co2"] + room))
         np.testing.assert_allclose(estimates[room], expected, atol=1e-9)
 

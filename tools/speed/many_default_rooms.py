@@ -26,7 +26,7 @@ _CHUNK = 2048  # rooms whose intermediate results fit into the cache
 
 
 class ManyDefaultRooms:
-    """Rooms that take readings together; each estimate equals that of a separate ``LiveRoom``.
+    """Rooms that are updated at the same time; each estimate equals that of a separate ``LiveRoom``.
 
     Parameters
     ----------

@@ -3,8 +3,9 @@
 This module is stateless: it turns the inputs of many rooms into estimates. It evaluates the same equation as
 ``RoomModel`` (``occupair.room.equation``), with a column of parameters for each room. Rooms of a batch share
 the random layers, so each adds only its scales and read-outs, some kilobytes. The history of each room, from
-which its input is built, is kept elsewhere: ``occupair.live_rooms`` batches independent ``LiveRoom`` objects
-whose readings arrive together, and ``occupair.live.rooms.batching`` collects those readings in the service.
+which its input is built, is held elsewhere: ``occupair.live_rooms`` batches independent ``LiveRoom`` objects
+whose readings are due at the same time, and ``occupair.live.rooms.batching`` collects those readings in the
+service.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def batch_key(model: RoomModel) -> Hashable:
 
 
 class RoomBatch:
-    """Trained rooms that are evaluated together.
+    """Trained rooms that are evaluated as one batch.
 
     Parameters
     ----------
