@@ -227,20 +227,20 @@ def store(tmp_path):
     from occupair.live.messages import Label
     from occupair.live.store import Store
 
-    kept = Store(f"sqlite:///{tmp_path}/rooms.db")
-    kept.migrate()
+    opened = Store(f"sqlite:///{tmp_path}/rooms.db")
+    opened.migrate()
     noon = dt.datetime(2024, 3, 1, 12, tzinfo=dt.UTC)
-    kept.add_label(Label("lab", noon, 4, noon))
-    kept.close()
+    opened.add_label(Label("lab", noon, 4, noon))
+    opened.close()
     return f"sqlite:///{tmp_path}/rooms.db"
 
 
 def people(url):
     from occupair.live.store import Store
 
-    kept = Store(url)
-    counts = [label.people for label in kept.labels("lab")]
-    kept.close()
+    opened = Store(url)
+    counts = [label.people for label in opened.labels("lab")]
+    opened.close()
     return counts
 
 

@@ -77,8 +77,8 @@ def test_tls_and_password(version, caplog):
             right = make_bridge(server, password=SecretStr("open sesame"), **settings)
             async with running(right, pipeline):
                 tls = aiomqtt.TLSParameters(ca_certs=str(server.ca_file))
-                who = {"username": "occupair", "password": "open sesame", "tls_params": tls}
-                async with device(server, **who) as client:
+                credentials = {"username": "occupair", "password": "open sesame", "tls_params": tls}
+                async with device(server, **credentials) as client:
                     await client.publish("lab/co2", payload_at(1), qos=1)
                 await until(lambda: pipeline.stored)
             refused = FakePipeline()

@@ -207,8 +207,8 @@ def test_home_assistant_schemas_accept_the_message(message, tmp_path):
         checked = schemas.DEVICE_DISCOVERY_SCHEMA(message)
         for component in checked["components"].values():
             shared = {key: checked[key] for key in schemas.SHARED_OPTIONS if key in checked}
-            kept = platforms[component["platform"]].DISCOVERY_SCHEMA(shared | component)
-            assert set(component) - {"platform"} <= set(kept)  # no key is dropped silently
+            accepted = platforms[component["platform"]].DISCOVERY_SCHEMA(shared | component)
+            assert set(component) - {"platform"} <= set(accepted)  # no key is dropped silently
         await home.async_stop(force=True)
 
     asyncio.run(main())

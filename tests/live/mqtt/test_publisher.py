@@ -26,7 +26,7 @@ pytestmark = need_mosquitto
 @both_versions
 def test_states_and_service_status_are_retained(server, version):
     async def main():
-        pipeline = FakePipeline([state(people=3), state("gone", people=1)])
+        pipeline = FakePipeline([state(people=3), state("unknown", people=1)])
         async with running(make_bridge(server, version=version), pipeline):
             async with recording(server, "occupair/#") as recorder:
                 await until(lambda: recorder.last("occupair/lab/state") is not None)
@@ -39,7 +39,7 @@ def test_states_and_service_status_are_retained(server, version):
                 assert all(retained for _, _, retained in recorder.messages)
                 assert json.loads(recorder.last("occupair/lab/state"))["occupied"] is None
                 assert recorder.last("occupair/lab/availability") == "online"
-                assert recorder.last("occupair/gone/state") is None
+                assert recorder.last("occupair/unknown/state") is None
         async with recording(server, "occupair/status") as recorder:
             await until(lambda: recorder.messages)
             assert recorder.messages == [("occupair/status", "offline", True)]

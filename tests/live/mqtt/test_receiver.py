@@ -151,6 +151,18 @@ def test_message_without_value_is_ignored_once_the_topic_has_had_one(caplog):
         assert parser.refused == 2
 
 
+def test_warning_about_a_topic_is_repeated_once_a_minute(caplog):
+    now = [0.0]
+    parser = receiver.ReadingParser({"lab": LAB}, clock=lambda: now[0])
+    for now[0] in (0.0, 1.0, 59.9, 60.0, 119.9):
+        assert parser.parse([broker_client.IncomingMessage("lab/co2", b"nan", 1, False, 1, at(0))]) == []
+    assert parser.refused == 5
+    assert [record.getMessage() for record in caplog.records] == [
+        "not a reading: lab/co2: must be JSON, got 'nan'",
+        "not a reading: lab/co2: must be JSON, got 'nan' (and 2 more before)",
+    ]
+
+
 # ---- acknowledgements ----
 
 
@@ -307,13 +319,13 @@ def test_messages_are_acknowledged_in_order(server, monkeypatch):
 def test_reading_that_cannot_be_stored_is_dropped(server, caplog, monkeypatch):
     monkeypatch.setattr(receiver, "FIRST_PAUSE", 0.01)
 
-    def fault(readings):
+    def fail(readings):
         if any(reading.co2 == 13 for reading in readings):
             raise RuntimeError("a bug")
 
     async def main():
         pipeline = FakePipeline()
-        pipeline.check = fault
+        pipeline.check = fail
         await publish(server, ("lab/co2", "x"))
         async with proxy_to(server) as proxy, running(make_bridge(server, port=proxy.port), pipeline):
             await publish(server, *(("lab/co2", payload_at(k, 13 if k == 7 else 500)) for k in range(20)))
@@ -340,12 +352,12 @@ def test_reading_that_cannot_be_stored_is_dropped(server, caplog, monkeypatch):
 def test_no_reading_is_dropped_while_the_store_fails(server, caplog, monkeypatch, error, health):
     monkeypatch.setattr(receiver, "FIRST_PAUSE", 0.01)
 
-    def fault(readings):
+    def fail(readings):
         raise error
 
     async def main():
         pipeline = FakePipeline()
-        pipeline.check, pipeline.healthy = fault, {"store": health}
+        pipeline.check, pipeline.healthy = fail, {"store": health}
         async with running(make_bridge(server), pipeline):
             await publish(server, *(("lab/co2", payload_at(k)) for k in range(3)))
             await until(lambda: len(pipeline.batches) > 12)

@@ -68,7 +68,7 @@ def _find_path_conflicts(key: Key, topic: Table) -> Iterator[tuple[Key, str]]:
 
 
 def _is_published(topic: str, rooms: Table, prefix: object) -> bool:
-    """Whether this service publishes a topic: its own messages would come back as readings."""
+    """Whether this service publishes a topic, in which case it would receive its own messages as readings."""
     room, _, end = topic.removeprefix(f"{prefix}/").partition("/")
     of_room = topic.startswith(f"{prefix}/") and room in rooms and end in ("state", "availability")
     return of_room or topic == f"{prefix}/status"

@@ -48,7 +48,7 @@ VARIABLES: dict[str, Key] = {
 }
 """The environment variables of the service, with the key that each overrides."""
 _ALTERNATIVES = {"password": "password_file", "password_file": "password"}
-_RULES = {  # of the errors of pydantic whose own words do not fit a settings file
+_RULES = {  # messages that replace those of pydantic
     "bool_type": "must be true or false",
     "int_type": "must be an integer",
     "float_type": "must be a number",

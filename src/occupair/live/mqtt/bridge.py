@@ -33,7 +33,7 @@ GOODBYE_TIMEOUT = 3.0
 
 
 class MqttBridge:
-    """Connection to a broker that is kept up.
+    """Persistent connection to the broker.
 
     Parameters
     ----------

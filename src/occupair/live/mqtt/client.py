@@ -39,7 +39,7 @@ _paho_log.setLevel(logging.CRITICAL)  # lost connections are logged in one line 
 T = TypeVar("T")
 
 RECEIVE_MAXIMUM = 20_000
-"""Unacknowledged messages the broker may send; large, so that a slow store does not delay estimates."""
+"""Unacknowledged messages the broker may send. Large, because a slow store must not delay estimates."""
 SEND_WINDOW = 10
 """Published messages that may await acknowledgement, unless the broker allows fewer."""
 MAX_PACKET_BYTES = 262_144
