@@ -1,9 +1,11 @@
-// Elements, icons and the small things every view needs. Text is always text: nothing here parses HTML.
+// Elements, icons, toasts and dialogs. Text is set as text; nothing here parses HTML.
 
-/** Make an element: `el("p", {class: "x", onclick: f}, "text", child)`. */
-export function el(tag, given = {}, ...children) {
+import { t } from "./i18n.js";
+
+/** Create an element: `el("p", {class: "x", onclick: f}, "text", child)`. */
+export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
@@ -14,8 +16,8 @@ export function el(tag, given = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Set text only when it differs: an unchanged page does no work and says nothing aloud. */
-export function say(node, text) {
+/** Set a text only if it differs, so an unchanged page causes no layout and no screen reader output. */
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
@@ -48,7 +50,7 @@ const PATHS = {
   up_tray: "M12 16V5M7 9.5l5-5 5 5M4.5 20h15",
 };
 
-/** An icon by name, drawn in the colour of its text and hidden from screen readers. */
+/** Create an icon in the text colour, hidden from screen readers. */
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
@@ -60,31 +62,35 @@ export function icon(name) {
   return svg;
 }
 
-/** Show another icon in an element that has one. */
-export function reicon(node, name) {
+/** Set the icon of an element; an empty name removes it. */
+export function setIcon(node, name) {
   if (node.dataset.icon === name) return;
   node.dataset.icon = name;
   node.replaceChildren(...(name ? [icon(name)] : []));
 }
 
-/** One plain sentence at the edge of the page, gone by itself; `action` is an optional [word, function]. */
-export function toast(text, { bad = false, action = null } = {}) {
-  const box = el("div", { class: bad ? "toast bad" : "toast" }, el("span", {}, text));
-  const gone = () => box.remove();
-  const button = (look, onclick, ...inside) => box.append(el("button", { ...look, type: "button", onclick }, ...inside));
-  if (action) button({ class: "button small" }, () => { gone(); action[1](); }, action[0]);
-  button({ class: "icon-button", "aria-label": "Dismiss" }, gone, icon("remove"));
+/** Show a message that disappears on its own; `action` is an optional [text, function]. */
+export function toast(text, { isError = false, action = null } = {}) {
+  const box = el("div", { class: isError ? "toast bad" : "toast" }, el("span", {}, text));
+  const remove = () => box.remove();
+  const addButton = (attributes, onclick, content) => {
+    box.append(el("button", { ...attributes, type: "button", onclick }, content));
+  };
+  if (action) addButton({ class: "button small" }, () => { remove(); action[1](); }, action[0]);
+  addButton({ class: "icon-button", "aria-label": t("dismiss") }, remove, icon("remove"));
   byId("toasts").append(box);
   while (byId("toasts").childElementCount > 3) byId("toasts").firstChild.remove();
-  setTimeout(gone, bad ? 12000 : 8000);
+  setTimeout(remove, isError ? 12000 : 8000);
 }
 
-/** Ask before something that cannot be undone; resolves to true or false. */
-export function confirmed(title, text, yes) {
+export const showError = (error) => toast(error.message, { isError: true });
+
+/** Ask for confirmation of something that cannot be undone; resolves to true or false. */
+export function confirmDialog(title, text, confirmText) {
   const dialog = byId("confirm");
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
-  byId("confirm-yes").textContent = yes;
+  byId("confirm-yes").textContent = confirmText;
   dialog.returnValue = "no";
   dialog.showModal();
   return new Promise((resolve) => {

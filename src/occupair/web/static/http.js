@@ -1,6 +1,8 @@
 // Requests to this page's own server.
 
-/** What went wrong, as one plain sentence, with the HTTP status (0: no answer at all). */
+import { language, t } from "./i18n.js";
+
+/** An error with a text for the user and the HTTP status (0: the server did not respond). */
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);
@@ -8,45 +10,53 @@ export class ApiError extends Error {
   }
 }
 
-let onLoginNeeded = () => {};
-export const whenLoginNeeded = (f) => { onLoginNeeded = f; };
+let loginRequired = () => {};
+/** Call `listener()` whenever the server responds 401. */
+export const onLoginRequired = (listener) => { loginRequired = listener; };
 
-const PLAIN = {
-  403: "Your token does not allow that.",
-  404: "There is no such thing here.",
-  413: "That is too large for this service.",
-  429: "That was too often. Wait a moment, then try again.",
-  503: "The service cannot keep that at the moment. Try again in a moment.",
-};
+function statusText(status) {
+  const texts = {
+    401: t("error.401"), 403: t("error.403"), 404: t("error.404"), 409: t("error.409"), 413: t("error.413"),
+    422: t("error.422"), 429: t("error.429"), 503: t("error.503"), 507: t("error.507"),
+  };
+  return texts[status] ?? t("error.status", { status: String(status) });
+}
 
-function sentence(status, detail) {
-  const text = typeof detail === "string" ? detail : Array.isArray(detail) && detail[0]?.msg;
-  if (!text) return PLAIN[status] || `The service answered with error ${status}.`;
-  const capital = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+function asSentence(text) {
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** Error details are in English: in other languages the meaning of the status comes first. */
+function errorText(status, detail) {
+  if (typeof detail !== "string" || !detail) return statusText(status);
+  return language === "en" ? asSentence(detail) : `${statusText(status)} (${detail})`;
 }
 
 /** Send a request; throws an `ApiError` unless the response is a success. */
-export async function send(path, options) {
-  let answer;
+export async function send(path, { headers = {}, ...options } = {}) {
+  let response;
   try {
-    answer = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options });
-  } catch (failed) {
-    if (failed.name === "AbortError") throw failed;
-    throw new ApiError(0, "The service cannot be reached.");
+    response = await fetch(path, {
+      credentials: "same-origin", cache: "no-store", headers: { "Accept-Language": language, ...headers }, ...options,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, t("error.unreachable"));
   }
-  if (answer.ok) return answer;
-  const detail = await answer.json().then((body) => body.detail, () => null);
-  if (answer.status === 401 && path !== "api/login") onLoginNeeded();
-  throw new ApiError(answer.status, sentence(answer.status, detail));
+  if (response.ok) return response;
+  const detail = await response.json().then((body) => body.detail, () => null);
+  if (response.status === 401 && path !== "api/login") loginRequired();
+  throw new ApiError(response.status, errorText(response.status, detail));
 }
 
-/** Ask for JSON; `json` or `body` is sent along. */
-export async function ask(method, path, { json, body, signal } = {}) {
+/** Send a request with an optional body, `json` or `body`, and return the JSON of the response. */
+export async function request(method, path, { json, body, signal } = {}) {
   const headers = {};
   if (json !== undefined) headers["Content-Type"] = "application/json";
   if (body !== undefined) headers["Content-Type"] = "application/octet-stream";
-  const answer = await send(path, { method, headers, signal, body: json !== undefined ? JSON.stringify(json) : body });
-  const text = await answer.text();
+  const sent = json !== undefined ? JSON.stringify(json) : body;
+  const response = await send(path, { method, headers, signal, body: sent });
+  const text = await response.text();
   return text ? JSON.parse(text) : null;
 }

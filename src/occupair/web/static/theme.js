@@ -1,6 +1,6 @@
-// The theme, before anything is drawn: what the person chose, or what the system says.
+// Apply the stored theme before anything is drawn.
 (function () {
   var chosen = null;
-  try { chosen = localStorage.getItem("occupair-theme"); } catch (refused) { /* no storage: follow the system */ }
+  try { chosen = localStorage.getItem("occupair-theme"); } catch (error) { /* storage is blocked: use the system theme */ }
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 })();

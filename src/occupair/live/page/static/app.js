@@ -1,224 +1,210 @@
-// The page's start: which view, the header, the theme, the keys, and the connection.
+// Start of the page: routing, header, keyboard shortcuts and the connection to the service.
 
-import { follow, login } from "./api.js";
-import { ask, whenLoginNeeded } from "./http.js";
-import { byId, icon, reicon, say, toast } from "./dom.js";
-import * as list from "./list.js";
-import * as room from "./room.js";
-import * as rooms from "./rooms.js";
-
-const number = new Intl.NumberFormat("en", { useGrouping: true });
-const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
-const keep = (key, value) => { try { localStorage.setItem(key, value); } catch { /* not kept, then */ } };
+import { followStates, login } from "./api.js";
+import { byId, icon, setText, showError, toast } from "./dom.js";
+import { onLoginRequired, request } from "./http.js";
+import { formatNumber, startTexts, t } from "./i18n.js";
+import { readPreference, startLanguageSwitch, startTheme, storePreference } from "./preferences.js";
+import * as roomList from "./room-list.js";
+import * as rooms from "./room-store.js";
+import * as roomView from "./room-view.js";
 
 // ---- views ----------------------------------------------------------------------------------------------
 
-let last = null; // the room that was open, to come back to
+let lastRoom = null; // the room that was open, focused again in the list
 let isLoaded = false;
-let scrolled = 0;
+let listScroll = 0; // [px]
 
-function view(name) {
-  for (const each of ["rooms", "room", "login"]) byId(`${each}-view`).hidden = each !== name;
+function showView(name) {
+  for (const view of ["rooms", "room", "login"]) byId(`${view}-view`).hidden = view !== name;
 }
 
 function route() {
   if (!isLoaded) return;
   const [, kind, id, day] = location.hash.split("/");
   if (kind === "room" && id) {
-    if (!byId("rooms-view").hidden) scrolled = window.scrollY;
-    list.hide();
-    view("room");
-    last = decoded(id);
-    room.show(last, /^\d{4}-\d{2}-\d{2}$/.test(day ?? "") ? day : null);
+    if (!byId("rooms-view").hidden) listScroll = window.scrollY;
+    roomList.hide();
+    showView("room");
+    lastRoom = decodeId(id);
+    roomView.show(lastRoom, /^\d{4}-\d{2}-\d{2}$/.test(day ?? "") ? day : null);
     return;
   }
-  room.close();
-  view("rooms");
-  document.title = "Rooms · occupair";
-  window.scrollTo(0, scrolled);
-  list.show(last);
-  last = null;
+  roomView.close();
+  showView("rooms");
+  document.title = t("page.title");
+  window.scrollTo(0, listScroll);
+  roomList.show(lastRoom);
+  lastRoom = null;
 }
 
-function decoded(text) {
+function decodeId(text) {
   try { return decodeURIComponent(text); } catch { return text; }
 }
 
-const home = () => { location.hash = "#/"; };
+const goToList = () => { location.hash = "#/"; };
 
-// ---- header ---------------------------------------------------------------------------------------------
+// ---- totals ---------------------------------------------------------------------------------------------
 
-let saidAt = 0;
+const ANNOUNCE_EVERY = 20000; // for screen readers [ms]
+let announcedAt = -ANNOUNCE_EVERY;
+
 function showTotals() {
-  const sum = rooms.totals();
-  say(byId("total-people"), sum.rooms > sum.unknown ? number.format(sum.people) : "–");
-  say(byId("total-occupied"), number.format(sum.occupied));
-  say(byId("total-empty"), number.format(sum.empty));
-  say(byId("total-unknown"), number.format(sum.unknown));
-  byId("total-unknown").parentElement.classList.toggle("warn", sum.unknown > 0);
-  if (performance.now() - saidAt < 20000) return; // aloud at most every 20 s
-  saidAt = performance.now();
-  say(byId("totals-said"), `${sum.people} people in ${sum.occupied} occupied rooms, ${sum.unknown} rooms unknown`);
+  const totals = rooms.totals();
+  setText(byId("total-people"), totals.rooms > totals.unknown ? formatNumber(totals.people) : "–");
+  setText(byId("total-occupied"), formatNumber(totals.occupied));
+  setText(byId("total-empty"), formatNumber(totals.empty));
+  setText(byId("total-unknown"), formatNumber(totals.unknown));
+  byId("total-unknown").parentElement.classList.toggle("warn", totals.unknown > 0);
+  if (performance.now() - announcedAt < ANNOUNCE_EVERY) return;
+  announcedAt = performance.now();
+  setText(byId("totals-announcement"), [
+    t("people", { count: totals.people }), t("totals.roomsOccupied", { count: totals.occupied }),
+    t("totals.roomsUnknown", { count: totals.unknown }),
+  ].join(", "));
 }
 
-const THEMES = { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
-function setTheme(name) {
-  if (name === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = name;
-  reicon(byId("theme"), { system: "system", light: "sun", dark: "moon" }[name]);
-  byId("theme").title = THEMES[name];
-  byId("theme").setAttribute("aria-label", THEMES[name]);
-  room.redraw();
-}
-function startTheme() {
-  const names = Object.keys(THEMES);
-  let name = names.includes(recall("occupair-theme")) ? recall("occupair-theme") : "system";
-  setTheme(name);
-  byId("theme").addEventListener("click", () => {
-    name = names[(names.indexOf(name) + 1) % names.length];
-    keep("occupair-theme", name);
-    setTheme(name);
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => room.redraw());
-}
+// ---- keyboard shortcuts ---------------------------------------------------------------------------------
 
-// ---- keys -----------------------------------------------------------------------------------------------
+const isTextInput = (target) => target.matches("input:not([type=checkbox]), textarea, select");
+let hasShortcuts = readPreference("occupair-keys") !== "off";
 
-const isTyping = (target) => target.matches("input:not([type=checkbox]), textarea, select");
-let hasKeys = recall("occupair-keys") !== "off";
-
-function key(event) {
+function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.key === "Escape") escape(event);
-  else if (isTyping(event.target)) return;
-  else if (!byId("rooms-view").hidden && list.moveBy(event.key)) event.preventDefault();
-  else if (hasKeys) shortcut(event);
+  if (event.key === "Escape") onEscape(event);
+  else if (isTextInput(event.target)) return;
+  else if (!byId("rooms-view").hidden && roomList.handleKey(event.key)) event.preventDefault();
+  else if (hasShortcuts) onShortcut(event);
 }
 
-function escape(event) {
+function onEscape(event) {
   if (event.target === byId("search") && event.target.value) {
     event.target.value = "";
     event.target.dispatchEvent(new Event("input"));
-  } else if (room.isOpen() || location.hash.startsWith("#/room")) home();
+  } else if (roomView.isOpen() || location.hash.startsWith("#/room")) goToList();
   else event.target.blur();
 }
 
-function shortcut(event) {
+function onShortcut(event) {
   if (event.key === "?") byId("shortcuts").showModal();
-  else if (event.key === "n" && room.isOpen()) room.focusCount();
+  else if (event.key === "n" && roomView.isOpen()) roomView.focusHeadCount();
   else if (event.key === "/") {
-    if (room.isOpen()) { home(); route(); } // now, so that what is typed next is not lost
+    if (roomView.isOpen()) { goToList(); route(); } // at once, so the next key reaches the search field
     byId("search").focus();
     byId("search").select();
   } else return;
   event.preventDefault();
 }
 
-function startKeys() {
-  document.addEventListener("keydown", key);
+function startShortcuts() {
+  document.addEventListener("keydown", onKey);
   byId("help").addEventListener("click", () => byId("shortcuts").showModal());
-  byId("keys-on").checked = hasKeys;
-  byId("keys-on").addEventListener("change", (event) => {
-    hasKeys = event.target.checked;
-    keep("occupair-keys", hasKeys ? "on" : "off");
+  byId("shortcuts-enabled").checked = hasShortcuts;
+  byId("shortcuts-enabled").addEventListener("change", (event) => {
+    hasShortcuts = event.target.checked;
+    storePreference("occupair-keys", hasShortcuts ? "on" : "off");
   });
 }
 
 // ---- connection -----------------------------------------------------------------------------------------
 
+const BANNER_DELAY = 1500; // a stream that reconnects at once shows no banner [ms]
 let stream = null;
 let bannerTimer = 0;
 
-function linkState(state, word) {
-  byId("link-state").dataset.state = state;
-  say(byId("link-word"), word);
+function showConnection(state, text) {
+  byId("connection").dataset.state = state;
+  setText(byId("connection-text"), text);
 }
 
-function opened() {
+function hideBanner() {
   clearTimeout(bannerTimer);
   bannerTimer = 0;
-  const wasLost = !byId("banner").hidden || byId("link-state").dataset.state === "lost";
   byId("banner").hidden = true;
-  linkState("live", "live");
-  if (wasLost) fetchRooms().then(room.refresh, () => {});
 }
 
-function lost() {
-  linkState("lost", "reconnecting");
-  // a stream that comes straight back is not worth a banner
+function onOpen() {
+  const wasLost = !byId("banner").hidden || byId("connection").dataset.state === "lost";
+  hideBanner();
+  showConnection("live", t("connection.live"));
+  if (wasLost) fetchRooms().then(roomView.refresh, () => {});
+}
+
+function onLost() {
+  showConnection("lost", t("connection.lost"));
   bannerTimer ||= setTimeout(() => {
-    say(byId("banner-text"), "The connection to the service is lost. What you see is what was last known.");
+    setText(byId("banner-text"), t("connection.lostBanner"));
     byId("banner").hidden = false;
-  }, 1500);
+  }, BANNER_DELAY);
 }
 
 async function fetchRooms() {
-  rooms.setRooms(await ask("GET", "api/rooms"));
+  rooms.setRooms(await request("GET", "api/rooms"));
 }
 
-async function enter() {
+/** Load the rooms, show the view of the address and follow the states. */
+async function connect() {
   try {
     await fetchRooms();
-  } catch (failed) {
-    if (failed.status === 401) return;
-    lost();
-    setTimeout(enter, 3000);
+  } catch (error) {
+    if (error.status === 401) return;
+    onLost();
+    setTimeout(connect, 3000);
     return;
   }
   isLoaded = true;
-  whoAmI();
+  fetchRole();
   showTotals();
   route();
   stream?.stop();
-  stream = follow({
-    opened,
-    lost,
-    states: (states) => { if (rooms.setStates(states)) fetchRooms().catch(() => {}); },
+  stream = followStates({
+    onOpen,
+    onLost,
+    onStates: (states) => { if (rooms.setStates(states)) fetchRooms().catch(() => {}); },
   });
 }
 
-/** What a token may not do is not offered; the service refuses it anyway. */
-async function whoAmI() {
-  const me = await ask("GET", "api/login").catch(() => ({ name: "", role: "admin" }));
-  document.documentElement.dataset.role = me.role;
-  byId("logout").hidden = !me.name;
+/** Hide what the role does not permit; the service rejects it anyway. */
+async function fetchRole() {
+  const caller = await request("GET", "api/login").catch(() => ({ name: "", role: "admin" }));
+  document.documentElement.dataset.role = caller.role;
+  byId("logout").hidden = !caller.name;
 }
 
-function askToken() {
+function showLogin() {
   stream?.stop();
   isLoaded = false;
-  room.close();
-  list.hide();
-  clearTimeout(bannerTimer);
-  bannerTimer = 0;
-  byId("banner").hidden = true;
+  roomView.close();
+  roomList.hide();
+  hideBanner();
   byId("logout").hidden = true;
-  linkState("waiting", "signed out");
-  view("login");
+  showConnection("waiting", t("connection.signedOut"));
+  showView("login");
   byId("token").focus();
 }
 
 function startLogin() {
-  whenLoginNeeded(askToken);
+  onLoginRequired(showLogin);
   byId("logout").addEventListener("click", async () => {
-    await ask("POST", "api/logout").catch((failed) => toast(failed.message, { bad: true }));
-    enter();
+    await request("POST", "api/logout").catch(showError);
+    connect();
   });
   byId("login").addEventListener("submit", async (event) => {
     event.preventDefault();
-    say(byId("login-error"), "");
+    setText(byId("login-error"), "");
     try {
       await login(byId("token").value.trim());
       byId("token").value = "";
-      enter();
-    } catch (failed) {
-      say(byId("login-error"), failed.status === 401 ? "That token is not known here." : failed.message);
+      connect();
+    } catch (error) {
+      setText(byId("login-error"), error.status === 401 ? t("login.invalid") : error.message);
     }
   });
 }
 
 // ---- start ----------------------------------------------------------------------------------------------
 
+await startTexts();
 byId("help").append(icon("keys"));
 byId("logout").append(icon("leave"));
 byId("search-icon").append(icon("search"));
@@ -226,11 +212,13 @@ byId("skip").addEventListener("click", (event) => { event.preventDefault(); byId
 byId("banner-retry").addEventListener("click", () => { stream?.retry(); });
 window.addEventListener("hashchange", route);
 window.addEventListener("unhandledrejection", (event) => {
-  toast(event.reason?.message || "Something went wrong.", { bad: true });
+  toast(event.reason?.message || t("error.unexpected"), { isError: true });
 });
 rooms.onChange(showTotals);
-startTheme();
-startKeys();
+startTheme(roomView.redraw);
+startLanguageSwitch();
+startShortcuts();
 startLogin();
-list.start();
-enter();
+roomList.start();
+showConnection("waiting", t("connection.connecting"));
+connect();

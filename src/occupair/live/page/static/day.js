@@ -1,19 +1,19 @@
-// A room's local day: what was estimated, the day before, and what people said.
+// The data of a room's local day: its estimates, those of the day before, and the head counts.
 
-import { history } from "./api.js";
-import { addDays, dayStart, localDay } from "./zones.js";
+import { fetchHistory } from "./api.js";
+import { addDays, dayStart, localDay } from "./time-zones.js";
 
 const MINUTE = 60000;
 
-/** An estimate as the chart wants it: its time in ms, and unknown as null. */
-const row = (given) => ({
+/** Convert an estimate of the service: times in ms, unknown values as null. */
+const toEstimate = (given) => ({
   time: Date.parse(given.time), people: given.people ?? null, low: given.low ?? null, high: given.high ?? null,
   co2: given.co2 ?? null, smoothed: given.co2_smoothed ?? null, ventilation: given.ventilation ?? null,
   quality: given.quality,
 });
 
-/** The usual time between estimates [ms]. */
-export function interval(estimates) {
+/** Median time between estimates [ms]. */
+export function samplingInterval(estimates) {
   const steps = [];
   for (let i = Math.max(1, estimates.length - 60); i < estimates.length; i += 1) {
     steps.push(estimates[i].time - estimates[i - 1].time);
@@ -22,8 +22,8 @@ export function interval(estimates) {
   return steps[Math.floor(steps.length / 2)] || MINUTE;
 }
 
-/** The estimate that holds at `time`, or null: none, or too old to hold. */
-export function at(estimates, time) {
+/** The estimate at `time`; null if there is none, or only one that is too old. */
+export function estimateAt(estimates, time) {
   let [low, high] = [0, estimates.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -31,45 +31,47 @@ export function at(estimates, time) {
     else high = middle;
   }
   const found = estimates[low - 1];
-  return found && time - found.time < 2 * interval(estimates) ? found : null;
+  return found && time - found.time < 2 * samplingInterval(estimates) ? found : null;
 }
 
 export class Day {
   constructor(room, zone, day) {
     const start = dayStart(zone, day);
     Object.assign(this, { room, zone, day, start, end: dayStart(zone, addDays(day, 1)) });
-    Object.assign(this, { before: dayStart(zone, addDays(day, -1)), estimates: [], yesterday: [], labels: [] });
+    Object.assign(this, { previousStart: dayStart(zone, addDays(day, -1)), estimates: [], previousDay: [], labels: [] });
   }
 
-  /** Fetch the day; the day before only once, as it is over. */
+  /** Fetch the estimates; those of the day before only once. */
   async load(signal) {
-    const [today, yesterday] = await Promise.all([
-      history(this.room, this.start, this.end, signal),
-      this.yesterday.length ? null : history(this.room, this.before, this.start, signal),
+    const [estimates, previousDay] = await Promise.all([
+      fetchHistory(this.room, this.start, this.end, signal),
+      this.previousDay.length ? null : fetchHistory(this.room, this.previousStart, this.start, signal),
     ]);
-    this.estimates = today.map(row);
-    if (yesterday) this.yesterday = yesterday.map(row);
-    this.loaded = true;
+    this.estimates = estimates.map(toEstimate);
+    if (previousDay) this.previousDay = previousDay.map(toEstimate);
+    this.isLoaded = true;
   }
 
   /**
-   * Take a live state in: "new" when it was appended, "same" when there is nothing to do, and "fetch" when the
-   * day has to be fetched again: something before it was corrected, or states in between were missed.
+   * Add a live state. Returns "appended", "unchanged", or "outdated" if the day has to be fetched again because
+   * earlier estimates were corrected or states in between were missed.
    */
-  take(state) {
-    if (!state.time || !this.loaded) return "same";
-    const given = row({ ...state, people: state.people_exact ?? state.people });
-    if (given.time < this.start || given.time >= this.end) return "same";
+  addState(state) {
+    if (!state.time || !this.isLoaded) return "unchanged";
+    const given = toEstimate({ ...state, people: state.people_exact ?? state.people });
+    if (given.time < this.start || given.time >= this.end) return "unchanged";
     const last = this.estimates.at(-1);
-    if (last && given.time <= last.time) return given.time === last.time && alike(given, last) ? "same" : "fetch";
-    const missed = !last || given.time - last.time > 1.5 * interval(this.estimates);
+    if (last && given.time <= last.time) {
+      return given.time === last.time && isEqual(given, last) ? "unchanged" : "outdated";
+    }
+    const isMissing = !last || given.time - last.time > 1.5 * samplingInterval(this.estimates);
     this.estimates.push(given);
-    return missed ? "fetch" : "new";
+    return isMissing ? "outdated" : "appended";
   }
 
-  holds(time) {
+  includes(time) {
     return localDay(this.zone, time) === this.day;
   }
 }
 
-const alike = (a, b) => ["people", "low", "high", "smoothed"].every((key) => a[key] === b[key]);
+const isEqual = (a, b) => ["people", "low", "high", "smoothed"].every((key) => a[key] === b[key]);

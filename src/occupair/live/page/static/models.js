@@ -1,60 +1,66 @@
-// The room's model: which is in use, download, upload, and forgetting all of it.
+// The models of a room: the active one, download, upload, and reset.
 
 import { roomPath } from "./api.js";
-import { ask } from "./http.js";
-import { confirmed, el, icon, toast } from "./dom.js";
-import { size } from "./words.js";
-import { clockText, dayText, localDay } from "./zones.js";
+import { confirmDialog, el, icon, showError, toast } from "./dom.js";
+import { formatSize } from "./format.js";
+import { request } from "./http.js";
+import { t } from "./i18n.js";
+import { formatDay, formatTime, localDay } from "./time-zones.js";
 
-const FEW = 4; // models shown
-const ORIGIN = { file: "from the service's set-up", upload: "uploaded", trained: "trained from labels" };
-const FORGET = "All counts people entered and all models trained or uploaded here are deleted. The room goes back to the "
-  + "model it was set up with, or to none. Readings stay.";
+const MAX_LISTED = 4;
 
-/** The card; `changed()` is told when another model is in use or everything was forgotten. */
-export function modelsCard(id, zone, changed) {
-  const list = el("ul", { class: "models", "aria-label": "Models" });
-  const none = el("p", { class: "muted" }, "This room has no model yet.");
-  const hidden = { id: "model-file", class: "hidden", "aria-label": "Model file", tabindex: "-1" };
-  const file = el("input", { type: "file", ...hidden });
-  const upload = el("button", { class: "button", type: "button" }, icon("up_tray"), "Upload a model");
-  const forget = el("button", { class: "button danger-text", type: "button", id: "forget" }, "Forget what you learned");
+const originName = (origin) => ({
+  file: t("model.origin.file"), upload: t("model.origin.upload"), trained: t("model.origin.trained"),
+}[origin] ?? origin);
+
+/** Create the card; `onChange()` is called when another model is active or the room was reset. */
+export function createModelsCard(id, zone, onChange) {
+  const list = el("ul", { class: "models", "aria-label": t("model.list") });
+  const empty = el("p", { class: "muted" }, t("model.none"));
+  const file = el("input", {
+    type: "file", id: "model-file", class: "hidden", "aria-label": t("model.file"), tabindex: "-1",
+  });
+  const upload = el("button", { class: "button", type: "button" }, icon("up_tray"), t("model.upload"));
+  const reset = el("button", { class: "button danger-text", type: "button", id: "reset" }, t("model.reset"));
   const node = el("section", { class: "card", id: "models-card" },
-    el("h2", {}, "Model"), none, list, file, el("div", { class: "row needs-admin" }, upload, forget));
+    el("h2", {}, t("model.title")), empty, list, file, el("div", { class: "row needs-admin" }, upload, reset));
 
-  function about(model) {
+  function describe(model) {
     const time = Date.parse(model.created);
-    const when = `${dayText(localDay(zone, time), "short")}, ${clockText(zone, time)}`;
-    return [ORIGIN[model.origin] || model.origin, when, size(model.size)].join(" · ");
+    const created = `${formatDay(localDay(zone, time), "short")}, ${formatTime(zone, time)}`;
+    return [originName(model.origin), created, formatSize(model.size)].join(" · ");
   }
 
-  function row({ version, active, ...model }) {
+  function createItem({ version, active, ...model }) {
     const path = `/models/${version}`;
-    const chip = active ? el("span", { class: "chip" }, "in use") : null;
-    const use = el("button", { class: "button small needs-admin", type: "button" }, "Use");
-    use.addEventListener("click", () => act("POST", `${path}/activate`, {}, `Version ${version} is in use.`));
+    const name = t("model.version", { version: String(version) });
+    const chip = active ? el("span", { class: "chip" }, t("model.active")) : null;
+    const use = el("button", { class: "button small needs-admin", type: "button" }, t("model.use"));
+    use.addEventListener("click", () => {
+      change("POST", `${path}/activate`, {}, t("model.activated", { version: String(version) }));
+    });
     const download = el("a", {
       class: "icon-button", href: roomPath(id, path), download: `${id}-${version}.occupair`,
-      "aria-label": `Download version ${version}`, title: "Download",
+      "aria-label": t("model.downloadVersion", { version: String(version) }), title: t("model.download"),
     }, icon("down_tray"));
-    const text = el("div", {}, el("strong", {}, `Version ${version}`), chip, el("p", { class: "muted" }, about(model)));
+    const text = el("div", {}, el("strong", {}, name), chip, el("p", { class: "muted" }, describe(model)));
     return el("li", { "data-active": active && "yes" }, text, active ? null : use, download);
   }
 
   async function load() {
-    const { models } = await ask("GET", roomPath(id, "/models"));
+    const { models } = await request("GET", roomPath(id, "/models"));
     models.sort((a, b) => Number(b.active) - Number(a.active) || b.version - a.version);
-    none.hidden = models.length > 0;
-    list.replaceChildren(...models.slice(0, FEW).map(row));
+    empty.hidden = models.length > 0;
+    list.replaceChildren(...models.slice(0, MAX_LISTED).map(createItem));
   }
 
-  async function act(method, path, sent, done) {
+  async function change(method, path, options, doneText) {
     try {
-      await ask(method, roomPath(id, path), sent);
-      toast(done);
-      changed();
-    } catch (failed) {
-      toast(failed.message, { bad: true });
+      await request(method, roomPath(id, path), options);
+      toast(doneText);
+      onChange();
+    } catch (error) {
+      showError(error);
     }
     await load().catch(() => {});
   }
@@ -62,12 +68,12 @@ export function modelsCard(id, zone, changed) {
   upload.addEventListener("click", () => file.click());
   file.addEventListener("change", async () => {
     const [chosen] = file.files;
-    if (chosen) await act("POST", "/models", { body: chosen }, `${chosen.name} is uploaded and in use.`);
+    if (chosen) await change("POST", "/models", { body: chosen }, t("model.uploaded", { name: chosen.name }));
     file.value = "";
   });
-  forget.addEventListener("click", async () => {
-    if (!await confirmed("Forget what this room learned?", FORGET, "Forget it all")) return;
-    await act("POST", "/forget", {}, "Forgotten. The room is as it was set up.");
+  reset.addEventListener("click", async () => {
+    if (!await confirmDialog(t("model.reset.title"), t("model.reset.text"), t("model.reset.confirm"))) return;
+    await change("POST", "/forget", {}, t("model.reset.done"));
   });
   return { node, load };
 }

@@ -1,77 +1,84 @@
-// "Train from labels": start, progress, and the old and the new score side by side. The person decides.
+// Training on labels: start, progress, and the scores of the current and the new model. The user decides.
 
 import { roomPath } from "./api.js";
-import { ask } from "./http.js";
-import { el, say, toast } from "./dom.js";
+import { el, setText, showError, toast } from "./dom.js";
+import { formatPercent } from "./format.js";
+import { request } from "./http.js";
+import { formatNumber, language, t } from "./i18n.js";
 
-const POLL = 700; // [ms]
-const ABOUT = "Fits a new model to the saved counts, this room's labels. You see how good it is before anything changes.";
+const POLL_INTERVAL = 700; // [ms]
 
-const isNumber = (value) => value !== null && value !== undefined;
+const isKnown = (value) => value !== null && value !== undefined;
 
-function labelsText(score) {
-  if (!score?.labels) return "no labels kept aside";
-  return `on ${score.labels} ${score.labels === 1 ? "label" : "labels"} kept aside`;
-}
-
-function scoreCard(title, score, isBetter) {
+function createScore(title, score, isBetter) {
+  const rmse = isKnown(score?.rmse)
+    ? formatNumber(score.rmse, { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : "–";
+  const labels = score?.labels ? t("training.heldOut", { count: score.labels }) : t("training.noHeldOut");
   return el("div", { class: isBetter ? "score better" : "score" },
     el("h3", {}, title),
-    el("p", { class: "score-value" }, isNumber(score?.rmse) ? Number(score.rmse).toFixed(2) : "–"),
-    el("p", { class: "muted" }, "people off, typically (RMSE)"),
-    el("p", { class: "muted" }, labelsText(score)),
-    isBetter ? el("p", { class: "score-better" }, "better") : null);
+    el("p", { class: "score-value" }, rmse),
+    el("p", { class: "muted" }, t("training.rmse")),
+    el("p", { class: "muted" }, labels),
+    isBetter ? el("p", { class: "score-better" }, t("training.better")) : null);
 }
 
-/** The card; `swapped()` is told when another model came into use. */
-export function trainingCard(id, swapped) {
+/** Create the card; `onAccept()` is called when the new model was accepted. */
+export function createTrainingCard(id, onAccept) {
   let timer = 0;
   let isClosed = false;
-  const button = el("button", { class: "button primary wide", type: "button", id: "train" }, "Train from labels");
-  const bar = el("progress", { max: "1", value: "0", "aria-label": "Training" });
-  const word = el("p", { class: "muted", role: "status", id: "training-word" });
+  const button = el("button", { class: "button primary wide", type: "button", id: "train" }, t("training.start"));
+  const bar = el("progress", { max: "1", value: "0", "aria-label": t("training.progress") });
+  const status = el("p", { class: "muted", role: "status", id: "training-status" });
   const scores = el("div", { class: "scores", hidden: true });
   const choice = el("div", { class: "row", hidden: true });
   const node = el("section", { class: "card needs-admin", id: "training-card" },
-    el("h2", {}, "Learn from your counts"), el("p", { class: "muted" }, ABOUT), button, bar, word, scores, choice);
+    el("h2", {}, t("training.title")), el("p", { class: "muted" }, t("training.text")), button, bar, status, scores,
+    choice);
 
-  function tell(text, isBad = false) {
-    word.className = isBad ? "error" : "muted";
-    say(word, text);
+  function showStatus(text, isError = false) {
+    status.className = isError ? "error" : "muted";
+    setText(status, text);
+  }
+
+  /** Messages of the service are in English; other languages show only what the status says. */
+  function statusText(job) {
+    const message = language === "en" ? job.message : "";
+    if (job.status === "failed") return message || t("training.failed");
+    if (job.status !== "running") return message ?? "";
+    return `${message || t("training.running")} · ${formatPercent(job.progress ?? 0)}`;
   }
 
   function show(job) {
     const isRunning = job.status === "running";
     const isDone = job.status === "done" && Boolean(job.new);
-    const progress = job.progress ?? 0;
     button.hidden = isRunning || isDone;
     bar.hidden = !isRunning;
-    bar.value = progress;
+    bar.value = job.progress ?? 0;
     scores.hidden = choice.hidden = !isDone;
-    const text = job.message || (job.status === "failed" ? "The training failed." : "");
-    tell(isRunning ? `${text || "training"} · ${Math.round(100 * progress)} %` : text, job.status === "failed");
-    if (isDone) offer(job);
+    showStatus(statusText(job), job.status === "failed");
+    if (isDone) offerChoice(job);
   }
 
-  function offer(job) {
-    const [before, after] = [job.old?.rmse ?? Infinity, job.new.rmse ?? Infinity];
-    const choose = (text, isBest, does) => el("button", {
-      class: isBest ? "button primary" : "button", type: "button", onclick: does,
+  function offerChoice(job) {
+    const [current, trained] = [job.old?.rmse ?? Infinity, job.new.rmse ?? Infinity];
+    const choiceButton = (text, isPreferred, onclick) => el("button", {
+      class: isPreferred ? "button primary" : "button", type: "button", onclick,
     }, text);
     scores.replaceChildren(
-      scoreCard("In use now", job.old, before < after), scoreCard("New model", job.new, after < before));
+      createScore(t("training.current"), job.old, current < trained),
+      createScore(t("training.new"), job.new, trained < current));
     choice.replaceChildren(
-      choose("Use the new model", after < before, () => decide("POST", "/training/accept", "The new model is in use.")),
-      choose("Keep the old one", after >= before, () => decide("DELETE", "/training", "The old model stays in use.")));
+      choiceButton(t("training.accept"), trained < current, () => decide("POST", "/training/accept", t("training.accepted"))),
+      choiceButton(t("training.discard"), trained >= current, () => decide("DELETE", "/training", t("training.discarded"))));
   }
 
-  async function decide(method, path, done) {
+  async function decide(method, path, doneText) {
     try {
-      await ask(method, roomPath(id, path));
-      toast(done);
-      if (method === "POST") swapped();
-    } catch (failed) {
-      toast(failed.message, { bad: true });
+      await request(method, roomPath(id, path));
+      toast(doneText);
+      if (method === "POST") onAccept();
+    } catch (error) {
+      showError(error);
     }
     await load();
   }
@@ -80,21 +87,21 @@ export function trainingCard(id, swapped) {
     clearTimeout(timer);
     if (isClosed) return;
     try {
-      const job = await ask("GET", roomPath(id, "/training"));
+      const job = await request("GET", roomPath(id, "/training"));
       show(job);
-      if (job.status === "running") timer = setTimeout(load, POLL);
+      if (job.status === "running") timer = setTimeout(load, POLL_INTERVAL);
     } catch {
-      if (!bar.hidden) timer = setTimeout(load, 4 * POLL); // it goes on without us
+      if (!bar.hidden) timer = setTimeout(load, 4 * POLL_INTERVAL); // training goes on in the service
     }
   }
 
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
-      await ask("POST", roomPath(id, "/training"));
+      await request("POST", roomPath(id, "/training"));
       await load();
-    } catch (failed) {
-      tell(failed.message, true); // too few labels says how many are missing
+    } catch (error) {
+      showStatus(error.message, true); // with too few labels, the detail says how many are missing
     }
     button.disabled = false;
   });

@@ -1,10 +1,12 @@
-// Local days. A room's day runs from its own midnight to the next, 23 or 25 hours when clocks change.
+// Local days of a room: from midnight to midnight in its time zone, 23 or 25 hours when the clocks change.
+
+import { locale } from "./i18n.js";
 
 const HOUR = 3600000;
 const formats = new Map();
 const offsets = new Map();
 
-function partsOf(zone, time) {
+function localParts(zone, time) {
   if (!formats.has(zone)) {
     formats.set(zone, new Intl.DateTimeFormat("en-GB", {
       timeZone: zone || undefined, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit",
@@ -16,46 +18,46 @@ function partsOf(zone, time) {
   return parts;
 }
 
-/** Milliseconds that the wall clock of `zone` is ahead of UTC at `time`. */
-function offset(zone, time) {
+/** Offset of the local time of `zone` from UTC at `time` [ms]. */
+function utcOffset(zone, time) {
   const quarter = Math.floor(time / (HOUR / 4)); // clocks change on quarter hours
   const key = `${zone}/${quarter}`;
   if (!offsets.has(key)) {
     if (offsets.size > 5000) offsets.clear();
     const at = quarter * (HOUR / 4);
-    const { year, month, day, hour, minute, second } = partsOf(zone, at);
+    const { year, month, day, hour, minute, second } = localParts(zone, at);
     offsets.set(key, Date.UTC(year, month - 1, day, hour, minute, second) - at);
   }
   return offsets.get(key);
 }
 
-/** The wall clock as if it were UTC [ms]: what a chart without zones can draw. */
-export const wall = (zone, time) => time + offset(zone, time);
+/** Local time as if it were UTC [ms], for charts without time zones. */
+export const toLocal = (zone, time) => time + utcOffset(zone, time);
 
 /** "2026-03-11" */
-export const localDay = (zone, time) => new Date(wall(zone, time)).toISOString().slice(0, 10);
+export const localDay = (zone, time) => new Date(toLocal(zone, time)).toISOString().slice(0, 10);
 
 /** "14:32" */
-export const clockText = (zone, time) => new Date(wall(zone, time)).toISOString().slice(11, 16);
+export const formatTime = (zone, time) => new Date(toLocal(zone, time)).toISOString().slice(11, 16);
 
 export const addDays = (day, days) => new Date(Date.parse(day) + days * 24 * HOUR).toISOString().slice(0, 10);
 
 /** When `day` starts in `zone` [ms, UTC]. */
 export function dayStart(zone, day) {
   const midnight = Date.parse(day);
-  const guess = midnight - offset(zone, midnight);
-  return midnight - offset(zone, guess);
+  const guess = midnight - utcOffset(zone, midnight);
+  return midnight - utcOffset(zone, guess);
 }
 
 /** "Wednesday 11 March 2026" */
-export function dayText(day, style = "long") {
-  return new Intl.DateTimeFormat("en-GB", {
+export function formatDay(day, style = "long") {
+  return new Intl.DateTimeFormat(locale, {
     timeZone: "UTC", weekday: style, day: "numeric", month: style, ...(style === "long" ? { year: "numeric" } : {}),
-  }).format(Date.parse(day)).replace(",", "");
+  }).format(Date.parse(day)).replace(/^(\p{L}+),(?= \d+ )/u, "$1"); // en-GB without a comma after the weekday
 }
 
-/** A zone the browser knows, or its own. */
-export function knownZone(zone) {
+/** The time zone, or the browser's own if it does not know that zone. */
+export function supportedZone(zone) {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: zone || undefined }).resolvedOptions().timeZone;
   } catch {
