@@ -49,6 +49,23 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
     },
+    "de": {
+        Reason.NO_MODEL: "der Raum hat noch kein Modell",
+        Reason.NO_READING: "noch kein Messwert",
+        Reason.NO_CO2_READING: "noch kein CO2-Messwert",
+        Reason.OFFLINE_SINCE_TIME: "kein Messwert seit {since:%H:%M} Uhr",
+        Reason.OFFLINE_SINCE_DATE: "kein Messwert seit {since:%d.%m.}",
+        Reason.TOO_FEW_READINGS: "zu wenige Messwerte, seit der Raum online ist",
+        Reason.VENTILATION_UNKNOWN: "Lüftung unbekannt, das Modell benötigt sie",
+        Reason.OUT_OF_RANGE: "unplausibler Messwert: {co2:g} ppm",
+        Reason.STUCK: "CO2 seit {hours} Stunden unverändert",
+        Reason.JUMP: "CO2-Sprung, den Personen nicht verursachen können",
+        Reason.CLOCK_BEHIND: "die Uhr des Sensors geht {minutes} Minuten nach",
+        Reason.CLOCK_AHEAD: "die Uhr des Sensors geht {minutes} Minuten vor",
+        Reason.FUTURE_READING: "der letzte Messwert liegt in der Zukunft: eine Uhr ging falsch",
+        Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
+        Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
+    },
 }
 """Text of each reason by language, as a format string of its values."""
 

@@ -200,7 +200,7 @@ def test_a_failed_login_repeats_nothing(app, caplog, body, status, line):
     assert "set-cookie" not in answer.headers
     assert "wrong-secret" not in caplog.text
     if status == 401:
-        assert [record.address for record in caplog.records if record.message == "login refused"] == [
+        assert [record.address for record in caplog.records if record.message == "login rejected"] == [
             "192.0.2.7"
         ]
 

@@ -111,9 +111,9 @@ def test_an_event_says_of_a_room_what_the_room_says():
 def test_while_nothing_changes_there_are_heartbeats():
     with serving(heartbeat=0.05) as server, listening(server) as events:
         next(events)
-        assert [next(events) for _ in range(3)] == [[": still here"]] * 3
+        assert [next(events) for _ in range(3)] == [[": heartbeat"]] * 3
         server.tell(make_state("lab", 5))
-        while (block := next(events)) == [": still here"]:
+        while (block := next(events)) == [": heartbeat"]:
             pass
         assert states_of(block) == {"lab": 5}, "a heartbeat loses no change"
 
@@ -175,12 +175,12 @@ def test_a_slow_client_misses_states_but_not_the_newest():
 
 
 def test_so_many_streams_and_no_more():
-    with serving(most=2) as server:
+    with serving(limit=2) as server:
         with listening(server) as one, listening(server) as two:
             next(one), next(two)
             answer = httpx.get(f"{server.url}/api/events")
             assert answer.status_code == 503
-            assert answer.json() == {"detail": "at most 2 event streams at a time"}
+            assert answer.json() == {"detail": "limit of 2 open event streams reached"}
             assert answer.headers["retry-after"] == "30"
         wait_for(lambda: server.streams.open == 0)
         with listening(server) as events:
@@ -203,7 +203,7 @@ def test_a_service_that_stops_ends_its_streams():
         assert list(events) == []
         wait_for(lambda: server.streams.open == 0)
         late = httpx.get(f"{server.url}/api/events")
-        assert (late.status_code, late.json()) == (503, {"detail": "the service stops"})
+        assert (late.status_code, late.json()) == (503, {"detail": "the service is stopping"})
 
 
 def test_when_the_pipeline_ends_so_does_the_stream(monkeypatch):

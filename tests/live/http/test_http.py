@@ -328,7 +328,7 @@ def test_many_readings_at_once_and_one_more():
     sent = [{"time": time, "co2": 500} for time in times]
     assert outcomes(ask("POST", "/api/rooms/lab/readings", json=sent[:-1])) == ["accepted"] * 5_000
     answer = ask("POST", "/api/rooms/lab/readings", json=sent)
-    assert (answer.status_code, said(answer)) == (413, "a post must have at most 5000 readings, got 5001")
+    assert (answer.status_code, said(answer)) == (413, "a request must have at most 5000 readings, got 5001")
 
 
 def test_a_body_that_is_too_long():
@@ -350,7 +350,7 @@ def test_a_body_that_is_too_long():
 def test_what_is_not_safe_in_time_is_to_be_sent_again(pipeline, ask):
     pipeline.durable_after = 60.0
     answer = ask("POST", "/api/rooms/lab/readings", json={"co2": 500})
-    line = "the readings were not safe on disk within 0.2 s; sending them again does no harm"
+    line = "the readings were not stored within 0.2 s; it is safe to send them again"
     assert (answer.status_code, said(answer)) == (503, line)
     assert int(answer.headers["retry-after"]) >= 1
 

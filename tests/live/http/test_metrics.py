@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from occupair.live.http.app import make_app
-from occupair.live.http.metrics import DelayCounts
+from occupair.live.http.metrics import DelayHistogram
 from occupair.live.messages import Quality, ReadingOutcome
 
 
@@ -100,17 +100,17 @@ def test_delays_are_counted_once_over_many_scrapes(pipeline):
 
 
 def test_delays_that_fell_out_of_the_list_between_two_scrapes():
-    counts = DelayCounts([1.0])
-    counts.count([0.5])
-    counts.count([2.5, 3.5])
-    counts.count([])
-    counts.count([4.5])
+    counts = DelayHistogram([1.0])
+    counts.update([0.5])
+    counts.update([2.5, 3.5])
+    counts.update([])
+    counts.update([4.5])
     assert (counts.counts, counts.total) == ([1, 3], 11.0)
 
 
 def test_a_delay_at_a_bound_is_within():
-    counts = DelayCounts([1.0, 2.0])
-    counts.count([1.0, 2.0, 2.000001])
+    counts = DelayHistogram([1.0, 2.0])
+    counts.update([1.0, 2.0, 2.000001])
     assert counts.counts == [1, 1, 1]
 
 

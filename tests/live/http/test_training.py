@@ -46,7 +46,7 @@ def test_labels_are_kept_replaced_and_removed(ask):
     assert (gone.status_code, gone.content) == (204, b"")
     assert [one["people"] for one in ask("GET", path).json()["labels"]] == [4]
     again = ask("DELETE", path, params={"time": "2020-03-02T07:00:00Z"})
-    assert (again.status_code, said(again)) == (404, "lab has no label of 2020-03-02T07:00:00Z")
+    assert (again.status_code, said(again)) == (404, "lab has no label at 2020-03-02T07:00:00Z")
 
 
 @pytest.mark.parametrize("people", [0, 10_000, 3.0])
@@ -233,7 +233,7 @@ def test_training_from_the_first_label_to_the_new_model(ask):
 def test_a_service_without_a_trainer(pipeline, ask):
     pipeline.trainer = None
     answer = ask("POST", "/api/rooms/lab/training")
-    assert (answer.status_code, said(answer)) == (503, "training is not set up in this service")
+    assert (answer.status_code, said(answer)) == (503, "training is not available in this service")
 
 
 def test_forgotten_is_forgotten(ask):

@@ -10,8 +10,8 @@ from live.fake_pipeline import said
 import occupair as oc
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.http.app import make_app
-from occupair.live.http.room_states import estimates_json
-from occupair.live.http.times import write_time
+from occupair.live.http.rfc3339 import format_time
+from occupair.live.http.state_json import estimates_json
 from occupair.live.pipeline import Pipeline
 from occupair.live.store import Store
 from occupair.model_file import dump_model
@@ -53,7 +53,7 @@ def with_service(tmp_path):
 def test_a_day_of_readings_comes_in_and_its_estimates_come_out(with_service, office, model):
     day = office.iloc[3 * 288 :].iloc[:60]
     sent = [
-        {"time": write_time(time), "co2": co2, "ventilation": flow}
+        {"time": format_time(time), "co2": co2, "ventilation": flow}
         for time, co2, flow in zip(day.index, day["co2"], day["ventilation"], strict=True)
     ]
 

@@ -1,5 +1,5 @@
-"""HTTP of the service: rooms, history, readings, labels, models, training, events, metrics and the page.
+"""HTTP interface of the live service, and its page.
 
-`app` puts it together. A request passes `headers` and `access` (who is it, from where, how often, how much)
-before a route of `rooms`, `labels`, `models_routes`, `training`, `events` or `metrics` sees it.
+`app` assembles it: every request passes the security headers and the access control of `occupair.web`, then a
+route of `rooms`, `readings`, `labels`, `models`, `training`, `events`, `login`, `health` or `metrics`.
 """

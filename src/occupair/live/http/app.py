@@ -1,4 +1,4 @@
-"""The web application, put together."""
+"""The web application of the live service."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from starlette.routing import Match
 
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
-from occupair.live.http import events, health, labels, metrics, rooms, session, training
+from occupair.live.http import events, health, labels, login, metrics, readings, rooms, training
 from occupair.live.http import models as models_routes
 from occupair.live.http.events import Streams
-from occupair.live.http.room_states import StateTexts
 from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
+from occupair.live.http.state_json import StateEncoder
 from occupair.live.page import STATIC, plotly_script
 from occupair.live.pipeline import BacklogFull, Pipeline
 from occupair.live.store import StoreError
@@ -33,12 +33,13 @@ from occupair.web.request_bodies import SCHEMA_REFERENCE
 from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
 
 log = logging.getLogger(__name__)
-_ROUTERS = (rooms, labels, models_routes, training, events, session, health, metrics, pages)
-_BY_HAND = (ReadingIn, LabelIn, Login, Problem)  # what routes name to OpenAPI by themselves
-_ABOUT = """How many people are in the room? Ask the CO2 sensor it already has.
+_ROUTERS = (rooms, readings, labels, models_routes, training, events, login, health, metrics, pages)
+_REFERENCED = (ReadingIn, LabelIn, Login, Problem)  # schemas that routes refer to by name
+_DESCRIPTION = """Occupancy of rooms, estimated from CO2.
 
-Times are RFC 3339, in UTC. Errors are one plain line: `{"detail": "there is no room 'attic'"}`. Reading needs
-the role read, readings and labels the role write, models and training the role admin.
+Times are RFC 3339, in UTC. Errors are one line of text: `{"detail": "there is no room 'attic'"}`. Reading
+requires the role read; posting readings and labels the role write; models and training the role admin. The
+`reason` of a state is in English, or in German with `Accept-Language: de`.
 """
 
 
@@ -49,25 +50,25 @@ def make_app(
     durable_within: float = 10.0,
     streams: Streams | None = None,
 ) -> FastAPI:
-    """Make the web application of a service.
+    """Create the web application.
 
     Parameters
     ----------
     pipeline : Pipeline
     config : ServiceConfig
-        Rooms, tokens and limits follow ``pipeline.config`` when that is read again; how many requests a
-        minute stays.
+        Rooms, tokens and limits follow ``pipeline.config`` when the settings are reloaded, except for the
+        rate limit.
     durable_within : float
-        How long a post of readings waits until they are safe [s]; then it is answered 503.
+        Maximum time until posted readings are stored [s]; the response is then 503.
     streams : Streams, optional
-        Limits of event streams. ``app.state.streams.stop()`` ends them all, before the server is stopped.
+        Limits of event streams. ``app.state.streams.stop()`` closes them, before the server is stopped.
     """
     app = FastAPI(
         title="occupair",
         version=version("occupair"),
-        description=_ABOUT,
+        description=_DESCRIPTION,
         openapi_url="/api/openapi.json",
-        docs_url=None,  # their pages load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from a CDN
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
@@ -75,7 +76,7 @@ def make_app(
     app.state.pipeline = pipeline
     app.state.durable_within = durable_within
     app.state.streams = streams or Streams()
-    app.state.texts = StateTexts()
+    app.state.encoder = StateEncoder()
     app.state.assets = Assets(STATIC, libraries={"plotly.min.js": plotly_script()})
     app.state.registry = metrics.make_registry(pipeline, app.state.streams)
     for part in _ROUTERS:
@@ -98,11 +99,11 @@ def _access_rules(config: ServiceConfig) -> AccessRules:
 
 
 def _handle_errors(app: FastAPI) -> None:
-    async def refused(request: Request, error: Exception) -> JSONResponse:
+    async def on_http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         headers = dict(error.headers or {})
         if error.status_code == 405:
-            headers["Allow"] = ", ".join(_methods(request))
+            headers["Allow"] = ", ".join(_allowed_methods(request))
         detail = str(error.detail)
         if detail == "Not Found":
             detail = "path not found"
@@ -110,30 +111,30 @@ def _handle_errors(app: FastAPI) -> None:
             detail = f"method not allowed, use {headers.get('Allow')}"
         return error_response(error.status_code, detail, headers)
 
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
+    async def on_validation_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         return error_response(422, describe_validation_error(error))
 
-    async def breaks_a_rule(request: Request, error: Exception) -> JSONResponse:
+    async def on_input_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(422, str(error))
 
-    async def store_fails(request: Request, error: Exception) -> JSONResponse:
+    async def on_store_error(request: Request, error: Exception) -> JSONResponse:
         log.warning("request failed: %s", error)
         return error_response(503, "the database is not available, retry later", {"Retry-After": "10"})
 
-    async def broken(request: Request, error: Exception) -> JSONResponse:
+    async def on_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(500, "internal error; see the service log for details", SECURITY_HEADERS)
 
-    app.add_exception_handler(HTTPException, refused)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(StoreError, store_fails)
-    app.add_exception_handler(BacklogFull, store_fails)
-    app.add_exception_handler(InputError, breaks_a_rule)
-    app.add_exception_handler(Exception, broken)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(RequestValidationError, on_validation_error)
+    app.add_exception_handler(StoreError, on_store_error)
+    app.add_exception_handler(BacklogFull, on_store_error)
+    app.add_exception_handler(InputError, on_input_error)
+    app.add_exception_handler(Exception, on_unexpected_error)
 
 
-def _methods(request: Request) -> list[str]:
-    """List the methods that an address takes."""
+def _allowed_methods(request: Request) -> list[str]:
+    """Return the methods that a path supports."""
     found: set[str] = set()
     for route in (route for part in _ROUTERS for route in part.router.routes):
         if route.matches(request.scope)[0] != Match.NONE:
@@ -142,20 +143,20 @@ def _methods(request: Request) -> list[str]:
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """Describe the service: as FastAPI does, with our errors, and the bodies that routes read."""
+    """Return FastAPI's OpenAPI schema, with our errors and the bodies that routes parse themselves."""
     if app.openapi_schema is None:
-        described = get_openapi(
+        schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        schemas = described["components"]["schemas"]
+        schemas = schema["components"]["schemas"]
         named = models_json_schema(
-            [(model, "validation") for model in _BY_HAND], ref_template=SCHEMA_REFERENCE
+            [(model, "validation") for model in _REFERENCED], ref_template=SCHEMA_REFERENCE
         )
         schemas |= named[1]["$defs"]
-        for operation in (one for path in described["paths"].values() for one in path.values()):
+        for operation in (one for path in schema["paths"].values() for one in path.values()):
             if "HTTPValidationError" in str(operation["responses"].get("422")):
                 del operation["responses"]["422"]
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
-        app.openapi_schema = described
+        app.openapi_schema = schema
     return app.openapi_schema

@@ -1,53 +1,83 @@
-"""How routes find the other parts of the service, and the room that they are asked about."""
+"""What routes need from a request: the pipeline, the room of the path, the time and the client's language."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import HTTPException, Path, Request
 
 from occupair.live.config import RoomConfig
+from occupair.live.reasons import TEXTS
 
 if TYPE_CHECKING:
     from occupair.live.http.events import Streams
-    from occupair.live.http.room_states import StateTexts
+    from occupair.live.http.state_json import StateEncoder
     from occupair.live.pipeline import Pipeline
 
 
-def pipeline_of(request: Request) -> Pipeline:
-    """Find the pipeline of the application that a request came to."""
+def get_pipeline(request: Request) -> Pipeline:
+    """Return the pipeline of the application."""
     return cast("Pipeline", request.app.state.pipeline)
 
 
-def texts_of(request: Request) -> StateTexts:
-    """Find the states as JSON of the application that a request came to."""
-    return cast("StateTexts", request.app.state.texts)
+def get_encoder(request: Request) -> StateEncoder:
+    """Return the state encoder of the application."""
+    return cast("StateEncoder", request.app.state.encoder)
 
 
-def streams_of(request: Request) -> Streams:
-    """Find the event streams of the application that a request came to."""
+def get_streams(request: Request) -> Streams:
+    """Return the event streams of the application."""
     return cast("Streams", request.app.state.streams)
 
 
-_ROOM = Path(description="A room's id.", json_schema_extra={"pattern": "^[a-z0-9_-]{1,64}$"})
+_ROOM = Path(description="Room id.", json_schema_extra={"pattern": "^[a-z0-9_-]{1,64}$"})
 
 
-async def room_of(request: Request, room: Annotated[str, _ROOM]) -> RoomConfig:
-    """Find the room that an address names, or answer 404."""
-    found = pipeline_of(request).config.rooms.get(room)
+async def get_room(request: Request, room: Annotated[str, _ROOM]) -> RoomConfig:
+    """Return the room of the path, or respond 404."""
+    found = get_pipeline(request).config.rooms.get(room)
     if found is None:
         raise HTTPException(404, f"there is no room {room[:64]!r}")
     return found
 
 
-def now_of(pipeline: Pipeline) -> dt.datetime:
-    """Tell what time it is to the service: by this machine, or by the newest state of all.
+def current_time(pipeline: Pipeline) -> dt.datetime:
+    """Return the current time of the service: the system clock, or the time of the newest state.
 
-    ``clock = "readings"`` is for replays and the demo, whose day runs faster than ours.
+    ``clock = "readings"`` is for replays and the demo, which run faster than real time.
     """
     if pipeline.config.clock == "readings":
         times = [state.time for state in pipeline.states().values() if state.time is not None]
         if times:
             return max(times)
     return dt.datetime.now(dt.UTC)
+
+
+def get_language(request: Request) -> str:
+    """Return the language of texts for this client, from ``Accept-Language``."""
+    return preferred_language(request.headers.get("accept-language", ""), TEXTS)
+
+
+def preferred_language(header: str, available: Collection[str], default: str = "en") -> str:
+    """Return the available language that an ``Accept-Language`` header prefers.
+
+    Examples
+    --------
+    >>> preferred_language("fr, de-CH;q=0.9, en;q=0.8", ["en", "de"])
+    'de'
+    >>> preferred_language("fr", ["en", "de"])
+    'en'
+    """
+    best, best_weight = default, 0.0
+    for entry in header.split(","):
+        tag, _, parameter = entry.partition(";")
+        language = tag.strip().lower().partition("-")[0]
+        try:
+            weight = float(parameter.strip().removeprefix("q=") or 1)
+        except ValueError:
+            continue
+        if language in available and weight > best_weight:
+            best, best_weight = language, weight
+    return best

@@ -1,4 +1,4 @@
-"""Whether the service works, for whoever watches over it."""
+"""Health check, for monitoring and load balancers."""
 
 from __future__ import annotations
 
@@ -8,50 +8,52 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from occupair.live.http.dependencies import pipeline_of
+from occupair.live.http.dependencies import get_pipeline
 from occupair.live.http.schemas import Health
 from occupair.web.access import Caller
 from occupair.web.errors import public_error_responses
 
 router = APIRouter(tags=["operation"])
-_FINE = ("ok", "connected", "off")
+_HEALTHY = ("ok", "connected", "off")
 
 
 @router.get(
     "/healthz",
     response_model=Health,
     response_model_exclude_none=True,
-    summary="Does it work?",
+    summary="Health check",
     responses=public_error_responses()
     | {
-        200: {"description": "It works; `degraded` while it has no link to the broker, which it looks for."},
-        503: {"model": Health, "description": "It fails; `parts` says what does, to those who may read."},
+        200: {"description": "Working; `degraded` while the MQTT broker is not connected."},
+        503: {"model": Health, "description": "Failing; `parts` names the failing part, with a valid token."},
     },
 )
 async def healthz(request: Request) -> JSONResponse:
-    """Say whether it works; needs no token, and then says no more."""
-    parts = dict(pipeline_of(request).healthy)
-    status = health_of(parts)
-    who: Caller | None = request.state.caller
-    said: dict[str, object] = {"status": status}
-    if who is not None:
-        said["parts"] = parts
+    """Return the health of the service. Without a valid token, only the status is returned."""
+    parts = dict(get_pipeline(request).healthy)
+    status = overall_health(parts)
+    caller: Caller | None = request.state.caller
+    body: dict[str, object] = {"status": status}
+    if caller is not None:
+        body["parts"] = parts
     if status == "failing":
-        return JSONResponse(said, 503, headers={"Retry-After": "10"})
-    return JSONResponse(said)
+        return JSONResponse(body, 503, headers={"Retry-After": "10"})
+    return JSONResponse(body)
 
 
-def health_of(parts: Mapping[str, str]) -> Literal["ok", "degraded", "failing"]:
-    """Sum up how the parts are.
+def overall_health(parts: Mapping[str, str]) -> Literal["ok", "degraded", "failing"]:
+    """Summarize the status of the parts.
 
-    Without a link to the broker it is only degraded: HTTP goes on, and a restart would not bring it back.
+    Without the broker the service is only degraded: HTTP works, and a restart would not help.
 
     Examples
     --------
-    >>> health_of({"store": "ok", "mqtt": "connected"}), health_of({"store": "ok", "mqtt": "connecting"})
-    ('ok', 'degraded')
+    >>> overall_health({"store": "ok", "mqtt": "connected"})
+    'ok'
+    >>> overall_health({"store": "ok", "mqtt": "connecting"})
+    'degraded'
     """
-    broken = {part for part, said in parts.items() if said not in _FINE}
-    if not broken:
+    failing = {part for part, status in parts.items() if status not in _HEALTHY}
+    if not failing:
         return "ok"
-    return "degraded" if broken == {"mqtt"} else "failing"
+    return "degraded" if failing == {"mqtt"} else "failing"

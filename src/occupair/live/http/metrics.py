@@ -1,4 +1,4 @@
-"""Figures for Prometheus, made when they are asked for: nothing is counted twice, and nothing is global."""
+"""Prometheus metrics, collected on request from the pipeline; there is no global registry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 
 from occupair.live.http.events import Streams
-from occupair.live.http.health import health_of
+from occupair.live.http.health import overall_health
 from occupair.live.messages import Quality, RoomState
 from occupair.web.access import require
 from occupair.web.errors import error_responses
@@ -32,94 +32,96 @@ if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
 
 router = APIRouter(tags=["operation"])
-KIND = "text/plain; version=0.0.4; charset=utf-8"
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _GAUGES: tuple[tuple[str, str, Callable[[RoomState], float | None]], ...] = (
-    ("occupair_room_people", "How many are in [people].", lambda state: state.people),
-    ("occupair_room_people_low", "Low end of its range [people].", lambda state: state.low),
-    ("occupair_room_people_high", "High end of its range [people].", lambda state: state.high),
-    ("occupair_room_occupied", "Whether anybody is in [0 or 1].", lambda state: state.occupied),
+    ("occupair_room_people", "Occupancy [people].", lambda state: state.people),
+    ("occupair_room_people_low", "Lower limit of the prediction interval [people].", lambda state: state.low),
+    (
+        "occupair_room_people_high",
+        "Upper limit of the prediction interval [people].",
+        lambda state: state.high,
+    ),
+    ("occupair_room_occupied", "Whether the room is occupied [0 or 1].", lambda state: state.occupied),
     ("occupair_room_co2_ppm", "CO2 [ppm].", lambda state: state.co2),
     ("occupair_room_ventilation", "Ventilation [0..1].", lambda state: state.ventilation),
     (
         "occupair_room_time_seconds",
-        "Of the newest estimate [s since 1970].",
+        "Time of the newest estimate [s since 1970].",
         lambda state: state.time.timestamp() if state.time else None,
     ),
 )
 
 
 class RoomCollector(Collector):
-    """A room's figures, by room. What is not known has no series, so a graph has a gap there, not a zero."""
+    """Metrics of each room. An unknown value has no series, so a graph shows a gap and not a zero."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
 
     def collect(self) -> Iterator[Metric]:
-        """Give the figures of now."""
+        """Collect the current values."""
         states = list(self.pipeline.states().values())
-        for name, what, value_of in _GAUGES:
-            gauge = GaugeMetricFamily(name, what)
+        for name, help_text, value_of in _GAUGES:
+            gauge = GaugeMetricFamily(name, help_text)
             for state in states:
                 if (value := value_of(state)) is not None:
                     gauge.add_sample(name, {"room": state.room}, float(value))
             yield gauge
-        quality = GaugeMetricFamily("occupair_room_quality", "1 for what the room's count is worth now.")
+        quality = GaugeMetricFamily("occupair_room_quality", "1 for the current quality flag of the room.")
         for state in states:
             quality.add_sample(quality.name, {"room": state.room, "quality": state.quality.value}, 1.0)
         yield quality
 
 
 class ServiceCollector(Collector):
-    """Figures of the service as a whole."""
+    """Metrics of the service."""
 
     def __init__(self, pipeline: Pipeline, streams: Streams) -> None:
         self.pipeline = pipeline
         self.streams = streams
-        self.delays = DelayCounts()
+        self.delays = DelayHistogram()
 
     def collect(self) -> Iterator[Metric]:
-        """Give the figures of now."""
-        yield InfoMetricFamily("occupair_build", "What runs.", {"version": version("occupair")})
+        """Collect the current values."""
+        yield InfoMetricFamily("occupair_build", "Version of the service.", {"version": version("occupair")})
         yield self._readings()
         yield self._rooms()
+        yield GaugeMetricFamily("occupair_event_streams", "Open event streams.", value=self.streams.open)
         yield GaugeMetricFamily(
-            "occupair_event_streams", "Event streams that are open.", value=self.streams.open
-        )
-        yield GaugeMetricFamily(
-            "occupair_up", "1 if all parts work.", value=float(health_of(self.pipeline.healthy) == "ok")
+            "occupair_up",
+            "1 if all parts are healthy.",
+            value=float(overall_health(self.pipeline.healthy) == "ok"),
         )
         yield CounterMetricFamily(
-            "occupair_estimates", "Estimates given.", value=self.pipeline.estimates_total
+            "occupair_estimates", "Estimates made.", value=self.pipeline.estimates_total
         )
         yield GaugeMetricFamily(
-            "occupair_store_queue", "Readings that wait to be kept.", value=self.pipeline.waiting
+            "occupair_store_queue", "Readings waiting to be stored.", value=self.pipeline.waiting
         )
-        self.delays.count(self.pipeline.delays.copy())
+        self.delays.update(self.pipeline.delays.copy())
         yield self.delays.metric()
 
     def _readings(self) -> Metric:
         readings = CounterMetricFamily(
             "occupair_readings",
-            "Readings by where they came from and what became of them.",
+            "Readings by source and outcome.",
             labels=("source", "outcome"),
         )
-        for (source, fate), count in sorted(self.pipeline.counters.copy().items()):
-            readings.add_metric((source, fate.value), count)
+        for (source, outcome), count in sorted(self.pipeline.counters.copy().items()):
+            readings.add_metric((source, outcome.value), count)
         return readings
 
     def _rooms(self) -> Metric:
-        rooms = GaugeMetricFamily(
-            "occupair_rooms", "Rooms by what their count is worth.", labels=("quality",)
-        )
+        rooms = GaugeMetricFamily("occupair_rooms", "Rooms by quality flag.", labels=("quality",))
         counts = Counter(state.quality for state in self.pipeline.states().values())
         for quality in Quality:
             rooms.add_metric((quality.value,), counts[quality])
         return rooms
 
 
-class DelayCounts:
-    """How long estimates took, counted in bins from the list of the latest that the pipeline keeps."""
+class DelayHistogram:
+    """Histogram of the delays of estimates, from the list of recent delays in the pipeline."""
 
     def __init__(self, bounds: Sequence[float] = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)) -> None:
         self.bounds = tuple(map(float, bounds))  # [s]
@@ -128,8 +130,8 @@ class DelayCounts:
         self._last: float | None = None
         self._lock = threading.Lock()
 
-    def count(self, latest: Iterable[float]) -> None:
-        """Count those that came since last time; a number is known again by being the same object."""
+    def update(self, latest: Iterable[float]) -> None:
+        """Count the delays since the last call; the last one counted is recognized by object identity."""
         with self._lock:
             latest = tuple(latest)
             for delay in takewhile(lambda one: one is not self._last, reversed(latest)):
@@ -138,18 +140,18 @@ class DelayCounts:
             self._last = latest[-1] if latest else None
 
     def metric(self) -> Metric:
-        """Give the histogram."""
+        """Return the histogram."""
         names = (*map(repr, self.bounds), "+Inf")
         return HistogramMetricFamily(
             "occupair_estimate_delay_seconds",
-            "From the arrival of a reading to its estimate [s].",
+            "Delay from the arrival of a reading to its estimate [s].",
             buckets=list(zip(names, map(float, accumulate(self.counts)), strict=True)),
             sum_value=self.total,
         )
 
 
 def make_registry(pipeline: Pipeline, streams: Streams) -> CollectorRegistry:
-    """Make the registry of one application."""
+    """Create the registry of an application."""
     registry = CollectorRegistry()
     registry.register(ServiceCollector(pipeline, streams))
     if pipeline.config.room_metrics:
@@ -161,18 +163,18 @@ def make_registry(pipeline: Pipeline, streams: Streams) -> CollectorRegistry:
 
 @router.get(
     "/metrics",
-    summary="Figures for Prometheus",
+    summary="Prometheus metrics",
     response_class=Response,
     dependencies=[Depends(require("read"))],
     responses=error_responses()
     | {
         200: {
             "content": {"text/plain": {"schema": {"type": "string"}}},
-            "description": "Text, version 0.0.4.",
+            "description": "Text format, version 0.0.4.",
         }
     },
 )
 async def metrics(request: Request) -> Response:
-    """Give the figures as text; those of each room only if the settings say ``room_metrics``."""
+    """Return the metrics; those of each room only with the setting ``room_metrics``."""
     text = await run_in_threadpool(generate_latest, request.app.state.registry)
-    return Response(text, headers={"Content-Type": KIND})
+    return Response(text, headers={"Content-Type": CONTENT_TYPE})

@@ -1,4 +1,4 @@
-"""What goes over the wire, for OpenAPI, and the rules of what comes in."""
+"""Pydantic models of requests and responses, also for OpenAPI."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pydantic_core import PydanticCustomError
 from occupair.live.messages import Quality, ReadingOutcome
 from occupair.room.lags import PUBLISHED_FIELD
 
-MOST_PEOPLE = 10_000
-MOST_ESTIMATES = 10_000
-MOST_VERSION = 2**31 - 1
+MAX_PEOPLE = 10_000
+MAX_ESTIMATES = 10_000
+MAX_VERSION = 2**31 - 1
 _EXAMPLE_TIME = "2026-03-02T09:00:00Z"
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time", "examples": [_EXAMPLE_TIME]})]
 
 
-def _whole(value: Any) -> Any:
-    """Take 3 and 3.0, which JSON does not tell apart, but neither "3" nor true."""
+def _to_integer(value: Any) -> Any:
+    """Accept 3 and 3.0, which JSON does not distinguish, but neither "3" nor true."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -28,42 +28,48 @@ def _whole(value: Any) -> Any:
 
 
 class Problem(BaseModel):
-    """What is wrong, in one line."""
+    """An error, in one line."""
 
     detail: str = Field(examples=["there is no room 'attic'"])
 
 
 class State(BaseModel):
-    """What a room says now; null: not known."""
+    """Current state of a room; null means unknown."""
 
     room: str
-    time: Time | None = Field(description="Of the newest estimate.")
-    people: int | None = Field(description="How many are in [people].")
-    people_exact: float | None = Field(description="The same unrounded [people].")
-    low: float | None = Field(description="Low end of its range [people].")
-    high: float | None = Field(description="High end of its range [people].")
-    occupied: bool | None = Field(description="Whether anybody is in.")
-    co2: float | None = Field(description="[ppm]")
-    co2_smoothed: float | None = Field(description="[ppm]")
-    ventilation: float | None = Field(description="[0..1]")
+    time: Time | None = Field(description="Time of the newest estimate.")
+    people: int | None = Field(description="Occupancy, rounded [people].")
+    people_exact: float | None = Field(description="Occupancy, unrounded [people].")
+    low: float | None = Field(description="Lower limit of the prediction interval [people].")
+    high: float | None = Field(description="Upper limit of the prediction interval [people].")
+    occupied: bool | None = Field(description="Whether anybody is in the room.")
+    co2: float | None = Field(description="CO2 [ppm]")
+    co2_smoothed: float | None = Field(description="CO2, smoothed [ppm]")
+    ventilation: float | None = Field(description="Ventilation [0..1]")
     people_refined: float | None = Field(
         validation_alias=PUBLISHED_FIELD,
         serialization_alias=PUBLISHED_FIELD,
-        description="Refined estimate for 20 min ago [people].",
+        description="20-minute refined estimate, for 20 minutes ago [people].",
     )
-    quality: Quality = Field(description="What the count is worth.")
-    reason: str = Field(description="Why the count is not known; empty when it is.")
-    trend: Literal[-1, 0, 1] = Field(description="Rises, falls or neither, against ten minutes ago.")
+    quality: Quality = Field(description="Quality flag.")
+    reason: str = Field(
+        description="Why the occupancy is unknown; empty if it is known. See `Accept-Language` (en, de)."
+    )
+    trend: Literal[-1, 0, 1] = Field(
+        description="Change of the occupancy within ten minutes: 1 rising, -1 falling, else 0."
+    )
 
 
 class Room(BaseModel):
-    """A room and what it says now."""
+    """A room and its current state."""
 
-    room: str = Field(description="Its id.")
+    room: str = Field(description="Room id.")
     name: str
     floor: str
-    timezone: str = Field(description="Whose midnight begins its day.", examples=["Europe/Copenhagen"])
-    capacity: int | None = Field(description="How many fit in [people].")
+    timezone: str = Field(
+        description="Time zone; the room's day starts at its midnight.", examples=["Europe/Copenhagen"]
+    )
+    capacity: int | None = Field(description="Capacity [people].")
     state: State
 
 
@@ -74,32 +80,32 @@ class Rooms(BaseModel):
 
 
 class Estimate(BaseModel):
-    """One estimate of one grid time; null: not known."""
+    """Estimate for one grid time; null means unknown."""
 
     time: Time
-    people: float | None = Field(description="What was said then, unrounded [people].")
-    low: float | None = Field(description="Low end of its range [people].")
-    high: float | None = Field(description="High end of its range [people].")
+    people: float | None = Field(description="Occupancy as estimated at that time, unrounded [people].")
+    low: float | None = Field(description="Lower limit of the prediction interval [people].")
+    high: float | None = Field(description="Upper limit of the prediction interval [people].")
     people_refined: float | None = Field(
         validation_alias=PUBLISHED_FIELD,
         serialization_alias=PUBLISHED_FIELD,
-        description="Refined estimate for this time, made 20 min later [people].",
+        description="20-minute refined estimate for this time [people].",
     )
-    co2: float | None = Field(description="[ppm]")
-    co2_smoothed: float | None = Field(description="Smoothed by what was known then [ppm].")
-    ventilation: float | None = Field(description="[0..1]")
+    co2: float | None = Field(description="CO2 [ppm]")
+    co2_smoothed: float | None = Field(description="CO2, smoothed with the readings up to that time [ppm].")
+    ventilation: float | None = Field(description="Ventilation [0..1]")
     quality: Quality
 
 
 class History(BaseModel):
-    """Estimates by time."""
+    """A page of estimates in order of time."""
 
-    estimates: list[Estimate] = Field(max_length=MOST_ESTIMATES)
-    next: Time | None = Field(description="Ask on with `after` of this; null: that was all.")
+    estimates: list[Estimate] = Field(max_length=MAX_ESTIMATES)
+    next: Time | None = Field(description="Value of `after` for the next page; null on the last page.")
 
 
 class ReadingIn(BaseModel):
-    """One reading; other fields of the sensor's may come along and are left."""
+    """One reading. Other fields are ignored."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -112,111 +118,113 @@ class ReadingIn(BaseModel):
     )
 
     time: Time | None = Field(
-        default=None, description="Without a zone it is the room's local time; without a time it is now."
+        default=None, description="Default: now. Without an offset it is a local time of the room."
     )
-    co2: float | None = Field(default=None, description="[ppm]")
-    ventilation: float | None = Field(default=None, description="[0..1]")
+    co2: float | None = Field(default=None, description="CO2 [ppm]")
+    ventilation: float | None = Field(default=None, description="Ventilation [0..1]")
 
 
 class Outcome(BaseModel):
-    """What became of one reading."""
+    """Outcome of one reading."""
 
-    time: Time | None = Field(description="When it was measured; null if that cannot be read.")
+    time: Time | None = Field(description="Time of measurement; null if it cannot be parsed.")
     outcome: ReadingOutcome
-    detail: str | None = Field(default=None, description="What is wrong with it, if its form is.")
+    detail: str | None = Field(default=None, description="Why the reading was not stored.")
 
 
 class Outcomes(BaseModel):
-    """What became of each reading, in their order."""
+    """Outcomes of the readings, in the same order."""
 
     outcomes: list[Outcome]
 
 
 class LabelIn(BaseModel):
-    """How many are in, as a person sees it."""
+    """A head count."""
 
-    people: Annotated[int, BeforeValidator(_whole)] = Field(ge=0, le=MOST_PEOPLE, description="[people]")
+    people: Annotated[int, BeforeValidator(_to_integer)] = Field(
+        ge=0, le=MAX_PEOPLE, description="Head count [people]"
+    )
     time: Time | None = Field(
-        default=None, description="Without a zone it is the room's local time; without a time it is now."
+        default=None, description="Default: now. Without an offset it is a local time of the room."
     )
 
 
 class LabelOut(BaseModel):
-    """How many were in, as a person entered it."""
+    """A stored head count."""
 
     time: Time
-    people: int = Field(description="[people]")
-    entered: Time
+    people: int = Field(description="Head count [people]")
+    entered: Time = Field(description="When it was entered.")
 
 
 class Labels(BaseModel):
-    """A room's labels by time."""
+    """Labels of a room in order of time."""
 
     labels: list[LabelOut]
 
 
 class ModelEntry(BaseModel):
-    """One model of a room."""
+    """A model of a room."""
 
-    version: int = Field(ge=1, le=MOST_VERSION)
-    origin: str = Field(description="From a file, uploaded or trained here.", examples=["file"])
+    version: int = Field(ge=1, le=MAX_VERSION)
+    origin: str = Field(description="`file` (from the settings), `upload` or `trained`.", examples=["file"])
     note: str
     sha256: str
-    size: int = Field(description="[bytes]")
+    size: int = Field(description="Size of the file [bytes]")
     created: Time
-    active: bool = Field(description="Whether the room counts by it.")
+    active: bool = Field(description="Whether the model is in use.")
 
 
 class Models(BaseModel):
-    """A room's models."""
+    """Models of a room."""
 
     models: list[ModelEntry]
 
 
 class Version(BaseModel):
-    """The model that the room counts by now."""
+    """The model in use from now on."""
 
-    version: int = Field(ge=1, le=MOST_VERSION)
+    version: int = Field(ge=1, le=MAX_VERSION)
 
 
 class Score(BaseModel):
-    """How a model does on labels kept aside."""
+    """Score of a model on held-out labels."""
 
     model_config = ConfigDict(extra="allow")
 
-    rmse: float | None = Field(default=None, description="[people]")
-    labels: int | None = Field(default=None, description="How many labels that is.")
+    rmse: float | None = Field(default=None, description="Root mean square error [people]")
+    labels: int | None = Field(default=None, description="Number of held-out labels.")
 
 
 class Training(BaseModel):
-    """How far a training is."""
+    """Progress and result of a training run."""
 
     model_config = ConfigDict(extra="allow")
 
     status: Literal["idle", "running", "done", "failed"]
-    progress: float = Field(default=0.0, ge=0, le=1)
-    old: Score | None = Field(default=None, description="The model the room counts by.")
-    new: Score | None = Field(default=None, description="The new one.")
+    progress: float = Field(default=0.0, ge=0, le=1, description="Progress [0..1]")
+    old: Score | None = Field(default=None, description="Score of the model in use.")
+    new: Score | None = Field(default=None, description="Score of the new model.")
     message: str = ""
 
 
 class Login(BaseModel):
-    """A token, to be kept in a cookie that scripts cannot read."""
+    """An access token."""
 
     token: str = Field(min_length=1, max_length=500)
 
 
 class Me(BaseModel):
-    """Caller asks, and what they may do."""
+    """Name and role of the caller."""
 
-    name: str = Field(description="Name of the token; empty where none is needed.")
+    name: str = Field(description="Name of the token; empty if the service has no tokens.")
     role: Literal["read", "write", "admin"]
 
 
 class Health(BaseModel):
-    """Whether it works."""
+    """Health of the service."""
 
     status: Literal["ok", "degraded", "failing"]
     parts: dict[str, str] | None = Field(
-        default=None, description="How each part is; only for those who may read.", examples=[{"store": "ok"}]
+        default=None, description="Status of each part; only with a valid token.", examples=[{"store": "ok"}]
     )

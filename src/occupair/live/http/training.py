@@ -1,4 +1,4 @@
-"""Training a room again from its labels; a person decides whether the new model is taken."""
+"""Routes of training on labels. A person decides whether the new model is used."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Request
 
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import pipeline_of, room_of
-from occupair.live.http.room_states import plain
+from occupair.live.http.dependencies import get_pipeline, get_room
 from occupair.live.http.schemas import Training
+from occupair.live.http.state_json import to_plain
 from occupair.web.access import require
 from occupair.web.errors import conflict_on_input_error, error_responses
 
@@ -21,22 +21,25 @@ router = APIRouter(prefix="/api/rooms/{room}/training", tags=["training"])
 
 
 @router.get(
-    "", summary="How far is it?", dependencies=[Depends(require("read"))], responses=error_responses(404, 503)
+    "",
+    summary="Training status",
+    dependencies=[Depends(require("read"))],
+    responses=error_responses(404, 503),
 )
-async def status(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
-    """Tell how far a room's training is, and how the new model does on labels kept aside."""
+async def status(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
+    """Return the progress of the training, and the scores on held-out labels."""
     return await _status(_trainer(request), room)
 
 
 @router.post(
     "",
     status_code=202,
-    summary="Train a room again",
+    summary="Train on labels",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
-    """Begin to train a room from its labels, in another process; 409 if it runs or there are too few."""
+async def start(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
+    """Start training on the labels of a room, in another process; 409 if running or with too few labels."""
     trainer = _trainer(request)
     with conflict_on_input_error():
         await trainer.start(room.id)
@@ -45,12 +48,12 @@ async def start(request: Request, room: Annotated[RoomConfig, Depends(room_of)])
 
 @router.post(
     "/accept",
-    summary="Take the new model",
+    summary="Accept the new model",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> Training:
-    """Count by the new model from now on."""
+async def accept(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
+    """Use the new model from now on."""
     trainer = _trainer(request)
     with conflict_on_input_error():
         await trainer.accept(room.id)
@@ -60,28 +63,29 @@ async def accept(request: Request, room: Annotated[RoomConfig, Depends(room_of)]
 @router.delete(
     "",
     status_code=204,
-    summary="Leave the new model",
+    summary="Discard the new model",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def discard(request: Request, room: Annotated[RoomConfig, Depends(room_of)]) -> None:
-    """Drop the new model, or stop training it."""
+async def discard(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> None:
+    """Discard the new model, or stop the training."""
     with conflict_on_input_error():
         await _trainer(request).discard(room.id)
 
 
 def _trainer(request: Request) -> Trainer:
-    trainer: Trainer | None = getattr(pipeline_of(request), "trainer", None)
+    trainer: Trainer | None = getattr(get_pipeline(request), "trainer", None)
     if trainer is None:
-        raise HTTPException(503, "training is not set up in this service", {"Retry-After": "60"})
+        raise HTTPException(503, "training is not available in this service", {"Retry-After": "60"})
     return trainer
 
 
 async def _status(trainer: Trainer, room: RoomConfig) -> Training:
-    return Training.model_validate(_plain(await trainer.status(room.id)))
+    return Training.model_validate(_to_plain(await trainer.status(room.id)))
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+def _to_plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: _plain(value) if isinstance(value, Mapping) else plain(value) for name, value in values.items()
+        name: _to_plain(value) if isinstance(value, Mapping) else to_plain(value)
+        for name, value in values.items()
     }

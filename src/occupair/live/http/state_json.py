@@ -1,0 +1,74 @@
+"""JSON of room states and estimates. Each state is encoded once per language for all clients."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from occupair.live.config import RoomConfig
+from occupair.live.http.rfc3339 import format_time
+from occupair.live.messages import INTERFACE_NAMES, EstimateRecord, Quality, RoomState, unknown_state
+from occupair.live.reasons import Cause, Reason
+
+_STATE_KEYS = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(RoomState)}
+_ESTIMATE_KEYS = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(EstimateRecord)}
+del _STATE_KEYS["cause"], _ESTIMATE_KEYS["room"]
+
+
+class StateEncoder:
+    """Encode states as JSON, with a cache of the newest state of each room for all event streams."""
+
+    def __init__(self) -> None:
+        self._cache: dict[tuple[str, str], tuple[RoomState, str]] = {}
+
+    def encode(self, state: RoomState, language: str = "en") -> str:
+        """Return the JSON of a state, with its reason in a language."""
+        key = (state.room, language)
+        cached = self._cache.get(key)
+        if cached is None or cached[0] is not state:
+            values = {name: to_plain(getattr(state, field)) for field, name in _STATE_KEYS.items()}
+            if state.cause is not None:
+                values["reason"] = state.cause.text(language)
+            cached = self._cache[key] = (state, to_json(values))
+        return cached[1]
+
+    def encode_list(self, states: Iterable[RoomState], language: str = "en") -> str:
+        """Return the JSON list of states."""
+        return "[" + ",".join(self.encode(state, language) for state in states) + "]"
+
+    def encode_room(self, room: RoomConfig, state: RoomState | None, language: str = "en") -> str:
+        """Return the JSON of a room with its state."""
+        if state is None:
+            state = unknown_state(room.id, Quality.STALE, Cause(Reason.NO_READING))
+        settings = {
+            "room": room.id,
+            "name": room.name or room.id,
+            "floor": room.floor,
+            "timezone": room.timezone,
+            "capacity": room.capacity,
+        }
+        return f'{to_json(settings)[:-1]},"state":{self.encode(state, language)}}}'
+
+
+def estimates_json(estimates: Iterable[EstimateRecord]) -> str:
+    """Return the JSON list of estimates."""
+    return to_json(
+        [{name: to_plain(getattr(one, field)) for field, name in _ESTIMATE_KEYS.items()} for one in estimates]
+    )
+
+
+def to_plain(value: Any) -> Any:
+    """Convert a value for JSON: times to strings, NaN and infinity to null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "astimezone"):
+        return format_time(value)
+    return value
+
+
+def to_json(value: Any) -> str:
+    """Return compact JSON."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
