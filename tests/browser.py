@@ -1,7 +1,9 @@
-"""A real browser for tests, Debian's Chromium: where it is, and pages in it that may not complain."""
+"""Browser tests with Debian's Chromium: one browser per module, and pages that fail on console errors."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shutil
 
 import pytest
@@ -9,55 +11,69 @@ import pytest
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DESKTOP = {"viewport": {"width": 1280, "height": 860}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+TIMEOUT = 90_000  # generous, for slow and busy machines [ms]
 
 
 def why_no_chromium() -> str | None:
-    """Say why no Chromium can be had here; None if it can."""
-    how = "Debian has it: apt install chromium"
+    """Return why Chromium is not available; None if it is."""
+    how = "on Debian: apt install chromium"
     return None if shutil.which("chromium") else f"Chromium is not installed: no chromium on the PATH ({how})"
 
 
 @pytest.fixture(scope="session")
 def chromium():
-    """The program; a test that needs it is left out, and says why, where there is none."""
+    """Path of Chromium; tests that need it are skipped if it is not installed."""
     reason = why_no_chromium()
     if reason is not None:
         pytest.skip(reason)
     return shutil.which("chromium")
 
 
-@pytest.fixture(scope="module")  # its event loop would be in the way of others
+@pytest.fixture(scope="module")  # not per session: its event loop would disturb other modules
 def browser(chromium):
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def contexts(browser):
+    """Browser contexts by settings. Tests of a module share them, and with them the HTTP cache."""
+    return {}
+
+
 @pytest.fixture
-def open_page(browser):
-    """Open pages that may not complain but of what is known, nor ask anybody but their own server."""
+def open_page(browser, contexts):
+    """Open pages that may not log errors, except known ones, nor send requests to another server."""
     opened = []
 
     def open_page(url, *, known=(), **settings):
-        context = browser.new_context(**{**DESKTOP, "reduced_motion": "reduce", **settings})
+        settings = {**DESKTOP, "locale": "en-GB", "reduced_motion": "reduce", **settings}
+        key = json.dumps(settings, sort_keys=True)
+        context = contexts.get(key) or contexts.setdefault(key, browser.new_context(**settings))
         page = context.new_page()
-        page.set_default_timeout(8_000)
-        complaints, elsewhere, home = [], [], (url.split("/#")[0], "data:")
+        page.set_default_timeout(TIMEOUT)
+        errors, foreign, own = [], [], (url.split("/#")[0], "data:")
         page.on(
             "console",
-            lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
+            lambda message: errors.append(message.text) if message.type in ("error", "warning") else None,
         )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda asked: None if asked.url.startswith(home) else elsewhere.append(asked.url))
-        opened.append((context, complaints, elsewhere, known))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda sent: None if sent.url.startswith(own) else foreign.append(sent.url))
+        opened.append((page, errors, foreign, known))
         page.goto(url)
         return page
 
     yield open_page
-    for context, complaints, elsewhere, known in opened:
-        context.close()
-        assert [text for text in complaints if not any(part in text for part in known)] == []
-        assert elsewhere == []
+    for page, errors, foreign, known in opened:
+        if not page.is_closed():
+            with contextlib.suppress(Exception):  # a page without an origin has no storage
+                page.evaluate("localStorage.clear()")
+            page.close()
+        page.context.clear_cookies()
+        assert [text for text in errors if not any(part in text for part in known)] == []
+        assert foreign == []

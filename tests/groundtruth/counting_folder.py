@@ -1,7 +1,7 @@
-"""Events folders with sheets drawn for the purpose, and the counting page served on them in its own process.
+"""Events folders with simulated contact sheets, and servers of the counting page.
 
-``PYTHONPATH=tests python -m groundtruth.counting_folder FOLDER [PORT]`` makes a folder of a day, if there is
-none, and serves it.
+``PYTHONPATH=tests python -m groundtruth.counting_folder FOLDER [PORT]`` serves a folder, and creates one
+of a day if it does not exist.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DAY = dt.datetime(2024, 1, 8)
 
 @lru_cache(maxsize=1000)
 def draw_sheet(label: str, seed: int = 0, *, kind: str = "jpg", columns: int = 4, rows: int = 3) -> bytes:
-    """Draw a contact sheet: a corridor, and somebody who walks through it."""
+    """Draw a contact sheet: a corridor, and a person walking through it."""
     rng = np.random.default_rng(seed)
     wide, high = 240, 180
     sheet = np.zeros((rows * high, columns * wide, 3), np.uint8)
@@ -50,7 +50,7 @@ def draw_sheet(label: str, seed: int = 0, *, kind: str = "jpg", columns: int = 4
 
 
 def make_folder(folder: Path, minutes: Sequence[tuple[str, str]], *, kind: str = "jpg") -> Path:
-    """Make an events folder with a sheet for each door and time, such as ``("north", "08:31")``."""
+    """Create an events folder with a contact sheet for each door and time, such as ``("north", "08:31")``."""
     found = []
     for n, (door, time) in enumerate(minutes):
         minute = dt.datetime.fromisoformat(time) if "T" in time else _at(time)
@@ -71,7 +71,7 @@ def _at(time: str) -> dt.datetime:
 
 @contextmanager
 def served(folder: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Serve a folder as the command does, in a process that can be killed; gives it and its address."""
+    """Serve a folder in a process that can be killed, and yield the process and its address."""
     code = (
         "import sys; from occupair.groundtruth.counting.server import serve_counting\n"
         "serve_counting(sys.argv[1], '127.0.0.1', int(sys.argv[2]), False,"
@@ -88,26 +88,39 @@ def served(folder: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[str],
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10)
+        process.communicate(timeout=90)
 
 
-@contextmanager
-def served_here(folder: Path) -> Iterator[str]:
-    """Serve a folder in a thread, which is there at once; gives its address."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(
-            uvicorn.Config(make_counting_app(folder), log_level="warning", timeout_graceful_shutdown=1)
-        )
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        while not server.started:
+class FolderServer:
+    """A server in a thread, for one folder after another: starting a server for each test takes longer."""
+
+    def __init__(self) -> None:
+        self._app = None
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        options = {"interface": "asgi3", "lifespan": "off", "log_level": "warning"}
+        config = uvicorn.Config(self._handle, timeout_graceful_shutdown=1, **options)
+        self._server = uvicorn.Server(config)
+        sockets = {"sockets": [self._socket]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=sockets, daemon=True)
+
+    async def _handle(self, scope, receive, send) -> None:
+        await self._app(scope, receive, send)
+
+    def serve(self, folder: Path) -> str:
+        """Serve a folder from now on, and return the address."""
+        self._app = make_counting_app(folder)
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+
+    def __enter__(self) -> FolderServer:
+        self._thread.start()
+        while not self._server.started:
             sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(timeout=90)
+        self._socket.close()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ TOKENS = {role: f"occupair_{role}-{role * 5}" for role in ("read", "write", "adm
 
 
 def make_config(*rooms: str, tokens: bool = False, limits: Limits | None = None, **settings) -> ServiceConfig:
-    """Make settings of some rooms; with tokens or without."""
+    """Create settings for some rooms, with or without tokens."""
     names = rooms or ("lab", "kitchen")
     return ServiceConfig(
         store="sqlite:////nowhere.db",
@@ -43,7 +43,7 @@ def make_config(*rooms: str, tokens: bool = False, limits: Limits | None = None,
 
 
 def make_state(room: str, people: int | None = 3, **changes) -> RoomState:
-    """Make a state with all fields different."""
+    """Create a state whose fields are all different."""
     state = RoomState(
         room=room,
         time=START,
@@ -64,7 +64,7 @@ def make_state(room: str, people: int | None = 3, **changes) -> RoomState:
 
 
 def make_estimates(room: str, count: int) -> list[EstimateRecord]:
-    """Make one estimate a minute from START on."""
+    """Create one estimate per minute, from START."""
     return [
         EstimateRecord(
             room,
@@ -83,17 +83,17 @@ def make_estimates(room: str, count: int) -> list[EstimateRecord]:
 
 
 class FakeStore:
-    """What was kept, in lists."""
+    """Store in memory."""
 
     def __init__(self) -> None:
         self.kept: dict[str, list[EstimateRecord]] = {}
         self._labels: dict[tuple[str, dt.datetime], object] = {}
         self._models: dict[int, tuple[ModelVersion, bytes]] = {}
-        self.fails: Exception | None = None
+        self.error: Exception | None = None
 
     def _check(self) -> None:
-        if self.fails is not None:
-            raise self.fails
+        if self.error is not None:
+            raise self.error
 
     def estimates(self, room, since, until, *, limit, after=None):
         self._check()
@@ -144,7 +144,7 @@ class FakeStore:
 
 
 class FakeTrainer:
-    """Trains at once, if there is a label."""
+    """Trainer that finishes at once, if there is a label."""
 
     def __init__(self, store: FakeStore) -> None:
         self.store = store
@@ -157,8 +157,8 @@ class FakeTrainer:
 
     async def status(self, room):
         scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": float("nan"), "labels": 4}}
-        said = self.known.get(room, "idle")
-        return {"status": said, "progress": 1.0 if said == "done" else 0.0, "message": "", **scores}
+        status = self.known.get(room, "idle")
+        return {"status": status, "progress": 1.0 if status == "done" else 0.0, "message": "", **scores}
 
     async def accept(self, room):
         if self.known.pop(room, None) is None:
@@ -170,7 +170,7 @@ class FakeTrainer:
 
 
 class FakePipeline:
-    """Takes readings and keeps them in a list; `tell` changes a state."""
+    """Pipeline that stores readings in memory; `publish` changes states."""
 
     def __init__(self, config: ServiceConfig) -> None:
         self.config = config
@@ -208,7 +208,7 @@ class FakePipeline:
     def state(self, room):
         return self._states.get(room)
 
-    def tell(self, *states):
+    def publish(self, *states):
         for state in states:
             self._states[state.room] = state
         for listener in self.listeners:
@@ -234,7 +234,7 @@ class FakePipeline:
 
     async def use_model(self, room, data, *, origin, note=""):
         if not data.startswith(MODEL[:10]):
-            raise InputError("is no model file of occupair")
+            raise InputError("is not an occupair model file")
         number = self.store.add_model(room, data, origin=origin, note=note)
         self.store.activate(room, number)
         return number
@@ -247,7 +247,7 @@ class FakePipeline:
 
 
 class Client:
-    """Asks an application one thing after the other, without a network; as a role, or as nobody."""
+    """Client of an application without a network, with the token of a role or without."""
 
     def __init__(self, app, role=None, *, base="http://localhost", address="127.0.0.1") -> None:
         self.headers = {} if role is None else {"Authorization": f"Bearer {TOKENS[role]}"}
@@ -262,11 +262,11 @@ class Client:
         return asyncio.run(ask())
 
 
-def said(answer: httpx.Response) -> str:
-    """Give what an error says, which is one line and nothing else."""
-    assert answer.headers["content-type"] == "application/json"
-    assert list(answer.json()) == ["detail"]
-    detail = answer.json()["detail"]
+def error_detail(response: httpx.Response) -> str:
+    """Return the text of an error response, which must be one line and nothing else."""
+    assert response.headers["content-type"] == "application/json"
+    assert list(response.json()) == ["detail"]
+    detail = response.json()["detail"]
     assert isinstance(detail, str)
     assert detail.isprintable()
     return detail

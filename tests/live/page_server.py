@@ -1,4 +1,4 @@
-"""A building of made-up rooms behind the service's HTTP interface, for a browser to look at.
+"""A simulated building behind the HTTP interface of the live service, for browser tests.
 
 ``PYTHONPATH=tests python -m live.page_server [ROOMS]`` serves it at http://127.0.0.1:8098.
 """
@@ -29,11 +29,12 @@ from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.app import make_app
 from occupair.live.messages import EstimateRecord, Label, Quality, RoomState
+from occupair.live.reasons import Cause, Reason
 
 ZONE = ZoneInfo("Europe/Copenhagen")
 TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
 MINUTE = dt.timedelta(minutes=1)
-START = TODAY - 24 * 60 * MINUTE  # two days are there: yesterday and today
+START = TODAY - 24 * 60 * MINUTE  # start of yesterday
 NOW = 24 * 60 + 14 * 60 + 32  # minutes since START: today, 14:32
 LABELS_NEEDED = 8
 
@@ -46,7 +47,7 @@ FLOORS = ("Ground floor", "1st floor", "2nd floor", "3rd floor", "4th floor", "5
 
 @lru_cache(maxsize=8)
 def office_days(seed: int) -> dict[str, np.ndarray]:
-    """Two days of an office: what the sensor said, and what a good estimator would have."""
+    """Return two days of a simulated office: sensor readings, and occupancy as a good estimator sees it."""
     days = simulate_office(days=2, seed=seed)
     rng = np.random.default_rng(seed)
     co2 = days["co2"].to_numpy(float)
@@ -65,19 +66,20 @@ def office_days(seed: int) -> dict[str, np.ndarray]:
 
 @dataclass
 class FakeRoom:
-    """A room that lives through simulated days, as large and as well as it is told to be."""
+    """A simulated room with a given size, quality and schedule."""
 
     config: RoomConfig
     seed: int
     quality: Quality = Quality.OK
-    since: int = 0  # minute from which on the quality holds
+    since: int = 0  # minute from which the quality applies
     reason: str = ""
-    shift: int = 0  # minutes that its people come later
-    busy: float = 1.0  # nobody comes: 0
+    cause: Cause | None = None
+    shift: int = 0  # delay of its schedule [min]
+    busy: float = 1.0  # 0: always empty
     changed: dict[int, dict[str, Any]] = field(default_factory=dict)  # corrections by minute
 
     def estimate(self, minute: int) -> EstimateRecord:
-        """What is kept of one minute."""
+        """Return the stored estimate of a minute."""
         days, at = office_days(self.seed), max(0, minute - self.shift)
         size = (self.config.capacity or 24) / 26
         people = float(days["people"][at]) * size * self.busy
@@ -100,11 +102,11 @@ class FakeRoom:
         return replace(row, **self.changed.get(minute, {}))
 
     def last(self, minute: int) -> int:
-        """The last minute of which there is a reading: a stale sensor is silent since."""
+        """Return the minute of the last reading; a stale sensor is offline since then."""
         return min(minute, self.since) if self.quality is Quality.STALE else minute
 
     def state(self, minute: int) -> RoomState:
-        """What the room says at a minute."""
+        """Return the state of the room at a minute."""
         last = self.last(minute)
         now, before = self.estimate(last), self.estimate(max(0, last - 10))
         people = None if now.people is None else round(now.people)
@@ -122,13 +124,14 @@ class FakeRoom:
             ventilation=now.ventilation,
             people_refined=now.people_refined,
             quality=now.quality,
-            reason=self.reason if people is None else "",
+            reason=(self.cause.text() if self.cause else self.reason) if people is None else "",
             trend=0 if abs(rise) < 0.7 else (1 if rise > 0 else -1),
+            cause=self.cause if people is None else None,
         )
 
 
 def make_rooms(number: int) -> list[FakeRoom]:
-    """Make rooms of all kinds, sizes and states of health."""
+    """Create rooms of different kinds, sizes and qualities."""
     rooms = []
     for i in range(number):
         kind, capacity = KINDS[(i * 7) % len(KINDS)]
@@ -138,20 +141,21 @@ def make_rooms(number: int) -> list[FakeRoom]:
             id=f"room-{i}", name=f"{kind} {code}", floor=FLOORS[floor], timezone=str(ZONE), capacity=capacity
         )
         rooms.append(FakeRoom(about, seed=i % 5, shift=(i * 37) % 90 - 45, busy=0 if i % 6 == 4 else 1))
-    ill = {
-        3: (Quality.STALE, NOW - 41, "no reading for 41 min"),
-        10: (Quality.SUSPECT, NOW - 75, "the sensor reads 0 ppm"),
-        14: (Quality.UNTRAINED, 0, "the room has no model yet"),
-        18: (Quality.STARTING, NOW - 12, ""),
+    offline_since = START + (NOW - 41) * MINUTE
+    impaired = {
+        3: (Quality.STALE, NOW - 41, Cause(Reason.OFFLINE_SINCE_TIME, {"since": offline_since})),
+        10: (Quality.SUSPECT, NOW - 75, Cause(Reason.OUT_OF_RANGE, {"co2": 0.0})),
+        14: (Quality.UNTRAINED, 0, Cause(Reason.NO_MODEL)),
+        18: (Quality.STARTING, NOW - 12, None),
     }
-    for i, (quality, since, reason) in ill.items():
+    for i, (quality, since, cause) in impaired.items():
         for room in rooms[i::23]:
-            room.quality, room.since, room.reason = quality, since, reason
+            room.quality, room.since, room.cause = quality, since, cause
     return rooms
 
 
 class SimulatedStore(FakeStore):
-    """Keeps labels and models; estimates are made up as they are asked for."""
+    """Store of labels and models; estimates are simulated on request."""
 
     def __init__(self, building: Building) -> None:
         super().__init__()
@@ -159,7 +163,7 @@ class SimulatedStore(FakeStore):
 
     def estimates(self, room, since, until, *, limit, after=None):
         self._check()
-        self.building.asked_for_history += 1
+        self.building.history_requests += 1
         first = max(0, 0 if since is None else math.ceil((since - START) / MINUTE))
         if after is not None:
             first = max(first, math.floor((after - START) / MINUTE) + 1)
@@ -172,13 +176,13 @@ class SimulatedStore(FakeStore):
 
 
 class SlowTrainer(FakeTrainer):
-    """Is further each time that it is asked, and wants some labels."""
+    """Trainer that advances with every status request, and needs some labels."""
 
     async def start(self, room):
-        there = len(self.store.labels(room))
-        if there < LABELS_NEEDED:
+        labels = len(self.store.labels(room))
+        if labels < LABELS_NEEDED:
             raise InputError(
-                f"{LABELS_NEEDED - there} more labels are needed: {there} of {LABELS_NEEDED} are there"
+                f"{LABELS_NEEDED - labels} more labels needed: {labels} of {LABELS_NEEDED} available"
             )
         self.known[room] = 0
 
@@ -197,18 +201,24 @@ class SlowTrainer(FakeTrainer):
 
 
 class Building(FakePipeline):
-    """Rooms whose time is `minute`, which only `advance` moves."""
+    """Pipeline of simulated rooms. Its time is `minute`, which only `advance` changes."""
 
     def __init__(self, rooms: Sequence[FakeRoom], *, tokens: bool = False) -> None:
         self.rooms = {room.config.id: room for room in rooms}
-        self.minute = NOW
         config = make_config("none", tokens=tokens, clock="readings")
         super().__init__(config.model_copy(update={"rooms": {room.config.id: room.config for room in rooms}}))
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Restore the initial state, for the next test."""
+        self.minute = NOW
+        for room in self.rooms.values():
+            room.changed = {}
         self._states = {name: room.state(NOW) for name, room in self.rooms.items()}
         self.store = SimulatedStore(self)
         self.trainer = SlowTrainer(self.store)
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self.asked_for_history = 0
+        self.history_requests = 0
 
     @asynccontextmanager
     async def subscribe(self):
@@ -216,28 +226,28 @@ class Building(FakePipeline):
         async with super().subscribe() as changes:
             yield changes
 
-    def say(self, *states: RoomState) -> None:
-        """Tell all who listen, from any thread."""
+    def publish_threadsafe(self, *states: RoomState) -> None:
+        """Publish states from another thread."""
         if self.loop is None:
-            self.tell(*states)
+            self.publish(*states)
         else:
-            self.loop.call_soon_threadsafe(self.tell, *states)
+            self.loop.call_soon_threadsafe(self.publish, *states)
 
     def advance(self, minutes: int = 1) -> None:
-        """Let time pass for every room."""
+        """Advance the time of every room."""
         for _ in range(minutes):
             self.minute += 1
-            self.say(*(room.state(self.minute) for room in self.rooms.values()))
+            self.publish_threadsafe(*(room.state(self.minute) for room in self.rooms.values()))
 
     async def forget(self, room):
         await super().forget(room)
-        kept = self.store._models.items()
-        self.store._models = {n: one for n, one in kept if one[0].room != room or one[0].origin == "file"}
+        models = self.store._models.items()
+        self.store._models = {n: one for n, one in models if one[0].room != room or one[0].origin == "file"}
         for about in self.store.models(room):
             self.store.activate(room, about.id)
 
-    def teach(self, room: str) -> None:
-        """Put a model and five labels there, as people would have."""
+    def add_model_and_labels(self, room: str) -> None:
+        """Add a model and five labels to a room."""
         number = self.store.add_model(room, MODEL + bytes(58_000), origin="file")
         self.store.activate(room, number)
         for minute in (NOW - 1440 + 120, NOW - 1440, NOW - 300, NOW - 205, NOW - 75):
@@ -247,7 +257,7 @@ class Building(FakePipeline):
 
 @contextmanager
 def serve(building: Building, *, port: int = 0) -> Iterator[str]:
-    """Serve a building on a free port of loopback, in a thread; gives its address."""
+    """Serve a building on a loopback port in a thread, and yield its address."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
@@ -267,9 +277,9 @@ def serve(building: Building, *, port: int = 0) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    looked_at = Building(make_rooms(int(sys.argv[1]) if len(sys.argv) > 1 else 48))
-    looked_at.teach("room-1")
-    with serve(looked_at, port=8098):
+    demo = Building(make_rooms(int(sys.argv[1]) if len(sys.argv) > 1 else 48))
+    demo.add_model_and_labels("room-1")
+    with serve(demo, port=8098):
         while True:
             time.sleep(1)
-            looked_at.advance()
+            demo.advance()

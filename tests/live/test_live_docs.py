@@ -149,7 +149,7 @@ def test_variables_are_settings():
 def exported():
     """Give the names of all figures of the service, as Prometheus sees them."""
     fake = FakePipeline(make_config("lab"))
-    fake.tell(make_state("lab"))
+    fake.publish(make_state("lab"))
     fake.counters["mqtt", ReadingOutcome.ACCEPTED] += 1
     text = Client(make_app(fake, fake.config))("GET", "/metrics").text
     return set(re.findall(r"^(\w+)(?:\{| )", text, re.MULTILINE))

@@ -174,7 +174,7 @@ def test_the_page_hears_of_the_whole_list_when_it_changes_and_of_no_more_when_no
 
 
 def test_what_was_added_survives_kill_9(folder):
-    with served(folder) as (process, url), httpx.Client(base_url=url, timeout=5) as client:
+    with served(folder) as (process, url), httpx.Client(base_url=url, timeout=90) as client:
         revision = client.get("/api/counting").json()["revision"]
         key = {"revision": revision, "do": "add", "door": "south", "minute": "2024-01-08T08:47"}
         assert client.post("/api/keys", json=key).status_code == 200

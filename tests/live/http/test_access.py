@@ -5,7 +5,7 @@ import logging
 import re
 
 import pytest
-from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, make_config, said
+from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, error_detail, make_config
 
 from occupair.live.config import Limits
 from occupair.live.http.app import make_app
@@ -58,10 +58,10 @@ def test_a_route_lets_in_whom_it_should(app, role, method, path, needed):
         assert answer.status_code not in (401, 403, 500)
     elif role == "nobody":
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="occupair"')
-        assert said(answer) == "token required: Authorization: Bearer ..."
+        assert error_detail(answer) == "token required: Authorization: Bearer ..."
     else:
         assert answer.status_code == 403
-        assert said(answer) == f"role {needed} required, token {role!r} has role {role}"
+        assert error_detail(answer) == f"role {needed} required, token {role!r} has role {role}"
 
 
 def test_no_route_is_forgotten_above(app):
@@ -88,7 +88,7 @@ def test_no_route_is_forgotten_above(app):
 )
 def test_what_is_no_token_opens_nothing(app, shown):
     answer = Client(app)("GET", "/api/rooms", headers={"Authorization": shown})
-    assert (answer.status_code, said(answer)) == (401, "invalid token")
+    assert (answer.status_code, error_detail(answer)) == (401, "invalid token")
 
 
 def test_a_wrong_header_is_not_made_good_by_a_cookie(app):
@@ -196,7 +196,7 @@ def test_logout_drops_the_cookie(app):
 def test_a_failed_login_repeats_nothing(app, caplog, body, status, line):
     caplog.set_level(logging.DEBUG)
     answer = Client(app, address="192.0.2.7")("POST", "/api/login", json=body)
-    assert (answer.status_code, said(answer)) == (status, line)
+    assert (answer.status_code, error_detail(answer)) == (status, line)
     assert "set-cookie" not in answer.headers
     assert "wrong-secret" not in caplog.text
     if status == 401:
@@ -230,7 +230,10 @@ def test_another_site_changes_nothing_in_a_persons_name(app, headers, by_cookie,
     answer = Client(app)("POST", "/api/rooms/lab/forget", headers=headers | cookie)
     assert answer.status_code == by_cookie
     if by_cookie == 403:
-        assert said(answer) == "cross-site request rejected: changes must come from this service's own page"
+        assert (
+            error_detail(answer)
+            == "cross-site request rejected: changes must come from this service's own page"
+        )
     open_app = make_app(FakePipeline(make_config()), make_config())
     assert Client(open_app)("POST", "/api/rooms/lab/forget", headers=headers).status_code == by_nothing
 
@@ -269,7 +272,7 @@ def test_a_name_that_was_bent_to_this_machine_opens_nothing(host, status):
     answer = Client(make_app(pipeline, pipeline.config))("GET", "/api/rooms", headers={"Host": host})
     assert answer.status_code == status
     if status == 403:
-        assert said(answer).startswith("Host must be localhost, 127.0.0.1, [::1], got ")
+        assert error_detail(answer).startswith("Host must be localhost, 127.0.0.1, [::1], got ")
 
 
 def test_the_name_it_listens_on_is_its_own():
@@ -312,7 +315,7 @@ def test_too_often():
     ask = Client(app, "read", address="192.0.2.1")
     assert [ask("GET", "/api/rooms").status_code for _ in range(4)] == [200, 200, 200, 429]
     answer = ask("GET", "/api/rooms")
-    assert said(answer) == "rate limit of 3 requests per minute exceeded, retry in 20 s"
+    assert error_detail(answer) == "rate limit of 3 requests per minute exceeded, retry in 20 s"
     assert answer.headers["retry-after"] == "20"
     assert Client(app, "write", address="192.0.2.1")("GET", "/api/rooms").status_code == 200, "another token"
     assert Client(app, "read", address="192.0.2.2")("GET", "/api/rooms").status_code == 429, "the same token"
@@ -366,7 +369,7 @@ def test_every_answer_has_the_headers(pipeline, app):
         422: Client(app, "write")("POST", "/api/rooms/lab/labels", json={}),
         429: Client(busy)("GET", "/api/rooms"),
     }
-    pipeline.store.fails = ZeroDivisionError()
+    pipeline.store.error = ZeroDivisionError()
     answers[500] = Client(app, "read")("GET", "/api/rooms/lab/labels")
     assert {status: answer.status_code for status, answer in answers.items()} == {one: one for one in answers}
     for answer in answers.values():

@@ -38,8 +38,8 @@ class Server:
             self.loop = runner.get_loop()
             runner.run(self.server.serve([self.socket]))
 
-    def tell(self, *states):
-        self.loop.call_soon_threadsafe(self.pipeline.tell, *states)
+    def publish(self, *states):
+        self.loop.call_soon_threadsafe(self.pipeline.publish, *states)
 
     def __enter__(self):
         self.thread.start()
@@ -96,9 +96,9 @@ def test_all_states_come_first_then_those_that_change():
         first = next(events)
         assert first[0] == "retry: 2000"
         assert states_of(first) == {"lab": 0, "kitchen": 1}
-        server.tell(make_state("lab", 7))
+        server.publish(make_state("lab", 7))
         assert states_of(next(events)) == {"lab": 7}
-        server.tell(make_state("lab", None), make_state("kitchen", 2))
+        server.publish(make_state("lab", None), make_state("kitchen", 2))
         assert states_of(next(events)) == {"lab": None, "kitchen": 2}
 
 
@@ -112,7 +112,7 @@ def test_while_nothing_changes_there_are_heartbeats():
     with serving(heartbeat=0.05) as server, listening(server) as events:
         next(events)
         assert [next(events) for _ in range(3)] == [[": heartbeat"]] * 3
-        server.tell(make_state("lab", 5))
+        server.publish(make_state("lab", 5))
         while (block := next(events)) == [": heartbeat"]:
             pass
         assert states_of(block) == {"lab": 5}, "a heartbeat loses no change"
@@ -128,7 +128,7 @@ def test_a_client_that_leaves_is_forgotten():
             next(events)
             assert (server.streams.open, len(server.pipeline.listeners)) == (1, 1)
         wait_for(lambda: (server.streams.open, len(server.pipeline.listeners)) == (0, 0))
-        server.tell(make_state("lab", 5))
+        server.publish(make_state("lab", 5))
         with listening(server) as events:
             assert states_of(next(events))["lab"] == 5
 
@@ -151,7 +151,7 @@ def test_a_client_that_does_not_read_holds_up_nobody_and_is_dropped():
         slowest = 0.0
         for people in range(60):  # some 5 MB in all: more than any buffer on the way
             said_at = time.monotonic()
-            server.tell(*(make_state(room, people) for room in rooms))
+            server.publish(*(make_state(room, people) for room in rooms))
             assert states_of(next(events)) == dict.fromkeys(rooms, people)
             slowest = max(slowest, time.monotonic() - said_at)
         assert slowest < 2.5, "nobody waits for the deaf one"
@@ -163,7 +163,7 @@ def test_a_slow_client_misses_states_but_not_the_newest():
     rooms = [f"room{place}" for place in range(300)]
     with serving(*rooms, patience=30.0) as server, not_reading(server, 65_536) as slow:
         for people in range(200):
-            server.tell(*(make_state(room, people) for room in rooms))
+            server.publish(*(make_state(room, people) for room in rooms))
             time.sleep(0.005)
         slow.settimeout(10)
         heard = b""

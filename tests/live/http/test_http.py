@@ -5,7 +5,15 @@ import json
 import math
 
 import pytest
-from live.fake_pipeline import START, Client, FakePipeline, make_config, make_estimates, make_state, said
+from live.fake_pipeline import (
+    START,
+    Client,
+    FakePipeline,
+    error_detail,
+    make_config,
+    make_estimates,
+    make_state,
+)
 
 from occupair.live.config import Limits
 from occupair.live.http.app import make_app
@@ -26,7 +34,7 @@ def ask(pipeline):
 
 
 def test_a_room_says_what_it_says(pipeline, ask):
-    pipeline.tell(make_state("lab", 3))
+    pipeline.publish(make_state("lab", 3))
     assert ask("GET", "/api/rooms/lab").json() == {
         "room": "lab",
         "name": "Lab",
@@ -63,12 +71,12 @@ def test_all_rooms_are_each_room(ask):
 
 def test_a_new_state_is_seen_at_once(pipeline, ask):
     for people in (4, None, 5):
-        pipeline.tell(make_state("lab", people))
+        pipeline.publish(make_state("lab", people))
         assert ask("GET", "/api/rooms/lab").json()["state"]["people"] == people
 
 
 def test_what_is_no_number_is_not_known(pipeline, ask):
-    pipeline.tell(make_state("lab", co2=math.nan, high=math.inf, time=None))
+    pipeline.publish(make_state("lab", co2=math.nan, high=math.inf, time=None))
     state = ask("GET", "/api/rooms/lab").json()["state"]
     assert (state["co2"], state["high"], state["time"]) == (None, None, None)
 
@@ -107,7 +115,7 @@ def test_a_room_without_a_name_is_called_by_its_id(pipeline, ask):
 )
 def test_no_such_room(ask, method, path):
     answer = ask(method, f"/api/rooms/attic{path}")
-    assert (answer.status_code, said(answer)) == (404, "there is no room 'attic'")
+    assert (answer.status_code, error_detail(answer)) == (404, "there is no room 'attic'")
 
 
 # ---- history ----
@@ -188,7 +196,7 @@ def test_a_plus_that_was_not_escaped_is_understood(pipeline, ask):
 )
 def test_a_question_that_breaks_a_rule(ask, query, line):
     answer = ask("GET", f"/api/rooms/lab/history?{query}")
-    assert (answer.status_code, said(answer)) == (422, line)
+    assert (answer.status_code, error_detail(answer)) == (422, line)
 
 
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
@@ -301,7 +309,7 @@ def test_a_post_that_is_none(pipeline, ask, body, line):
     headers = {"Content-Type": "application/json"}
     answer = ask("POST", "/api/rooms/lab/readings", content=body.encode("latin-1"), headers=headers)
     assert answer.status_code == 422
-    assert said(answer).startswith(line)
+    assert error_detail(answer).startswith(line)
     assert not pipeline.taken
 
 
@@ -318,7 +326,10 @@ def test_no_readings_are_no_outcomes(ask):
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"])
 def test_another_kind_of_body(ask, kind):
     answer = ask("POST", "/api/rooms/lab/readings", content=b'{"co2": 5}', headers={"Content-Type": kind})
-    assert (answer.status_code, said(answer)) == (415, f"Content-Type must be application/json, got '{kind}'")
+    assert (answer.status_code, error_detail(answer)) == (
+        415,
+        f"Content-Type must be application/json, got '{kind}'",
+    )
 
 
 def test_many_readings_at_once_and_one_more():
@@ -328,7 +339,10 @@ def test_many_readings_at_once_and_one_more():
     sent = [{"time": time, "co2": 500} for time in times]
     assert outcomes(ask("POST", "/api/rooms/lab/readings", json=sent[:-1])) == ["accepted"] * 5_000
     answer = ask("POST", "/api/rooms/lab/readings", json=sent)
-    assert (answer.status_code, said(answer)) == (413, "a request must have at most 5000 readings, got 5001")
+    assert (answer.status_code, error_detail(answer)) == (
+        413,
+        "a request must have at most 5000 readings, got 5001",
+    )
 
 
 def test_a_body_that_is_too_long():
@@ -344,14 +358,17 @@ def test_a_body_that_is_too_long():
 
     for body in (fits + b" ", pieces()):
         answer = ask("POST", "/api/rooms/lab/readings", content=body, headers=headers)
-        assert (answer.status_code, said(answer)) == (413, "the request body must be at most 100 bytes")
+        assert (answer.status_code, error_detail(answer)) == (
+            413,
+            "the request body must be at most 100 bytes",
+        )
 
 
 def test_what_is_not_safe_in_time_is_to_be_sent_again(pipeline, ask):
     pipeline.durable_after = 60.0
     answer = ask("POST", "/api/rooms/lab/readings", json={"co2": 500})
     line = "the readings were not stored within 0.2 s; it is safe to send them again"
-    assert (answer.status_code, said(answer)) == (503, line)
+    assert (answer.status_code, error_detail(answer)) == (503, line)
     assert int(answer.headers["retry-after"]) >= 1
 
 
@@ -361,15 +378,18 @@ def test_when_too_much_waits_no_more_is_taken(pipeline, ask, monkeypatch):
 
     monkeypatch.setattr(pipeline, "submit", full)
     answer = ask("POST", "/api/rooms/lab/readings", json={"co2": 500})
-    assert (answer.status_code, said(answer)) == (503, "the database is not available, retry later")
+    assert (answer.status_code, error_detail(answer)) == (503, "the database is not available, retry later")
     assert int(answer.headers["retry-after"]) >= 1
 
 
 def test_a_store_that_fails_is_not_a_fault_of_the_question(pipeline, ask):
-    pipeline.store.fails = StoreError("store postgresql://db: gone")
+    pipeline.store.error = StoreError("store postgresql://db: gone")
     for path in ("history", "labels", "models", "models/1"):
         answer = ask("GET", f"/api/rooms/lab/{path}")
-        assert (answer.status_code, said(answer)) == (503, "the database is not available, retry later")
+        assert (answer.status_code, error_detail(answer)) == (
+            503,
+            "the database is not available, retry later",
+        )
     assert ask("GET", "/api/rooms").status_code == 200, "what rooms say needs no store"
 
 
@@ -379,7 +399,7 @@ def test_a_store_that_fails_is_not_a_fault_of_the_question(pipeline, ask):
 def test_nothing_here(ask):
     for path in ("/nothing", "/api", "/api/rooms/", "/docs", "/api/rooms/lab/nothing"):
         answer = ask("GET", path)
-        assert (answer.status_code, said(answer)) == (404, "path not found")
+        assert (answer.status_code, error_detail(answer)) == (404, "path not found")
 
 
 @pytest.mark.parametrize(
@@ -394,14 +414,17 @@ def test_nothing_here(ask):
 )
 def test_another_method(ask, method, path, allowed):
     answer = ask(method, path)
-    assert (answer.status_code, said(answer)) == (405, f"method not allowed, use {allowed}")
+    assert (answer.status_code, error_detail(answer)) == (405, f"method not allowed, use {allowed}")
     assert answer.headers["allow"] == allowed
 
 
 def test_a_fault_of_ours_tells_nothing_of_itself(pipeline, ask):
-    pipeline.store.fails = ZeroDivisionError("secret")
+    pipeline.store.error = ZeroDivisionError("secret")
     answer = ask("GET", "/api/rooms/lab/labels")
-    assert (answer.status_code, said(answer)) == (500, "internal error; see the service log for details")
+    assert (answer.status_code, error_detail(answer)) == (
+        500,
+        "internal error; see the service log for details",
+    )
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
@@ -436,5 +459,5 @@ def test_health_says_no_more_than_that_to_strangers():
 
 def test_qualities_are_words(pipeline, ask):
     for quality in Quality:
-        pipeline.tell(make_state("lab", None, quality=quality, reason="why"))
+        pipeline.publish(make_state("lab", None, quality=quality, reason="why"))
         assert ask("GET", "/api/rooms/lab").json()["state"]["quality"] == quality.value

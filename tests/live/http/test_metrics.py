@@ -38,7 +38,7 @@ def pipeline():
 
 
 def test_figures_of_a_room(pipeline):
-    pipeline.tell(make_state("lab", 3))
+    pipeline.publish(make_state("lab", 3))
     found = scrape(pipeline)
     lab = ("room", "lab")
     assert {key: value for key, value in found.items() if lab in key} == {
@@ -55,7 +55,7 @@ def test_figures_of_a_room(pipeline):
 
 def test_what_is_not_known_has_no_series(pipeline):
     unknown = {"low": None, "high": None, "co2": None, "ventilation": None, "time": None}
-    pipeline.tell(make_state("lab", None, quality=Quality.STALE, reason="silent", **unknown))
+    pipeline.publish(make_state("lab", None, quality=Quality.STALE, reason="silent", **unknown))
     found = [key for key in scrape(pipeline) if ("room", "lab") in key]
     assert found == [("occupair_room_quality", ("quality", "stale"), ("room", "lab"))]
 
@@ -65,7 +65,7 @@ def test_figures_of_the_service(pipeline):
     pipeline.counters["http", ReadingOutcome.NONSENSE] = 2
     pipeline.estimates_total = 11
     pipeline.waiting = 5
-    pipeline.tell(make_state("lab", None, quality=Quality.STALE))
+    pipeline.publish(make_state("lab", None, quality=Quality.STALE))
     found = scrape(pipeline)
     assert found["occupair_readings_total", ("outcome", "accepted"), ("source", "mqtt")] == 7
     assert found["occupair_readings_total", ("outcome", "nonsense"), ("source", "http")] == 2

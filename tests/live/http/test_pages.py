@@ -4,7 +4,7 @@ from pathlib import Path
 
 import plotly
 import pytest
-from live.fake_pipeline import Client, FakePipeline, make_config, said
+from live.fake_pipeline import Client, FakePipeline, error_detail, make_config
 
 from occupair.live.http.app import make_app
 from occupair.live.page import STATIC
@@ -85,7 +85,7 @@ def test_head(ask):
 def test_what_is_not_in_the_folder_cannot_be_had(ask, name):
     answer = ask("GET", f"/assets/{name}")
     assert answer.status_code == 404
-    assert said(answer) in ("file not found", "path not found")
+    assert error_detail(answer) in ("file not found", "path not found")
 
 
 def test_files_in_folders_and_links(tmp_path, app):

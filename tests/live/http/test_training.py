@@ -3,7 +3,7 @@
 import datetime as dt
 
 import pytest
-from live.fake_pipeline import MODEL, START, Client, FakePipeline, make_config, make_state, said
+from live.fake_pipeline import MODEL, START, Client, FakePipeline, error_detail, make_config, make_state
 
 from occupair.errors import InputError
 from occupair.live.config import Limits
@@ -46,7 +46,7 @@ def test_labels_are_kept_replaced_and_removed(ask):
     assert (gone.status_code, gone.content) == (204, b"")
     assert [one["people"] for one in ask("GET", path).json()["labels"]] == [4]
     again = ask("DELETE", path, params={"time": "2020-03-02T07:00:00Z"})
-    assert (again.status_code, said(again)) == (404, "lab has no label at 2020-03-02T07:00:00Z")
+    assert (again.status_code, error_detail(again)) == (404, "lab has no label at 2020-03-02T07:00:00Z")
 
 
 @pytest.mark.parametrize("people", [0, 10_000, 3.0])
@@ -63,7 +63,7 @@ def test_a_label_without_a_time_is_of_now(pipeline, ask):
 
 def test_now_is_the_newest_reading_where_the_clock_follows_those(pipeline, ask):
     pipeline.config = pipeline.config.model_copy(update={"clock": "readings"})
-    pipeline.tell(make_state("kitchen", time=START + dt.timedelta(hours=1)))
+    pipeline.publish(make_state("kitchen", time=START + dt.timedelta(hours=1)))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 2})
     assert answer.json()["time"] == "2026-03-02T09:00:00Z"
 
@@ -86,7 +86,7 @@ def test_now_is_the_newest_reading_where_the_clock_follows_those(pipeline, ask):
 )
 def test_a_label_that_breaks_a_rule(pipeline, ask, body, line):
     answer = ask("POST", "/api/rooms/lab/labels", json=body)
-    assert (answer.status_code, said(answer)) == (422, line)
+    assert (answer.status_code, error_detail(answer)) == (422, line)
     assert pipeline.store.labels("lab") == []
 
 
@@ -94,12 +94,12 @@ def test_the_settings_may_allow_fewer_people():
     pipeline = FakePipeline(make_config(limits=Limits(people_per_label=20)))
     ask = Client(make_app(pipeline, pipeline.config))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 21})
-    assert (answer.status_code, said(answer)) == (422, "people must be at most 20, got 21")
+    assert (answer.status_code, error_detail(answer)) == (422, "people must be at most 20, got 21")
 
 
 def test_the_future_has_no_labels(ask):
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 3, "time": "2999-01-01T00:00:00Z"})
-    assert (answer.status_code, said(answer)) == (
+    assert (answer.status_code, error_detail(answer)) == (
         409,
         "time must not be in the future, got 2999-01-01T00:00:00Z",
     )
@@ -107,7 +107,7 @@ def test_the_future_has_no_labels(ask):
 
 def test_which_label_must_be_said(ask):
     answer = ask("DELETE", "/api/rooms/lab/labels")
-    assert (answer.status_code, said(answer)) == (422, "time is required")
+    assert (answer.status_code, error_detail(answer)) == (422, "time is required")
 
 
 # ---- models ----
@@ -144,21 +144,24 @@ def test_another_model_is_counted_by(ask):
 
 def test_a_file_that_is_no_model(pipeline, ask):
     answer = ask("POST", "/api/rooms/lab/models", content=b"\x80\x04pickle", headers=OCTETS)
-    assert (answer.status_code, said(answer)) == (409, "the file is no model file of occupair")
+    assert (answer.status_code, error_detail(answer)) == (409, "the file is no model file of occupair")
     assert ask("GET", "/api/rooms/lab/models").json() == {"models": []}
 
 
 def test_a_file_of_another_kind(ask):
     answer = ask("POST", "/api/rooms/lab/models", content=MODEL, headers={"Content-Type": "text/plain"})
     line = "Content-Type must be application/octet-stream or application/json, got 'text/plain'"
-    assert (answer.status_code, said(answer)) == (415, line)
+    assert (answer.status_code, error_detail(answer)) == (415, line)
 
 
 def test_a_model_may_be_longer_than_readings_but_not_endless(ask):
     large = MODEL.ljust(MAX_MODEL_BYTES)
     assert ask("POST", "/api/rooms/lab/models", content=large, headers=OCTETS).status_code == 201
     answer = ask("POST", "/api/rooms/lab/models", content=large + b" ", headers=OCTETS)
-    assert (answer.status_code, said(answer)) == (413, "the request body must be at most 20000000 bytes")
+    assert (answer.status_code, error_detail(answer)) == (
+        413,
+        "the request body must be at most 20000000 bytes",
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,16 +174,16 @@ def test_a_model_may_be_longer_than_readings_but_not_endless(ask):
 )
 def test_a_note_is_one_short_line(ask, note, line):
     answer = ask("POST", "/api/rooms/lab/models", params={"note": note}, content=MODEL, headers=OCTETS)
-    assert (answer.status_code, said(answer)) == (422, line)
+    assert (answer.status_code, error_detail(answer)) == (422, line)
 
 
 def test_a_model_of_another_room_or_none(ask):
     ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
     for method, path in (("GET", "kitchen/models/1"), ("POST", "kitchen/models/1/activate")):
         answer = ask(method, f"/api/rooms/{path}")
-        assert (answer.status_code, said(answer)) == (404, "kitchen has no model 1")
+        assert (answer.status_code, error_detail(answer)) == (404, "kitchen has no model 1")
     answer = ask("GET", "/api/rooms/lab/models/99")
-    assert (answer.status_code, said(answer)) == (404, "lab has no model 99")
+    assert (answer.status_code, error_detail(answer)) == (404, "lab has no model 99")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,7 @@ def test_a_model_of_another_room_or_none(ask):
 )
 def test_a_number_that_no_model_has(ask, version, line):
     answer = ask("GET", f"/api/rooms/lab/models/{version}")
-    assert (answer.status_code, said(answer)) == (422, line)
+    assert (answer.status_code, error_detail(answer)) == (422, line)
 
 
 def test_a_model_that_cannot_be_used_any_more(pipeline, ask, monkeypatch):
@@ -205,7 +208,7 @@ def test_a_model_that_cannot_be_used_any_more(pipeline, ask, monkeypatch):
 
     monkeypatch.setattr(pipeline, "activate", cannot)
     answer = ask("POST", "/api/rooms/lab/models/1/activate")
-    assert (answer.status_code, said(answer)) == (409, "the model is of a newer version")
+    assert (answer.status_code, error_detail(answer)) == (409, "the model is of a newer version")
 
 
 # ---- training ----
@@ -217,15 +220,18 @@ def test_training_from_the_first_label_to_the_new_model(ask):
     scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": None, "labels": 4}}
     assert ask("GET", path).json() == idle | scores
     too_early = ask("POST", path)
-    assert (too_early.status_code, said(too_early)) == (409, "lab has no labels to train from")
+    assert (too_early.status_code, error_detail(too_early)) == (409, "lab has no labels to train from")
     ask("POST", "/api/rooms/lab/labels", json={"people": 2})
     started = ask("POST", path)
     assert (started.status_code, started.json()["status"]) == (202, "done")
     assert ask("POST", f"{path}/accept").json() == idle | scores
     nothing = ask("POST", f"{path}/accept")
-    assert (nothing.status_code, said(nothing)) == (409, "lab has no new model")
+    assert (nothing.status_code, error_detail(nothing)) == (409, "lab has no new model")
     nothing = ask("DELETE", path)
-    assert (nothing.status_code, said(nothing)) == (409, "lab is not being trained and has no new model")
+    assert (nothing.status_code, error_detail(nothing)) == (
+        409,
+        "lab is not being trained and has no new model",
+    )
     ask("POST", path)
     assert ask("DELETE", path).status_code == 204
 
@@ -233,7 +239,7 @@ def test_training_from_the_first_label_to_the_new_model(ask):
 def test_a_service_without_a_trainer(pipeline, ask):
     pipeline.trainer = None
     answer = ask("POST", "/api/rooms/lab/training")
-    assert (answer.status_code, said(answer)) == (503, "training is not available in this service")
+    assert (answer.status_code, error_detail(answer)) == (503, "training is not available in this service")
 
 
 def test_forgotten_is_forgotten(ask):

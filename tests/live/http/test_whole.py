@@ -5,7 +5,7 @@ import pickle
 
 import httpx
 import pytest
-from live.fake_pipeline import said
+from live.fake_pipeline import error_detail
 
 import occupair as oc
 from occupair.live.config import RoomConfig, ServiceConfig
@@ -102,7 +102,7 @@ def test_a_model_file_is_data_never_code(with_service, model, tmp_path):
         ):
             answer = await client.post("/api/rooms/lab/models", content=content, headers=OCTETS)
             assert answer.status_code == 409
-            assert said(answer).startswith("the file ")
+            assert error_detail(answer).startswith("the file ")
         assert store.models("lab") == []
         assert not (tmp_path / "bomb").exists()
 

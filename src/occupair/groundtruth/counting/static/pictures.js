@@ -1,24 +1,26 @@
-// Contact sheets, fetched before they are needed. The browser may not store them, so each is held here.
+// Contact sheets, loaded before they are needed. The browser may not cache them, so they are kept here.
 
-const held = new Map();
-const nameOf = (row) => `${row.minute} ${row.door}`; // not its number, which changes when a minute is added
+const MAX_KEPT = 8;
+const kept = new Map();
+const keyOf = (minute) => `${minute.minute} ${minute.door}`; // its number changes when a minute is added
 
-/** An element with the picture of a minute; asks for it if it is not held. */
-export function picture(row) {
-  if (!held.has(nameOf(row))) {
-    const img = new Image();
-    img.decoding = "async";
-    img.src = `api/picture?${new URLSearchParams({ door: row.door, minute: row.minute })}`;
-    held.set(nameOf(row), img);
-    while (held.size > 8) held.delete(held.keys().next().value);
+/** Return an image element with the contact sheet of a minute. */
+export function getPicture(minute) {
+  const key = keyOf(minute);
+  if (!kept.has(key)) {
+    const image = new Image();
+    image.decoding = "async";
+    image.src = `api/picture?${new URLSearchParams({ door: minute.door, minute: minute.minute })}`;
+    kept.set(key, image);
+    while (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value);
   }
-  return held.get(nameOf(row));
+  return kept.get(key);
 }
 
-/** Have a picture ready. */
-export function expect(row) {
-  if (row?.picture === "there") picture(row);
+/** Load a contact sheet in advance. */
+export function preloadPicture(minute) {
+  if (minute?.picture === "there") getPicture(minute);
 }
 
-/** Let go of a picture, for it is deleted or could not be had. */
-export const forget = (row) => { held.delete(nameOf(row)); };
+/** Drop a contact sheet that was deleted or could not be loaded. */
+export const dropPicture = (minute) => { kept.delete(keyOf(minute)); };

@@ -1,4 +1,6 @@
-// The running occupancy of a day, and its chart: steps from the first minute to the last.
+// The occupancy of a day from its counts, and its chart.
+
+import { t } from "./i18n.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 320;
@@ -8,27 +10,27 @@ const RIGHT = 6;
 const TOP = 8;
 const BOTTOM = 18;
 
-export const dayOf = (row) => row.minute.slice(0, 10);
-export const timeOf = (row) => row.minute.slice(11, 16);
-export const minus = (number) => String(number).replace("-", "−");
-const clockOf = (time) => 60 * Number(time.slice(11, 13)) + Number(time.slice(14, 16));
-const minutesOf = (row) => clockOf(row.minute);
+export const dayOf = (minute) => minute.minute.slice(0, 10);
+export const timeOf = (minute) => minute.minute.slice(11, 16);
+export const formatSigned = (number) => String(number).replace("-", "−");
+const minuteOfDay = (time) => 60 * Number(time.slice(11, 13)) + Number(time.slice(14, 16));
+const positionOf = (minute) => minuteOfDay(minute.minute);
 
-/** When there is no video of a day, as spans of its minutes. */
-export function gapsOf(gaps, day) {
+/** Periods of a day without video, in minutes of the day. */
+export function findGaps(gaps, day) {
   return gaps.filter((gap) => gap.from.slice(0, 10) <= day && gap.to.slice(0, 10) >= day).map((gap) => ({
     door: gap.door,
-    from: gap.from.slice(0, 10) < day ? 0 : clockOf(gap.from),
-    to: gap.to.slice(0, 10) > day ? 1440 : clockOf(gap.to),
+    from: gap.from.slice(0, 10) < day ? 0 : minuteOfDay(gap.from),
+    to: gap.to.slice(0, 10) > day ? 1440 : minuteOfDay(gap.to),
   }));
 }
 
 /**
- * The occupancy after each minute of a day that has numbers: from 0 at midnight, all doors of a minute at once.
+ * Compute the occupancy after each counted minute of a day, from 0 at midnight, over all doors.
  *
- * Also the first minute at which it is below nobody, how many are open before that, and how many in all.
+ * Also returns the first minute with a negative occupancy and the number of minutes that are not counted yet.
  */
-export function reckon(minutes, day) {
+export function computeOccupancy(minutes, day) {
   const rows = minutes.filter((row) => dayOf(row) === day);
   const steps = [];
   let people = 0;
@@ -45,7 +47,7 @@ export function reckon(minutes, day) {
     }
     people += change;
     if (people < 0 && negative === null) negative = { row: rows[i], people, open };
-    steps.push({ row: rows[i], at: minutesOf(rows[i]), people, hasNumbers });
+    steps.push({ row: rows[i], at: positionOf(rows[i]), people, hasNumbers });
     i = last;
   }
   return { rows, steps, negative, open, people };
@@ -58,10 +60,10 @@ function draw(tag, given, text) {
   return node;
 }
 
-const clock = (at) => `${String(Math.floor(at / 60)).padStart(2, "0")}:00`;
+const formatHour = (at) => `${String(Math.floor(at / 60)).padStart(2, "0")}:00`;
 
-/** Draw a day; `shown` is the minute that is looked at, or null. */
-export function chart({ rows, steps, people }, gaps, shown) {
+/** Draw a day; `shown` is the current minute, or null. */
+export function createChart({ rows, steps, people }, gaps, shown) {
   const first = 60 * Math.floor(steps[0].at / 60);
   const end = Math.max(first + 60, 60 * Math.ceil((steps.at(-1).at + 1) / 60));
   const low = Math.min(0, ...steps.map((step) => step.people));
@@ -69,8 +71,8 @@ export function chart({ rows, steps, people }, gaps, shown) {
   const x = (at) => LEFT + ((WIDTH - LEFT - RIGHT) * (at - first)) / (end - first);
   const y = (number) => TOP + ((HEIGHT - TOP - BOTTOM) * (high - number)) / (high - low);
   const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img" });
-  const lowest = low < 0 ? `, lowest ${minus(low)}` : "";
-  svg.setAttribute("aria-label", `Occupancy of the day: highest ${Math.max(...steps.map((one) => one.people))}${lowest}, at the end ${minus(people)}`);
+  const highest = Math.max(...steps.map((step) => step.people));
+  svg.setAttribute("aria-label", t("day.chart", { highest, lowest: formatSigned(low), end: formatSigned(people) }));
 
   for (const gap of gaps) {
     const [from, to] = [Math.max(first, gap.from), Math.min(end, gap.to)];
@@ -78,12 +80,12 @@ export function chart({ rows, steps, people }, gaps, shown) {
   }
   svg.append(draw("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y(high), y2: y(high) }));
   svg.append(draw("text", { x: LEFT - 6, y: y(high) + 4, "text-anchor": "end" }, high));
-  if (low < 0) svg.append(draw("text", { x: LEFT - 6, y: y(low) + 4, "text-anchor": "end" }, minus(low)));
+  if (low < 0) svg.append(draw("text", { x: LEFT - 6, y: y(low) + 4, "text-anchor": "end" }, formatSigned(low)));
   svg.append(draw("text", { x: LEFT - 6, y: y(0) + 4, "text-anchor": "end" }, "0"));
-  svg.append(draw("text", { x: LEFT, y: HEIGHT - 2 }, clock(first)));
-  svg.append(draw("text", { x: WIDTH - RIGHT, y: HEIGHT - 2, "text-anchor": "end" }, clock(end)));
+  svg.append(draw("text", { x: LEFT, y: HEIGHT - 2 }, formatHour(first)));
+  svg.append(draw("text", { x: WIDTH - RIGHT, y: HEIGHT - 2, "text-anchor": "end" }, formatHour(end)));
 
-  // up to the last minute that has numbers; from there on nobody knows
+  // up to the last counted minute; from there on the occupancy is unknown
   const known = steps.findLastIndex((step) => step.hasNumbers) + 1;
   const isWhole = known === steps.length;
   let path = `M${x(first)} ${y(0)}`;
@@ -106,13 +108,13 @@ export function chart({ rows, steps, people }, gaps, shown) {
   for (const row of rows) {
     const step = after.get(row.minute);
     if (row.state === "open") {
-      svg.append(draw("line", { class: "open", x1: x(minutesOf(row)), x2: x(minutesOf(row)), y1: HEIGHT - BOTTOM + 1, y2: HEIGHT - BOTTOM + 5 }));
+      svg.append(draw("line", { class: "open", x1: x(positionOf(row)), x2: x(positionOf(row)), y1: HEIGHT - BOTTOM + 1, y2: HEIGHT - BOTTOM + 5 }));
     } else if (row.state === "unsure" || row.state === "skipped") {
-      svg.append(draw("circle", { class: "doubt", cx: x(minutesOf(row)), cy: y(step.people), r: 3 }));
+      svg.append(draw("circle", { class: "doubt", cx: x(positionOf(row)), cy: y(step.people), r: 3 }));
     }
   }
   if (shown) {
-    const at = x(minutesOf(shown));
+    const at = x(positionOf(shown));
     svg.append(draw("line", { class: "here", x1: at, x2: at, y1: TOP - 4, y2: HEIGHT - BOTTOM + 5 }));
   }
   return svg;
