@@ -233,7 +233,7 @@ def test_fit_warns_if_the_room_is_always_empty(desk, last_day):
 def test_column_names_can_be_mapped(desk, last_day):
     last_day.rename_axis("time").rename(columns={"co2": "Raum 7"}).to_csv(desk / "raum.csv")
     asked = occupair("estimate", "room.occupair", "raum.csv", cwd=desk).stderr
-    assert "give it with --column co2='...' (in Python, columns={'co2': '...'})" in asked
+    assert "use --column co2='...' (in Python, columns={'co2': '...'})" in asked
     given = occupair("estimate", "room.occupair", "raum.csv", "--column", "co2=Raum 7", cwd=desk)
     assert given.returncode == 0, given.stderr
     wrong = occupair("estimate", "room.occupair", "raum.csv", "--column", "Raum 7", cwd=desk)
@@ -260,8 +260,8 @@ def test_check_reports_all_faults_of_a_file(tmp_path):
     assert "no_number: Row 702, column co2: must be a number, got 'Bad'." in done.stdout
     assert "negative_counts: The head count is negative in 10 readings, down to -2" in done.stdout
     assert "(first 2015-08-03 19:30)" in " ".join(done.stdout.split())
-    assert "broken_counts: 1 count of" in done.stdout
-    assert "cells that are no numbers" in (tmp_path / "page.html").read_text()
+    assert "broken_counts: 1 of" in done.stdout
+    assert "non-numeric values" in (tmp_path / "page.html").read_text()
     assert occupair("fit", "office.csv", cwd=tmp_path).returncode == 2
 
 

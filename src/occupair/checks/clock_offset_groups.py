@@ -75,9 +75,9 @@ def _likelihood(scores: ClockScores, states: list[int]) -> float:
     as_a_set = scores.evidence[:, states].max(axis=1).sum() - choice
     if scores.zero not in states:
         return float(as_a_set)
-    right = scores.evidence[:, scores.zero]
-    stretches = _best_run(scores.evidence[:, others] - right[:, None] - RUN_COST)
-    return float(max(as_a_set, right.sum() + (stretches - MIN_RUN_EVIDENCE).sum()))
+    correct = scores.evidence[:, scores.zero]
+    run_gains = _best_run(scores.evidence[:, others] - correct[:, None] - RUN_COST)
+    return float(max(as_a_set, correct.sum() + (run_gains - MIN_RUN_EVIDENCE).sum()))
 
 
 def _candidates(scores: ClockScores) -> list[int]:
@@ -118,8 +118,8 @@ def _adds(scores: ClockScores, states: list[int]) -> Array:
     anywhere = np.maximum(more - DAY_COST, 0).sum(axis=0)
     in_a_row = _best_run(more - RUN_COST)
     by_set = anywhere / _least(anywhere, MIN_EVIDENCE)
-    by_stretch = in_a_row / _least(in_a_row, MIN_RUN_EVIDENCE)
-    return np.asarray(np.maximum(by_set, by_stretch))
+    by_run = in_a_row / _least(in_a_row, MIN_RUN_EVIDENCE)
+    return np.asarray(np.maximum(by_set, by_run))
 
 
 def _best_run(gain: Array) -> Array:

@@ -29,7 +29,7 @@ _RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
 
 
 def parse_times(
-    cells: pd.Series,
+    column: pd.Series,
     *,
     zone: ZoneInfo | None,
     utc: bool = False,
@@ -41,7 +41,7 @@ def parse_times(
 
     Parameters
     ----------
-    cells : Series
+    column : Series
         Strings, times, or seconds, milli-, micro- or nanoseconds since 1970 in UTC. Other values are an
         error, or NaT if the source is lenient.
     zone : ZoneInfo, optional
@@ -53,26 +53,26 @@ def parse_times(
     source, row_numbers :
         Name of the file and position of each value in it, for error messages.
     """
-    if pd.api.types.is_datetime64_any_dtype(cells):
-        index = pd.DatetimeIndex(cells)
-        _reject(np.asarray(index.isna()), cells, source, row_numbers)
-    elif (since := _parse_epoch(cells)) is not None:
-        _reject(np.asarray(since.isna()), cells, source, row_numbers)
+    if pd.api.types.is_datetime64_any_dtype(column):
+        index = pd.DatetimeIndex(column)
+        _reject(np.asarray(index.isna()), column, source, row_numbers)
+    elif (since := _parse_epoch(column)) is not None:
+        _reject(np.asarray(since.isna()), column, source, row_numbers)
         return since.tz_convert(zone or "UTC")
     else:
-        index = _parse_strings(cells, zone=zone, dayfirst=dayfirst, source=source, row_numbers=row_numbers)
+        index = _parse_strings(column, zone=zone, dayfirst=dayfirst, source=source, row_numbers=row_numbers)
     index = index.as_unit("us")
     if utc and index.tz is None:
         index = index.tz_localize("UTC")
     return index if zone is None or index.tz is None else index.tz_convert(zone)
 
 
-def _reject(invalid: NDArray[np.bool_], cells: pd.Series, source: Source, row_numbers: RowNumbers) -> None:
+def _reject(invalid: NDArray[np.bool_], column: pd.Series, source: Source, row_numbers: RowNumbers) -> None:
     def message(k: int) -> str:
-        text = str(cells.iloc[k])
+        text = str(column.iloc[k])
         return f"{_RULE}, got {quoted(text)}{_DAY_NUMBER if _is_day_number(text) else ''}"
 
-    source.reject(invalid, message, row_numbers=row_numbers, column=str(cells.name), kind="no_time")
+    source.reject(invalid, message, row_numbers=row_numbers, column=str(column.name), kind="no_time")
 
 
 def _is_day_number(text: str) -> bool:
@@ -80,13 +80,13 @@ def _is_day_number(text: str) -> bool:
     return re.fullmatch(r"[3-6]\d{4}([.,]\d*)?", text.strip()) is not None
 
 
-def _parse_epoch(cells: pd.Series) -> pd.DatetimeIndex | None:
+def _parse_epoch(column: pd.Series) -> pd.DatetimeIndex | None:
     """Parse seconds, or fractions of them, since 1970; None if the first value is not such a number."""
-    first = pd.to_numeric(as_text(cells.iloc[:1]), errors="coerce").to_numpy(dtype=float)[0]
+    first = pd.to_numeric(as_text(column.iloc[:1]), errors="coerce").to_numpy(dtype=float)[0]
     unit = next((unit for unit, scale in _EPOCHS.items() if 3e8 <= first / scale < 1e10), None)
-    if unit is None or (len(str(cells.iloc[0]).strip()) in (12, 14) and unit == "ms"):  # 202401080800
+    if unit is None or (len(str(column.iloc[0]).strip()) in (12, 14) and unit == "ms"):  # 202401080800
         return None
-    numbers = pd.to_numeric(cells, errors="coerce")
+    numbers = pd.to_numeric(column, errors="coerce")
     likely = numbers.where((numbers / _EPOCHS[unit]).between(3e8, 1e10))
     microseconds = (likely.astype(float) if unit != "ns" else likely) * (1e6 / _EPOCHS[unit])
     rounded = np.rint(microseconds.to_numpy(dtype=float, na_value=np.nan))
@@ -95,26 +95,31 @@ def _parse_epoch(cells: pd.Series) -> pd.DatetimeIndex | None:
 
 
 def _parse_strings(
-    cells: pd.Series, *, zone: ZoneInfo | None, dayfirst: bool | None, source: Source, row_numbers: RowNumbers
+    column: pd.Series,
+    *,
+    zone: ZoneInfo | None,
+    dayfirst: bool | None,
+    source: Source,
+    row_numbers: RowNumbers,
 ) -> pd.DatetimeIndex:
-    parts = [split_stamp(text) for text in as_text(cells).str.strip()]
-    date_codes, dates = pd.factorize(np.array([date for date, _ in parts], dtype=object))
-    clock_codes, clocks = pd.factorize(np.array([clock for _, clock in parts], dtype=object))
+    stamps = [split_stamp(text) for text in as_text(column).str.strip()]
+    date_codes, dates = pd.factorize(np.array([date for date, _ in stamps], dtype=object))
+    clock_codes, clocks = pd.factorize(np.array([clock for _, clock in stamps], dtype=object))
     first = _date_start([str(date) for date in dates], dayfirst)
     if first is None:
         option = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
         rule = f"{dates[0]} may start with the day or the month: use {option}"
-        raise source.error(rule, row=int(row_numbers[0]), column=str(cells.name))
+        raise source.error(rule, row=int(row_numbers[0]), column=str(column.name))
     days = [parse_date(str(date), first) for date in dates]
     times = [parse_clock(str(clock)) for clock in clocks]
     bad_day, bad_time = np.array([day is None for day in days]), np.array([t is None for t in times])
     invalid = bad_day[date_codes] | bad_time[clock_codes]
-    _reject(invalid, cells, source, row_numbers)
+    _reject(invalid, column, source, row_numbers)
     midnight = np.array(days, dtype="datetime64[us]")[date_codes]
     since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")[clock_codes]
     ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])[clock_codes]
     local = np.where(invalid, np.datetime64("NaT", "us"), midnight + since)
-    return _apply_offsets(local, ahead, zone, cells, source, row_numbers)
+    return _apply_offsets(local, ahead, zone, column, source, row_numbers)
 
 
 def _date_start(dates: list[str], dayfirst: bool | None) -> DateStart | None:
@@ -129,7 +134,7 @@ def _apply_offsets(
     local: NDArray[np.datetime64],
     ahead: NDArray[np.float64],
     zone: ZoneInfo | None,
-    cells: pd.Series,
+    column: pd.Series,
     source: Source,
     row_numbers: RowNumbers,
 ) -> pd.DatetimeIndex:
@@ -143,7 +148,7 @@ def _apply_offsets(
         rule = "UTC offsets must be stated at all times or at none" if mixed else "UTC offsets must be equal"
         advice = "give the time zone of the room, such as --timezone Europe/Copenhagen"
         row = int(row_numbers[int(np.argmax(different))])
-        raise source.error(f"{rule}: {advice}", row=row, column=str(cells.name))
+        raise source.error(f"{rule}: {advice}", row=row, column=str(column.name))
     if none[first]:
         return pd.DatetimeIndex(local)
     utc = local - (np.where(read, ahead, 0.0) * 60e6).astype("timedelta64[us]")
