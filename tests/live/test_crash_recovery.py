@@ -23,7 +23,7 @@ from live.waiting import HANG_GUARD, wait_for
 import occupair as oc
 from occupair.live.store import Store
 
-KILLS = int(os.environ.get("OCCUPAIR_KILLS", "2"))
+KILLS = int(os.environ.get("OCCUPAIR_KILLS", "1"))
 READINGS = 288 if "OCCUPAIR_KILLS" in os.environ else 150  # from midnight on, every five minutes
 ROOMS = """
 [rooms.lab]
