@@ -57,7 +57,7 @@ def ratio(value: float) -> str:
     Examples
     --------
     >>> ratio(1.2345), ratio(71.4), ratio(float("nan"))
-    ('1.23 x', '71 x', '–')
+    ('1.23 x', '71.4 x', '–')
     """
     return f"{digits(value)} x" if math.isfinite(value) else DASH
 
