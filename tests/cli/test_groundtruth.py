@@ -174,7 +174,7 @@ def test_sheets_are_not_deleted_while_another_process_counts(events):
     count_all(events)
     with served(events):
         done = occupair("groundtruth", "count", events, "--delete-pictures", "--no-browser")
-    assert done == (2, "", f"occupair: {events}: is being counted already, by another program\n")
+    assert done == (2, "", f"occupair: {events}: already being counted by another program\n")
     assert all(one.sheet.exists() for one in read_events(events).minutes)
 
 

@@ -1,4 +1,4 @@
-"""The guide to the live service says what is true: its settings, commands, addresses and numbers."""
+"""The guide of the live service matches the code: settings, commands, paths and numbers."""
 
 import inspect
 import json
@@ -47,14 +47,14 @@ COMMAND_LINES = lines_of("occupair") + re.findall(r"^    (occupair .*?)(?:  +#.*
 
 
 @pytest.mark.parametrize("settings", blocks("toml"))
-def test_settings_are_read_without_a_fault(settings, tmp_path):
+def test_example_settings_are_valid(settings, tmp_path):
     path = tmp_path / "rooms.toml"
     path.write_text(settings)
     assert read_config(path, {}).rooms
 
 
 @pytest.mark.parametrize("text", blocks("json"))
-def test_json_is_json(text):
+def test_example_json_is_valid(text):
     assert json.loads(text)
 
 
@@ -62,7 +62,7 @@ def test_json_is_json(text):
     ("heading", "co2", "ventilation"),
     [("Zigbee2MQTT", 812, None), ("Tasmota", 589, None), ("Any JSON", 604, 0.4)],
 )
-def test_the_payload_of_a_source_is_read_by_its_settings(heading, co2, ventilation, tmp_path):
+def test_example_payload_matches_its_settings(heading, co2, ventilation, tmp_path):
     section = re.search(rf"^### {heading}\n(.*?)^###? ", GUIDE, re.DOTALL | re.MULTILINE)[1]
     (settings,), (payload,) = ([one.values[0] for one in blocks(kind, section)] for kind in ("toml", "json"))
     path = tmp_path / "rooms.toml"
@@ -74,13 +74,13 @@ def test_the_payload_of_a_source_is_read_by_its_settings(heading, co2, ventilati
         assert parse_ventilation(room.ventilation, payload.encode(), now, room.timezone).value == ventilation
 
 
-def test_the_state_has_the_keys_of_the_guide():
+def test_state_keys_are_documented():
     (told,) = (one.values[0] for one in blocks("json") if '"people_exact"' in one.values[0])
     assert list(json.loads(told)) == list(json.loads(state_payload(make_state("lab"))))
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES)
-def test_commands_and_their_options_are_there(line):
+def test_commands_and_options_exist(line):
     _, command, *words = shlex.split(line)
     if f"{command}`" in COMMANDS:  # a group of commands
         command, *words = f"{command} {words[0]}", *words[1:]
@@ -90,12 +90,12 @@ def test_commands_and_their_options_are_there(line):
     assert len(words) >= len(arguments)
 
 
-def test_commands_were_found():
+def test_guide_has_commands():
     assert {line.split()[1] for line in COMMAND_LINES} >= {"serve", "token", "backup", "restore", "fit"}
 
 
 @pytest.mark.parametrize("line", lines_of("curl"))
-def test_an_address_is_one_of_the_service(line):
+def test_documented_path_exists(line):
     words = shlex.split(line)
     (address,) = (word for word in words if word.startswith("http://127.0.0.1:8099/"))
     method = words[words.index("-X") + 1] if "-X" in words else "GET"
@@ -112,11 +112,11 @@ def test_an_address_is_one_of_the_service(line):
 
 
 @pytest.mark.parametrize("word", [*ReadingOutcome, *Quality])
-def test_every_outcome_and_every_quality_has_its_row(word):
+def test_outcomes_and_qualities_are_documented(word):
     assert re.search(rf"^\| `{word.value}` \| ", GUIDE, re.MULTILINE)
 
 
-def test_numbers_are_those_of_the_code():
+def test_documented_numbers_match_the_code():
     room, service = RoomConfig(id="lab"), ServiceConfig()
     for said in (
         f"CO2 is below {sensor_limits.LOWEST_CO2:g} or above {sensor_limits.HIGHEST_CO2:,.0f} ppm",
@@ -140,7 +140,7 @@ def test_numbers_are_those_of_the_code():
         assert said in re.sub(r"\s+", " ", GUIDE)
 
 
-def test_variables_are_settings():
+def test_documented_variables_exist():
     named = set(re.findall(r"OCCUPAIR_\w+", GUIDE))
     assert named
     assert named <= set(VARIABLES)
@@ -155,13 +155,13 @@ def exported():
     return set(re.findall(r"^(\w+)(?:\{| )", text, re.MULTILINE))
 
 
-def test_the_figures_of_the_guide_are_all_that_the_service_has():
+def test_documented_metrics_are_complete():
     ours = {re.sub("_(bucket|sum|count)$", "", name) for name in exported() if name.startswith("occupair_")}
     table = GUIDE[GUIDE.index("## Prometheus") : GUIDE.index("## Calibration")]
     assert set(re.findall(r"`(occupair_\w+)`", table)) == ours
 
 
-def test_the_dashboard_asks_for_figures_that_there_are():
+def test_dashboard_metrics_exist():
     asked = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
     asked += [one["query"]["query"] for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
     names = set(re.findall(r"\b(?:occupair|process)_\w+", " ".join(asked)))
@@ -169,7 +169,7 @@ def test_the_dashboard_asks_for_figures_that_there_are():
     assert names <= exported()
 
 
-def test_panels_do_not_lie_on_one_another():
+def test_dashboard_panels_do_not_overlap():
     places = [
         (x, y)
         for panel in DASHBOARD["panels"]
@@ -180,19 +180,19 @@ def test_panels_do_not_lie_on_one_another():
     assert max(x for x, _ in places) < 24
 
 
-def test_sections_that_are_pointed_to_are_there():
+def test_links_to_sections_resolve():
     headings = re.findall(r"^##+ (.*)$", GUIDE, re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
     assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= anchors
 
 
-def test_the_room_of_the_esphome_example_is_that_of_the_guide():
+def test_esphome_topic_matches_the_guide():
     device = (ROOT / "deploy/esphome/co2-sensor.yaml").read_text()
     topic = re.search(r"state_topic: (\S+)", device)[1]
     assert f'co2 = {{ topic = "{topic}", shape = "number" }}' in GUIDE
 
 
-def test_the_pictures_are_in_the_readme():
+def test_screenshots_are_in_the_readme():
     assert re.findall(r"docs/live-\w+\.png", README) == [
         f"docs/live-{name}.png" for name in ("rooms", "room", "phone")
     ]

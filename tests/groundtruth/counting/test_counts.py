@@ -1,4 +1,4 @@
-"""Counts: what is kept, what each key does to it, who is let in, and that nothing kept is ever lost."""
+"""Counts of the counting page: file format, actions, access control and durability."""
 
 import datetime as dt
 import json
@@ -45,13 +45,13 @@ def write(folder, **changes):
 # ---- the file ----------------------------------------------------------------------------------------------
 
 
-def test_counts_of_the_contract_are_read(tmp_path):
+def test_read_counts(tmp_path):
     north = Count("north", dt.datetime(2024, 1, 8, 8, 31), 2, 1, "counted")
     assert read_counts(write(tmp_path / "a")) == [north]
     assert read_counts(tmp_path) == []  # nobody has counted yet
 
 
-def test_a_book_comes_back_as_it_was_written(tmp_path):
+def test_book_round_trip(tmp_path):
     book = Book(at=at("08:31"), order="door", deletes=True, revision=7, seconds=[4.5, 6.0])
     book.put(at("09:02"), Count(*at("09:02"), 3, 0, "unsure"))
     book.put(at("08:31"), Count(*at("08:31"), 1, 0, "begun"))
@@ -67,22 +67,25 @@ def test_a_book_comes_back_as_it_was_written(tmp_path):
     assert os.listdir(tmp_path) == ["counts.json"]
 
 
-def test_times_keep_their_offset(tmp_path):
+def test_utc_offset_is_preserved(tmp_path):
     minute = dt.datetime.fromisoformat("2024-01-08T08:31:00+01:00")
     write_book(tmp_path, Book(counts={("a", minute): Count("a", minute, 1, 0, "counted")}))
     assert read_counts(tmp_path)[0].minute.isoformat() == "2024-01-08T08:31:00+01:00"
 
 
 BAD = {
-    "no format": ({"format": "something"}, 'must be counts of occupair, with "format": "occupair counts"'),
-    "version": ({"version": 2}, "must be of version 1, got 2"),
+    "no format": (
+        {"format": "something"},
+        'must be an occupair counts file, with "format": "occupair counts"',
+    ),
+    "version": ({"version": 2}, "version must be 1, got 2"),
     "no list": ({"counts": {}}, "counts must be a list"),
     "negative": (
         {"row": {"entered": -1}},
-        r"counts\[0\].entered must be a whole number from 0 to 999, got -1",
+        r"counts\[0\].entered must be an integer from 0 to 999, got -1",
     ),
-    "half": ({"row": {"left": 1.5}}, r"counts\[0\].left must be a whole number from 0 to 999, got 1.5"),
-    "truth": ({"row": {"left": True}}, r"counts\[0\].left must be a whole number from 0 to 999, got True"),
+    "half": ({"row": {"left": 1.5}}, r"counts\[0\].left must be an integer from 0 to 999, got 1.5"),
+    "truth": ({"row": {"left": True}}, r"counts\[0\].left must be an integer from 0 to 999, got True"),
     "state": ({"row": {"state": "done"}}, r"counts\[0\].state must be counted, unsure, skipped, got 'done'"),
     "begun": (
         {"row": {"state": "begun"}},
@@ -92,7 +95,10 @@ BAD = {
     "door": ({"row": {"door": ""}}, r"counts\[0\].door must be the name of a door, got ''"),
     "row": ({"counts": [3]}, r"counts\[0\] must be an object, got 3"),
     "order": ({"counting": {"order": "up"}}, "counting.order must be time or door, got 'up'"),
-    "revision": ({"counting": {"revision": -1}}, "counting.revision must be a whole number, got -1"),
+    "revision": (
+        {"counting": {"revision": -1}},
+        "counting.revision must be an integer of at least 0, got -1",
+    ),
     "counting": ({"counting": []}, "counting must be an object"),
     "history": (
         {"counting": {"history": [{"door": "a", "minute": "2024-01-08T08:31:00", "before": 3}]}},
@@ -102,18 +108,18 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_file_that_breaks_a_rule_is_one_line(tmp_path, name):
+def test_invalid_file_is_a_one_line_error(tmp_path, name):
     changes, line = BAD[name]
     with pytest.raises(InputError, match=f"counts.json: {line}$"):
         read_counts(write(tmp_path, **changes))
 
 
-def test_a_minute_that_is_there_twice_is_refused(tmp_path):
+def test_duplicate_minute_is_rejected(tmp_path):
     row = {"door": "a", "minute": "2024-01-08T08:31:00", "entered": 0, "left": 0, "state": "counted"}
-    with pytest.raises(InputError, match=r"counts\[1\]: a at 2024-01-08T08:31:00 is there twice"):
+    with pytest.raises(InputError, match=r"counts\[1\]: a at 2024-01-08T08:31:00 occurs twice"):
         read_counts(write(tmp_path, counts=[row, row]))
     other = row | {"minute": "2024-01-08T08:31:00+01:00"}
-    with pytest.raises(InputError, match="times must all have an offset from UTC, or none of them"):
+    with pytest.raises(InputError, match="either all times must have a UTC offset or none"):
         read_counts(write(tmp_path, counts=[row, other]))
 
 
@@ -121,7 +127,7 @@ def test_a_minute_that_is_there_twice_is_refused(tmp_path):
     ("content", "line"),
     [(b"{", "must be JSON, but line 1 is not: .*"), (b"\xff\xfe", "must be JSON in UTF-8")],
 )
-def test_a_file_that_is_no_json_is_one_line(tmp_path, content, line):
+def test_invalid_json_is_a_one_line_error(tmp_path, content, line):
     (tmp_path / "counts.json").write_bytes(content)
     with pytest.raises(InputError, match=f"counts.json: {line}$"):
         read_counts(tmp_path)
@@ -135,7 +141,7 @@ def numbers(walk, time, door="north"):
     return row["entered"], row["left"], row["state"]
 
 
-def test_each_key_is_on_the_disk_and_undone_one_by_one(folder):
+def test_actions_are_stored_and_undone(folder):
     walk = Walk(folder)
     assert walk.at == 0
     seen = [read_book(folder).counts]
@@ -161,7 +167,7 @@ def test_each_key_is_on_the_disk_and_undone_one_by_one(folder):
     assert walk.at == 0
 
 
-def test_undo_works_after_a_restart_and_has_an_end(folder, monkeypatch):
+def test_undo_after_restart_and_its_limit(folder, monkeypatch):
     Walk(folder).decide(0, "counted")
     again = Walk(folder)
     assert again.at == 1
@@ -175,7 +181,7 @@ def test_undo_works_after_a_restart_and_has_an_end(folder, monkeypatch):
     assert STEPS_BACK >= 100
 
 
-def test_numbers_stay_between_nobody_and_the_most(folder):
+def test_counts_are_clamped(folder):
     walk = Walk(folder)
     assert walk.change(0, left=-1) == []
     assert read_book(folder) == Book()  # nothing changed, nothing is kept
@@ -183,7 +189,7 @@ def test_numbers_stay_between_nobody_and_the_most(folder):
     assert walk.change(0, entered=1) == []
 
 
-def test_a_decided_minute_is_changed_in_place_and_a_skipped_one_is_open_again(folder):
+def test_finished_minute_is_changed_in_place(folder):
     walk = Walk(folder)
     walk.decide(0, "unsure")
     walk.decide(1, "skipped")
@@ -201,7 +207,7 @@ def order_of(walk):
     return [f"{walk.minutes[n].door[0]}{walk.minutes[n].minute:%H}" for n in places]
 
 
-def test_doors_are_walked_by_time_or_one_at_a_time_day_by_day(tmp_path):
+def test_order_by_time_and_by_door(tmp_path):
     more = [*MINUTES, ("north", "2024-01-09T07:00"), ("south", "2024-01-09T06:00")]
     walk = Walk(make_folder(tmp_path / "events", more))
     assert order_of(walk) == ["n08", "s08", "n09", "s10", "n11", "s06", "n07"]
@@ -209,7 +215,7 @@ def test_doors_are_walked_by_time_or_one_at_a_time_day_by_day(tmp_path):
     assert order_of(Walk(walk.folder)) == ["n08", "n09", "n11", "s08", "s10", "n07", "s06"]
 
 
-def test_next_is_the_next_open_minute_and_after_the_last_comes_the_end(folder):
+def test_next_open_minute(folder):
     walk = Walk(folder)
     walk.go(3)
     walk.decide(3, "counted")
@@ -225,7 +231,7 @@ def test_next_is_the_next_open_minute_and_after_the_last_comes_the_end(folder):
     assert walk.at == 4
 
 
-def test_review_goes_round_through_doubtful_minutes(folder):
+def test_review_cycles_through_unsure_minutes(folder):
     walk = Walk(folder)
     assert walk.review() == []
     for number, decision in enumerate(("unsure", "counted", "skipped", "counted", "counted")):
@@ -237,7 +243,7 @@ def test_review_goes_round_through_doubtful_minutes(folder):
     assert places == [0, 2, 0]
 
 
-def test_the_pace_is_the_median_without_breaks_and_without_second_looks(folder):
+def test_pace_ignores_breaks_and_reviews(folder):
     now = [0.0]
     walk = Walk(folder, clock=lambda: now[0])
     for number, pause in enumerate((9, 4, 1000, 6, 8)):
@@ -255,7 +261,7 @@ def pictures(folder):
     return sorted(path.name[9:13] + path.parent.name[0] for path in folder.rglob("*.jpg"))
 
 
-def test_pictures_go_as_they_are_counted_but_for_the_last_and_the_doubtful(folder):
+def test_pictures_are_deleted_once_counted(folder):
     walk = Walk(folder)
     walk.decide(0, "counted")
     walk.decide(1, "counted")
@@ -277,7 +283,7 @@ def test_pictures_go_as_they_are_counted_but_for_the_last_and_the_doubtful(folde
     assert len(read_counts(folder)) == 5
 
 
-def test_one_picture_is_deleted_once_its_minute_is_counted(folder):
+def test_marked_picture_is_deleted_once_counted(folder):
     walk = Walk(folder)
     walk.delete(0)
     assert walk.row(0)["marked"]
@@ -295,7 +301,7 @@ def test_one_picture_is_deleted_once_its_minute_is_counted(folder):
     assert walk.row(1)["picture"] == "deleted"  # numbers come back, pictures do not
 
 
-def test_a_deletion_that_was_cut_off_is_finished_at_the_next_start(folder):
+def test_interrupted_deletion_is_finished(folder):
     book = Book(counts={at("08:31"): Count(*at("08:31"), 1, 0, "counted")}, deleted={at("08:31")})
     write_book(folder, book)  # killed before the file was gone
     Walk(folder)
@@ -305,26 +311,26 @@ def test_a_deletion_that_was_cut_off_is_finished_at_the_next_start(folder):
 # ---- folders -----------------------------------------------------------------------------------------------
 
 
-def test_a_folder_that_is_no_events_folder_is_one_line(tmp_path):
+def test_folder_without_events_is_a_one_line_error(tmp_path):
     with pytest.raises(InputError, match=r"no_such: no such folder$"):
         serve_counting(tmp_path / "no_such", port=0, open_browser=False)
     with pytest.raises(InputError, match=r": has no index.json: let 'occupair groundtruth scan' finish"):
         serve_counting(tmp_path, port=0, open_browser=False)
     write_events(Events(tmp_path))
-    with pytest.raises(InputError, match="has no minutes to count: the scan saw nobody"):
+    with pytest.raises(InputError, match="no minutes to count: the scan found no passages"):
         serve_counting(tmp_path, port=0, open_browser=False)
 
 
-def test_a_sheet_that_leads_out_of_the_folder_is_refused(folder, tmp_path):
+def test_sheet_outside_the_folder_is_rejected(folder, tmp_path):
     (tmp_path / "private.jpg").write_bytes(b"private")
     sheet = folder / "north/20240108T083100.jpg"
     sheet.unlink()
     sheet.symlink_to(tmp_path / "private.jpg")
-    with pytest.raises(InputError, match="leads out of the events folder"):
+    with pytest.raises(InputError, match="is outside the events folder"):
         Walk(folder)
 
 
-def test_a_missing_sheet_and_a_minute_of_another_scan_are_shown_without_picture(folder):
+def test_minutes_without_picture(folder):
     (folder / "south/20240108T083100.jpg").unlink()
     write_book(folder, Book(counts={at("23:59"): Count(*at("23:59"), 0, 3, "counted")}))
     walk = Walk(folder)
@@ -335,28 +341,32 @@ def test_a_missing_sheet_and_a_minute_of_another_scan_are_shown_without_picture(
     assert {count.minute.hour for count in read_counts(folder)} == {8, 23}  # nothing counted is ever dropped
 
 
-def test_counts_with_offsets_do_not_go_with_events_without(folder):
+def test_mixed_utc_offsets_are_rejected(folder):
     minute = dt.datetime.fromisoformat("2024-01-08T08:31:00+01:00")
     write_book(folder, Book(counts={("a", minute): Count("a", minute, 1, 0, "counted")}))
-    with pytest.raises(InputError, match="must both have offsets from UTC, or neither"):
+    with pytest.raises(InputError, match="must have UTC offsets, or neither"):
         Walk(folder)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "::", "example.com", ""])
-def test_no_other_machine_is_ever_let_in(folder, host):
-    line = r"--host must be an address of this machine alone .*: pictures of people do not leave it, got "
+def test_only_loopback_hosts_are_allowed(folder, host):
+    line = (
+        r"--host must be a loopback address .*, because pictures of people must not leave this machine, got "
+    )
     with pytest.raises(InputError, match=line):
         serve_counting(folder, host, 0, False)
 
 
-def test_an_address_that_is_taken_is_one_line(folder):
+def test_port_in_use_is_a_one_line_error(folder):
     import socket
 
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(InputError, match=rf"cannot listen on 127.0.0.1:{port}: .*: give another --port"):
+        with pytest.raises(
+            InputError, match=rf"cannot listen on 127.0.0.1:{port}: .*; choose another --port"
+        ):
             serve_counting(folder, "127.0.0.1", port, False)
 
 
@@ -373,7 +383,7 @@ def press(client, do, **more):
     return client("POST", "/api/keys", json={"revision": revision, "do": do, **more})
 
 
-def test_the_page_and_its_files_are_given_with_the_services_headers(client):
+def test_page_files_have_security_headers(client):
     page = client("GET", "/")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in page.headers["content-security-policy"]
@@ -404,14 +414,14 @@ def test_the_page_and_its_files_are_given_with_the_services_headers(client):
 
 
 @pytest.mark.parametrize("host", ["example.com", "127.0.0.1.example.com", "192.168.1.4:8097", "", "[::2]"])
-def test_names_that_lead_here_by_a_trick_are_refused(client, host):
+def test_foreign_host_is_rejected(client, host):
     for path in ("/", "/api/counting", PICTURE.format("north")):
         answer = client("GET", path, headers={"Host": host})
         assert (answer.status_code, "Host must be" in answer.text) == (403, True), path
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "http://example.com"}, {"Sec-Fetch-Site": "cross-site"}])
-def test_pages_of_other_sites_cannot_count(client, folder, headers):
+def test_cross_site_requests_are_rejected(client, folder, headers):
     state = client("GET", "/api/counting").json()
     sent = {"revision": state["revision"], "do": "counted", "number": 0}
     assert client("POST", "/api/keys", json=sent, headers=headers).status_code == 403
@@ -428,20 +438,20 @@ def test_pages_of_other_sites_cannot_count(client, folder, headers):
     ("sent", "line"),
     [
         ({"do": "dance"}, "do must be"),
-        ({"do": "counted"}, "number must be that of a minute, got -1"),
-        ({"do": "counted", "number": 5}, "number must be that of a minute, got 5"),
+        ({"do": "counted"}, "number must be the number of a minute, got -1"),
+        ({"do": "counted", "number": 5}, "number must be the number of a minute, got 5"),
         ({"do": "change", "number": 0, "entered": 50}, "entered must be at most 1, got 50"),
         ({"do": "change", "number": "0"}, "number must be an integer, got '0'"),
     ],
 )
-def test_a_key_that_breaks_a_rule_changes_nothing(client, folder, sent, line):
+def test_invalid_action_changes_nothing(client, folder, sent, line):
     answer = press(client, **sent)
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(line)
     assert not (folder / "counts.json").exists()
 
 
-def test_a_window_that_is_behind_is_told_so(client):
+def test_outdated_window_gets_a_conflict(client):
     old = client("GET", "/api/counting").json()["revision"]
     assert press(client, "counted", number=0).json()["at"] == 1
     answer = client("POST", "/api/keys", json={"revision": old, "do": "counted", "number": 1})
@@ -449,7 +459,7 @@ def test_a_window_that_is_behind_is_told_so(client):
     assert client("GET", "/api/counting").json()["minutes"][1]["state"] == "open"
 
 
-def test_a_disk_that_is_full_is_said_and_nothing_is_pretended(client, folder, monkeypatch):
+def test_full_disk_is_reported(client, folder, monkeypatch):
     press(client, "counted", number=0)
 
     def full(path, content):
@@ -466,14 +476,14 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_pretended(client, folder, mo
     assert len(read_counts(folder)) == 2
 
 
-def test_a_picture_that_is_deleted_cannot_be_had(client, folder):
+def test_deleted_picture_is_not_served(client, folder):
     press(client, "counted", number=0)
     answer = press(client, "delete", number=0)
     assert answer.json()["changed"][0]["picture"] == "deleted"
     assert client("GET", PICTURE.format("north")).status_code == 404
 
 
-def test_png_sheets_are_shown_and_other_files_are_not(tmp_path):
+def test_only_pictures_are_served(tmp_path):
     folder = make_folder(tmp_path / "events", MINUTES[:2], kind="png")
     text = (folder / "index.json").read_text()
     script = folder / "south/x.svg"
@@ -488,12 +498,12 @@ def test_png_sheets_are_shown_and_other_files_are_not(tmp_path):
 # ---- killed ------------------------------------------------------------------------------------------------
 
 
-def test_two_programs_cannot_count_one_folder(folder):
-    with served(folder), pytest.raises(InputError, match="is being counted already, by another program"):
+def test_folder_is_locked(folder):
+    with served(folder), pytest.raises(InputError, match="already being counted by another program"):
         serve_counting(folder, port=0, open_browser=False)
 
 
-def test_ctrl_c_ends_it_quietly(folder):
+def test_ctrl_c_stops_the_server(folder):
     with served(folder) as (process, url):
         assert url.startswith("http://127.0.0.1:")
         process.send_signal(signal.SIGINT)
@@ -501,7 +511,7 @@ def test_ctrl_c_ends_it_quietly(folder):
         assert process.returncode == 0
 
 
-def test_what_was_answered_survives_kill_9_at_any_moment(folder):
+def test_confirmed_actions_survive_kill_9(folder):
     rng = random.Random(4)
     rows, revision, pressed = (
         None,

@@ -1,4 +1,4 @@
-"""Caller gets in: tokens, roles, other sites, other hosts, how often and how much."""
+"""Access control: tokens, roles, cross-site requests, host names, rate and size limits."""
 
 import asyncio
 import logging
@@ -52,7 +52,7 @@ def app(pipeline):
 
 @pytest.mark.parametrize("role", KEEN)
 @pytest.mark.parametrize(("method", "path", "needed"), ROUTES)
-def test_a_route_lets_in_whom_it_should(app, role, method, path, needed):
+def test_route_requires_its_role(app, role, method, path, needed):
     answer = Client(app, None if role == "nobody" else role)(method, path)
     if KEEN.index(role) >= KEEN.index(needed):
         assert answer.status_code not in (401, 403, 500)
@@ -64,7 +64,7 @@ def test_a_route_lets_in_whom_it_should(app, role, method, path, needed):
         assert error_detail(answer) == f"role {needed} required, token {role!r} has role {role}"
 
 
-def test_no_route_is_forgotten_above(app):
+def test_role_of_every_route_is_tested(app):
     named = {
         (method, re.sub("/lab(?=/|$)", "/{room}", path).replace("/1", "/{version}"))
         for method, path, _ in ROUTES
@@ -86,24 +86,24 @@ def test_no_route_is_forgotten_above(app):
         f"Bearer {TOKENS['admin']} {TOKENS['admin']}",
     ],
 )
-def test_what_is_no_token_opens_nothing(app, shown):
+def test_invalid_token_is_rejected(app, shown):
     answer = Client(app)("GET", "/api/rooms", headers={"Authorization": shown})
     assert (answer.status_code, error_detail(answer)) == (401, "invalid token")
 
 
-def test_a_wrong_header_is_not_made_good_by_a_cookie(app):
+def test_cookie_does_not_replace_an_invalid_header(app):
     headers = {"Authorization": "Bearer wrong", "Cookie": f"occupair={TOKENS['admin']}"}
     assert Client(app)("GET", "/api/rooms", headers=headers).status_code == 401
 
 
-def test_the_hash_in_the_settings_is_no_token(pipeline, app):
+def test_stored_hash_is_not_a_token(pipeline, app):
     for one in pipeline.config.tokens:
         for shown in (one.hash, one.hash.removeprefix("sha256:")):
             headers = {"Authorization": f"Bearer {shown}"}
             assert Client(app)("GET", "/api/rooms", headers=headers).status_code == 401
 
 
-def test_a_token_that_was_taken_out_of_the_settings_opens_nothing(pipeline, app):
+def test_removed_token_is_rejected(pipeline, app):
     ask = Client(app, "write")
     assert ask("GET", "/api/rooms").status_code == 200
     pipeline.config = pipeline.config.model_copy(update={"tokens": pipeline.config.tokens[:1]})
@@ -111,7 +111,7 @@ def test_a_token_that_was_taken_out_of_the_settings_opens_nothing(pipeline, app)
     assert Client(app, "read")("GET", "/api/rooms").status_code == 200
 
 
-def test_without_tokens_everybody_on_this_machine_may_do_everything():
+def test_local_callers_are_admin_without_tokens():
     pipeline = FakePipeline(make_config())
     ask = Client(make_app(pipeline, pipeline.config))
     assert ask("GET", "/api/login").json() == {"name": "", "role": "admin"}
@@ -120,7 +120,7 @@ def test_without_tokens_everybody_on_this_machine_may_do_everything():
     assert (answer.json(), answer.headers.get("set-cookie")) == ({"name": "", "role": "admin"}, None)
 
 
-def test_the_body_of_a_stranger_is_not_read(app):
+def test_body_of_unauthorized_request_is_not_read(app):
     async def send_to(path):
         sent = []
 
@@ -161,7 +161,7 @@ def test_the_body_of_a_stranger_is_not_read(app):
 # ---- login ----
 
 
-def test_login_keeps_the_token_where_no_script_can_read_it(app):
+def test_login_sets_an_http_only_cookie(app):
     answer = Client(app)("POST", "/api/login", json={"token": TOKENS["write"]})
     assert answer.json() == {"name": "write", "role": "write"}
     value, *rules = answer.headers["set-cookie"].split("; ")
@@ -171,12 +171,12 @@ def test_login_keeps_the_token_where_no_script_can_read_it(app):
     assert Client(app)("GET", "/api/login", headers=cookie).json() == {"name": "write", "role": "write"}
 
 
-def test_over_https_the_cookie_stays_there(app):
+def test_cookie_is_secure_over_https(app):
     answer = Client(app, base="https://rooms.example")("POST", "/api/login", json={"token": TOKENS["read"]})
     assert "Secure" in answer.headers["set-cookie"].split("; ")
 
 
-def test_logout_drops_the_cookie(app):
+def test_logout_deletes_the_cookie(app):
     answer = Client(app)("POST", "/api/logout")
     assert answer.status_code == 204
     assert answer.headers["set-cookie"].startswith('occupair=""; expires=')
@@ -193,7 +193,7 @@ def test_logout_drops_the_cookie(app):
         (["occupair_wrong-secret"], 422, "the request body must be an object, got a list"),
     ],
 )
-def test_a_failed_login_repeats_nothing(app, caplog, body, status, line):
+def test_failed_login_reveals_nothing(app, caplog, body, status, line):
     caplog.set_level(logging.DEBUG)
     answer = Client(app, address="192.0.2.7")("POST", "/api/login", json=body)
     assert (answer.status_code, error_detail(answer)) == (status, line)
@@ -225,7 +225,7 @@ SITES = [  # headers, with the cookie, without any token set
 
 
 @pytest.mark.parametrize(("headers", "by_cookie", "by_nothing"), SITES)
-def test_another_site_changes_nothing_in_a_persons_name(app, headers, by_cookie, by_nothing):
+def test_cross_site_request_is_rejected(app, headers, by_cookie, by_nothing):
     cookie = {"Cookie": f"occupair={TOKENS['admin']}"}
     answer = Client(app)("POST", "/api/rooms/lab/forget", headers=headers | cookie)
     assert answer.status_code == by_cookie
@@ -238,12 +238,12 @@ def test_another_site_changes_nothing_in_a_persons_name(app, headers, by_cookie,
     assert Client(open_app)("POST", "/api/rooms/lab/forget", headers=headers).status_code == by_nothing
 
 
-def test_a_token_in_a_header_is_proof_enough(app):
+def test_bearer_token_allows_any_origin(app):
     answer = Client(app, "admin")("POST", "/api/rooms/lab/forget", headers={"Origin": "http://evil.example"})
     assert answer.status_code == 204
 
 
-def test_another_site_can_read_nothing(app):
+def test_no_cors_headers(app):
     answer = Client(app, "read")("GET", "/api/rooms", headers={"Origin": "http://evil.example"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
@@ -267,7 +267,7 @@ def test_another_site_can_read_nothing(app):
         ("", 403),
     ],
 )
-def test_a_name_that_was_bent_to_this_machine_opens_nothing(host, status):
+def test_foreign_host_is_rejected_without_tokens(host, status):
     pipeline = FakePipeline(make_config())
     answer = Client(make_app(pipeline, pipeline.config))("GET", "/api/rooms", headers={"Host": host})
     assert answer.status_code == status
@@ -275,20 +275,20 @@ def test_a_name_that_was_bent_to_this_machine_opens_nothing(host, status):
         assert error_detail(answer).startswith("Host must be localhost, 127.0.0.1, [::1], got ")
 
 
-def test_the_name_it_listens_on_is_its_own():
+def test_listen_address_is_accepted_as_host():
     pipeline = FakePipeline(make_config(host="127.0.0.2"))
     ask = Client(make_app(pipeline, pipeline.config))
     assert ask("GET", "/api/rooms", headers={"Host": "127.0.0.2:8099"}).status_code == 200
 
 
-def test_with_tokens_any_name_will_do(app):
+def test_any_host_is_accepted_with_tokens(app):
     assert Client(app, "read", base="http://rooms.lan:8099")("GET", "/api/rooms").status_code == 200
 
 
 # ---- how often ----
 
 
-def test_a_bucket_fills_at_a_steady_rate():
+def test_rate_limiter_refills_steadily():
     buckets = RateLimiter(60)  # one a second
     assert [buckets.take("a", 0.0) for _ in range(61)] == [0.0] * 60 + [1.0]
     assert buckets.take("a", 0.75) == pytest.approx(0.25)
@@ -297,11 +297,11 @@ def test_a_bucket_fills_at_a_steady_rate():
     assert [buckets.take("a", 1000.0) for _ in range(61)] == [0.0] * 60 + [1.0], "it holds a minute's worth"
 
 
-def test_no_limit():
+def test_rate_limit_of_zero_means_no_limit():
     assert {RateLimiter(0).take("a", 0.0) for _ in range(1000)} == {0.0}
 
 
-def test_so_many_clients_are_remembered_and_no_more():
+def test_rate_limiter_tracks_a_limited_number_of_clients():
     buckets = RateLimiter(1, max_clients=100)
     for client in range(1000):
         assert buckets.take(str(client), 0.0) == 0.0
@@ -309,7 +309,7 @@ def test_so_many_clients_are_remembered_and_no_more():
     assert buckets.take("999", 0.0) > 0
 
 
-def test_too_often():
+def test_rate_limit_per_token():
     pipeline = FakePipeline(make_config(tokens=True, limits=Limits(requests_per_minute=3)))
     app = make_app(pipeline, pipeline.config)
     ask = Client(app, "read", address="192.0.2.1")
@@ -321,7 +321,7 @@ def test_too_often():
     assert Client(app, "read", address="192.0.2.2")("GET", "/api/rooms").status_code == 429, "the same token"
 
 
-def test_guessing_tokens_is_counted_by_address():
+def test_token_guesses_are_limited_by_address():
     pipeline = FakePipeline(make_config(tokens=True, limits=Limits(requests_per_minute=3)))
     app = make_app(pipeline, pipeline.config)
     guesses = [{"Authorization": f"Bearer guess{place}"} for place in range(4)]
@@ -335,7 +335,7 @@ def test_guessing_tokens_is_counted_by_address():
 # ---- headers ----
 
 
-def test_the_page_may_load_nothing_from_elsewhere(app):
+def test_content_security_policy(app):
     policy = Client(app)("GET", "/").headers["content-security-policy"].split("; ")
     assert policy == [
         "default-src 'none'",
@@ -349,7 +349,7 @@ def test_the_page_may_load_nothing_from_elsewhere(app):
     ]
 
 
-def test_every_answer_has_the_headers(pipeline, app):
+def test_every_response_has_security_headers(pipeline, app):
     limits = Limits.model_construct(requests_per_minute=1, body_bytes=5)
     small = FakePipeline(make_config(tokens=True, limits=limits))
     busy = make_app(small, small.config)

@@ -18,7 +18,7 @@ from occupair.live.http.events import Streams
 
 
 class Server:
-    """The application of a fake pipeline on a free port, in a thread."""
+    """Server of a fake pipeline on a free port, in a thread."""
 
     def __init__(self, pipeline, streams):
         self.pipeline = pipeline
@@ -49,7 +49,7 @@ class Server:
     def __exit__(self, *_):
         self.loop.call_soon_threadsafe(self.streams.stop)
         self.server.should_exit = True
-        self.thread.join(20)
+        self.thread.join(90)
         self.socket.close()
         assert not self.thread.is_alive()
 
@@ -63,9 +63,9 @@ def serving(*rooms, tokens=False, **limits):
 
 @contextlib.contextmanager
 def listening(server, **headers):
-    """Open a stream; gives its blocks of lines as they come."""
+    """Open a stream, and yield its blocks of lines."""
     with httpx.stream(
-        "GET", f"{server.url}/api/events", timeout=10, headers=headers, trust_env=False
+        "GET", f"{server.url}/api/events", timeout=90, headers=headers, trust_env=False
     ) as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -85,13 +85,13 @@ def blocks(answer):
 
 
 def states_of(block):
-    """Give what an event says: people by room."""
+    """Return the people by room of an event."""
     name, data = [line for line in block if not line.startswith("retry:")]
     assert name == "event: state"
     return {state["room"]: state["people"] for state in json.loads(data.removeprefix("data: "))}
 
 
-def test_all_states_come_first_then_those_that_change():
+def test_stream_starts_with_all_states_then_changes():
     with serving() as server, listening(server) as events:
         first = next(events)
         assert first[0] == "retry: 2000"
@@ -102,13 +102,13 @@ def test_all_states_come_first_then_those_that_change():
         assert states_of(next(events)) == {"lab": None, "kitchen": 2}
 
 
-def test_an_event_says_of_a_room_what_the_room_says():
+def test_event_equals_room_state():
     with serving() as server, listening(server) as events:
         data = json.loads(next(events)[-1].removeprefix("data: "))
         assert data == [room["state"] for room in httpx.get(f"{server.url}/api/rooms").json()["rooms"]]
 
 
-def test_while_nothing_changes_there_are_heartbeats():
+def test_heartbeats_without_changes():
     with serving(heartbeat=0.05) as server, listening(server) as events:
         next(events)
         assert [next(events) for _ in range(3)] == [[": heartbeat"]] * 3
@@ -118,11 +118,11 @@ def test_while_nothing_changes_there_are_heartbeats():
         assert states_of(block) == {"lab": 5}, "a heartbeat loses no change"
 
 
-def test_by_default_a_heartbeat_comes_every_15_seconds():
+def test_default_heartbeat_is_15_seconds():
     assert Streams().heartbeat == 15.0
 
 
-def test_a_client_that_leaves_is_forgotten():
+def test_disconnected_client_is_removed():
     with serving() as server:
         with listening(server) as events:
             next(events)
@@ -135,7 +135,7 @@ def test_a_client_that_leaves_is_forgotten():
 
 @contextlib.contextmanager
 def not_reading(server, buffer):
-    """Open a stream that nobody reads yet, with a buffer of so many bytes."""
+    """Open a stream that is not read, with a receive buffer of some bytes."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         client.connect(("127.0.0.1", server.port))
@@ -144,28 +144,36 @@ def not_reading(server, buffer):
         yield client
 
 
-def test_a_client_that_does_not_read_holds_up_nobody_and_is_dropped():
+def publish_much(server, rooms, events):
+    """Publish about 5 MB, more than any buffer on the way, and read it."""
+    next(events)
+    for people in range(60):
+        server.publish(*(make_state(room, people) for room in rooms))
+        assert states_of(next(events)) == dict.fromkeys(rooms, people)
+
+
+def test_unread_stream_does_not_delay_others():
     rooms = [f"room{place}" for place in range(300)]
-    with serving(*rooms, patience=3.0) as server, not_reading(server, 4096), listening(server) as events:
-        next(events)
-        slowest = 0.0
-        for people in range(60):  # some 5 MB in all: more than any buffer on the way
-            said_at = time.monotonic()
-            server.publish(*(make_state(room, people) for room in rooms))
-            assert states_of(next(events)) == dict.fromkeys(rooms, people)
-            slowest = max(slowest, time.monotonic() - said_at)
-        assert slowest < 2.5, "nobody waits for the deaf one"
+    with serving(*rooms, patience=600.0) as server, not_reading(server, 4096), listening(server) as events:
+        publish_much(server, rooms, events)
+        assert server.streams.open == 2, "the unread stream was still open"
+
+
+def test_unread_stream_is_closed():
+    rooms = [f"room{place}" for place in range(300)]
+    with serving(*rooms, patience=1.0) as server, not_reading(server, 4096), listening(server) as events:
+        publish_much(server, rooms, events)
         wait_for(lambda: server.streams.open == 1)
         assert len(server.pipeline.listeners) == 1
 
 
-def test_a_slow_client_misses_states_but_not_the_newest():
+def test_slow_client_gets_the_newest_state():
     rooms = [f"room{place}" for place in range(300)]
     with serving(*rooms, patience=30.0) as server, not_reading(server, 65_536) as slow:
         for people in range(200):
             server.publish(*(make_state(room, people) for room in rooms))
             time.sleep(0.005)
-        slow.settimeout(10)
+        slow.settimeout(90)
         heard = b""
         while heard.count(b'"people":199,') < len(rooms):
             piece = slow.recv(65_536)
@@ -174,7 +182,7 @@ def test_a_slow_client_misses_states_but_not_the_newest():
         assert heard.count(b"event: state") < 150, "most states in between were left out"
 
 
-def test_so_many_streams_and_no_more():
+def test_number_of_streams_is_limited():
     with serving(limit=2) as server:
         with listening(server) as one, listening(server) as two:
             next(one), next(two)
@@ -187,7 +195,7 @@ def test_so_many_streams_and_no_more():
             next(events)
 
 
-def test_a_stream_needs_a_token_or_the_cookie():
+def test_stream_requires_token_or_cookie():
     with serving(tokens=True) as server:
         assert httpx.get(f"{server.url}/api/events").status_code == 401
         with listening(server, Authorization=f"Bearer {TOKENS['read']}") as events:
@@ -196,7 +204,7 @@ def test_a_stream_needs_a_token_or_the_cookie():
             next(events)
 
 
-def test_a_service_that_stops_ends_its_streams():
+def test_stop_closes_streams():
     with serving() as server, listening(server) as events:
         next(events)
         server.loop.call_soon_threadsafe(server.streams.stop)
@@ -206,7 +214,7 @@ def test_a_service_that_stops_ends_its_streams():
         assert (late.status_code, late.json()) == (503, {"detail": "the service is stopping"})
 
 
-def test_when_the_pipeline_ends_so_does_the_stream(monkeypatch):
+def test_stream_ends_with_the_pipeline(monkeypatch):
     pipeline = FakePipeline(make_config())
 
     @contextlib.asynccontextmanager
@@ -221,7 +229,7 @@ def test_when_the_pipeline_ends_so_does_the_stream(monkeypatch):
         assert [states_of(block) for block in events] == [{"lab": 0, "kitchen": 1}, {"lab": 9}]
 
 
-def test_a_fault_in_a_stream_is_not_silent():
+def test_error_in_a_stream_is_raised():
     pipeline = FakePipeline(make_config())
 
     def broken():

@@ -20,6 +20,7 @@ from occupair.live.http.app import make_app
 from occupair.live.http.schemas import History, Outcomes, Rooms
 from occupair.live.messages import REJECTION_TEXTS, Quality, ReadingOutcome
 from occupair.live.pipeline import BacklogFull
+from occupair.live.reasons import Cause, Reason
 from occupair.live.store import StoreError
 
 
@@ -33,7 +34,7 @@ def ask(pipeline):
     return Client(make_app(pipeline, pipeline.config, durable_within=0.2))
 
 
-def test_a_room_says_what_it_says(pipeline, ask):
+def test_room_state_fields(pipeline, ask):
     pipeline.publish(make_state("lab", 3))
     assert ask("GET", "/api/rooms/lab").json() == {
         "room": "lab",
@@ -60,7 +61,7 @@ def test_a_room_says_what_it_says(pipeline, ask):
     }
 
 
-def test_all_rooms_are_each_room(ask):
+def test_all_rooms_equal_single_rooms(ask):
     answer = ask("GET", "/api/rooms")
     assert answer.headers["content-type"] == "application/json"
     assert answer.json() == {
@@ -69,25 +70,25 @@ def test_all_rooms_are_each_room(ask):
     Rooms.model_validate_json(answer.content)
 
 
-def test_a_new_state_is_seen_at_once(pipeline, ask):
+def test_new_state_is_returned_at_once(pipeline, ask):
     for people in (4, None, 5):
         pipeline.publish(make_state("lab", people))
         assert ask("GET", "/api/rooms/lab").json()["state"]["people"] == people
 
 
-def test_what_is_no_number_is_not_known(pipeline, ask):
+def test_nan_and_infinity_are_null(pipeline, ask):
     pipeline.publish(make_state("lab", co2=math.nan, high=math.inf, time=None))
     state = ask("GET", "/api/rooms/lab").json()["state"]
     assert (state["co2"], state["high"], state["time"]) == (None, None, None)
 
 
-def test_a_room_of_which_nothing_is_known_yet(pipeline, ask):
+def test_room_without_state(pipeline, ask):
     del pipeline._states["lab"]
     state = ask("GET", "/api/rooms/lab").json()["state"]
     assert (state["people"], state["quality"], state["reason"]) == (None, "stale", "no reading yet")
 
 
-def test_a_room_without_a_name_is_called_by_its_id(pipeline, ask):
+def test_name_defaults_to_room_id(pipeline, ask):
     lab = pipeline.config.rooms["lab"].model_copy(update={"name": ""})
     pipeline.config = pipeline.config.model_copy(update={"rooms": {"lab": lab}})
     assert [room["name"] for room in ask("GET", "/api/rooms").json()["rooms"]] == ["lab"]
@@ -113,16 +114,37 @@ def test_a_room_without_a_name_is_called_by_its_id(pipeline, ask):
         ("POST", "/forget"),
     ],
 )
-def test_no_such_room(ask, method, path):
+def test_unknown_room(ask, method, path):
     answer = ask(method, f"/api/rooms/attic{path}")
     assert (answer.status_code, error_detail(answer)) == (404, "there is no room 'attic'")
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("de-DE,de;q=0.9,en;q=0.8", "CO2 seit 5 Stunden unverändert"),
+        ("fr, de;q=0.5", "CO2 seit 5 Stunden unverändert"),
+        ("en-US, de;q=0.9", "CO2 unchanged for 5 hours"),
+        ("de;q=0", "CO2 unchanged for 5 hours"),
+        ("de;q=x", "CO2 unchanged for 5 hours"),
+        ("", "CO2 unchanged for 5 hours"),
+    ],
+)
+def test_reason_is_in_the_accepted_language(pipeline, ask, header, reason):
+    cause = Cause(Reason.STUCK, {"hours": 5})
+    unknown = make_state("lab", None, quality=Quality.SUSPECT, reason=cause.text(), cause=cause)
+    pipeline.publish(unknown)
+    headers = {"Accept-Language": header}
+    assert ask("GET", "/api/rooms/lab", headers=headers).json()["state"]["reason"] == reason
+    rooms = ask("GET", "/api/rooms", headers=headers).json()["rooms"]
+    assert rooms[0]["state"]["reason"] == reason
 
 
 # ---- history ----
 
 
 @pytest.mark.parametrize("limit", [1, 7, 49, 50, 51, 10_000])
-def test_pages_joined_are_the_whole(pipeline, ask, limit):
+def test_history_pages_join_to_the_whole(pipeline, ask, limit):
     pipeline.store.kept["lab"] = make_estimates("lab", 50)
     whole = ask("GET", "/api/rooms/lab/history").json()
     assert whole["next"] is None
@@ -141,7 +163,7 @@ def test_pages_joined_are_the_whole(pipeline, ask, limit):
     assert pages == math.ceil(50 / limit)
 
 
-def test_an_estimate_as_it_is_told(pipeline, ask):
+def test_estimate_fields(pipeline, ask):
     pipeline.store.kept["lab"] = make_estimates("lab", 1)
     assert ask("GET", "/api/rooms/lab/history").json()["estimates"] == [
         {
@@ -167,13 +189,13 @@ def test_an_estimate_as_it_is_told(pipeline, ask):
         ("2026-03-02 08:10:00z", "2026-03-02t08:20:00.000000000Z"),
     ],
 )
-def test_from_counts_and_to_does_not(pipeline, ask, since, until):
+def test_history_period_is_half_open(pipeline, ask, since, until):
     pipeline.store.kept["lab"] = make_estimates("lab", 50)
     found = ask("GET", "/api/rooms/lab/history", params={"from": since, "to": until}).json()["estimates"]
     assert [one["people"] for one in found] == [float(place) for place in range(10, 20)]
 
 
-def test_a_plus_that_was_not_escaped_is_understood(pipeline, ask):
+def test_unescaped_plus_is_accepted(pipeline, ask):
     pipeline.store.kept["lab"] = make_estimates("lab", 50)
     found = ask("GET", "/api/rooms/lab/history?from=2026-03-02T09:45:00+01:00").json()["estimates"]
     assert [one["people"] for one in found] == [45.0, 46.0, 47.0, 48.0, 49.0]
@@ -194,13 +216,13 @@ def test_a_plus_that_was_not_escaped_is_understood(pipeline, ask):
         ("limit=10001", "limit must be at most 10000, got '10001'"),
     ],
 )
-def test_a_question_that_breaks_a_rule(ask, query, line):
+def test_invalid_query_is_rejected(ask, query, line):
     answer = ask("GET", f"/api/rooms/lab/history?{query}")
     assert (answer.status_code, error_detail(answer)) == (422, line)
 
 
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_times_that_utc_has_no_year_for_are_the_first_and_the_last(pipeline, ask, time):
+def test_times_out_of_range_are_clamped(pipeline, ask, time):
     pipeline.store.kept["lab"] = make_estimates("lab", 3)
     params = {"from" if time.startswith("0") else "to": time}
     assert len(ask("GET", "/api/rooms/lab/history", params=params).json()["estimates"]) == 3
@@ -216,7 +238,7 @@ def outcomes(answer):
 
 
 @pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one], lambda one: {"readings": [one]}])
-def test_a_reading_comes_in_three_shapes_and_twice_does_no_harm(pipeline, ask, wrap):
+def test_reading_formats_and_duplicates(pipeline, ask, wrap):
     reading = {"time": "2026-03-02T08:00:00Z", "co2": 612, "ventilation": 0.5, "temperature": 21.5}
     first = ask("POST", "/api/rooms/lab/readings", json=wrap(reading))
     assert first.json() == {"outcomes": [{"time": "2026-03-02T08:00:00Z", "outcome": "accepted"}]}
@@ -227,7 +249,7 @@ def test_a_reading_comes_in_three_shapes_and_twice_does_no_harm(pipeline, ask, w
     assert abs(kept.received - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
 
 
-def test_a_reading_without_a_time_is_of_now(pipeline, ask):
+def test_reading_without_time_is_now(pipeline, ask):
     before = dt.datetime.now(dt.UTC)
     assert outcomes(ask("POST", "/api/rooms/lab/readings", json={"co2": 500})) == ["accepted"]
     (kept,) = pipeline.taken.values()
@@ -246,12 +268,12 @@ def test_a_reading_without_a_time_is_of_now(pipeline, ask):
         ("2019-03-31T02:30:00", "2019-03-31T01:30:00Z"),  # never shown
     ],
 )
-def test_times_of_readings(ask, time, utc):
+def test_reading_time_formats(ask, time, utc):
     answer = ask("POST", "/api/rooms/lab/readings", json={"co2": 500, "time": time})
     assert answer.json()["outcomes"][0]["time"] == utc
 
 
-def test_nonsense_does_not_fail_its_neighbours(pipeline, ask):
+def test_invalid_reading_does_not_affect_others(pipeline, ask):
     sent = [
         {"time": "2026-03-02T08:00:00Z", "co2": 500},
         {"time": "2026-03-02T08:01:00Z", "co2": "x"},
@@ -305,7 +327,7 @@ def test_nonsense_does_not_fail_its_neighbours(pipeline, ask):
         ("[" * 100_000, "the request body must be valid JSON: recursion limit exceeded"),
     ],
 )
-def test_a_post_that_is_none(pipeline, ask, body, line):
+def test_invalid_body_is_rejected(pipeline, ask, body, line):
     headers = {"Content-Type": "application/json"}
     answer = ask("POST", "/api/rooms/lab/readings", content=body.encode("latin-1"), headers=headers)
     assert answer.status_code == 422
@@ -313,18 +335,18 @@ def test_a_post_that_is_none(pipeline, ask, body, line):
     assert not pipeline.taken
 
 
-def test_an_endless_number_is_nonsense(ask):
+def test_infinite_number_is_nonsense(ask):
     headers = {"Content-Type": "application/json; charset=utf-8"}
     answer = ask("POST", "/api/rooms/lab/readings", content=b'{"co2": 1e999}', headers=headers)
     assert outcomes(answer) == ["nonsense"]
 
 
-def test_no_readings_are_no_outcomes(ask):
+def test_empty_list_of_readings(ask):
     assert ask("POST", "/api/rooms/lab/readings", json=[]).json() == {"outcomes": []}
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"])
-def test_another_kind_of_body(ask, kind):
+def test_unsupported_media_type(ask, kind):
     answer = ask("POST", "/api/rooms/lab/readings", content=b'{"co2": 5}', headers={"Content-Type": kind})
     assert (answer.status_code, error_detail(answer)) == (
         415,
@@ -332,7 +354,7 @@ def test_another_kind_of_body(ask, kind):
     )
 
 
-def test_many_readings_at_once_and_one_more():
+def test_number_of_readings_is_limited():
     pipeline = FakePipeline(make_config(limits=Limits(readings_per_post=5_000)))
     ask = Client(make_app(pipeline, pipeline.config))
     times = [(START + dt.timedelta(seconds=place)).isoformat() for place in range(5_001)]
@@ -345,7 +367,7 @@ def test_many_readings_at_once_and_one_more():
     )
 
 
-def test_a_body_that_is_too_long():
+def test_body_size_is_limited():
     pipeline = FakePipeline(make_config(limits=Limits.model_construct(body_bytes=100)))
     ask = Client(make_app(pipeline, pipeline.config))
     fits = json.dumps({"co2": 5}).encode().ljust(100)
@@ -364,7 +386,7 @@ def test_a_body_that_is_too_long():
         )
 
 
-def test_what_is_not_safe_in_time_is_to_be_sent_again(pipeline, ask):
+def test_slow_store_responds_503(pipeline, ask):
     pipeline.durable_after = 60.0
     answer = ask("POST", "/api/rooms/lab/readings", json={"co2": 500})
     line = "the readings were not stored within 0.2 s; it is safe to send them again"
@@ -372,7 +394,7 @@ def test_what_is_not_safe_in_time_is_to_be_sent_again(pipeline, ask):
     assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_when_too_much_waits_no_more_is_taken(pipeline, ask, monkeypatch):
+def test_full_backlog_responds_503(pipeline, ask, monkeypatch):
     async def full(readings):
         raise BacklogFull("200000 readings are waiting for the store: it is slow")
 
@@ -382,7 +404,7 @@ def test_when_too_much_waits_no_more_is_taken(pipeline, ask, monkeypatch):
     assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_a_store_that_fails_is_not_a_fault_of_the_question(pipeline, ask):
+def test_store_error_responds_503(pipeline, ask):
     pipeline.store.error = StoreError("store postgresql://db: gone")
     for path in ("history", "labels", "models", "models/1"):
         answer = ask("GET", f"/api/rooms/lab/{path}")
@@ -396,7 +418,7 @@ def test_a_store_that_fails_is_not_a_fault_of_the_question(pipeline, ask):
 # ---- what is not there ----
 
 
-def test_nothing_here(ask):
+def test_unknown_path(ask):
     for path in ("/nothing", "/api", "/api/rooms/", "/docs", "/api/rooms/lab/nothing"):
         answer = ask("GET", path)
         assert (answer.status_code, error_detail(answer)) == (404, "path not found")
@@ -412,13 +434,13 @@ def test_nothing_here(ask):
         ("PATCH", "/api/login", "GET, POST"),
     ],
 )
-def test_another_method(ask, method, path, allowed):
+def test_method_not_allowed(ask, method, path, allowed):
     answer = ask(method, path)
     assert (answer.status_code, error_detail(answer)) == (405, f"method not allowed, use {allowed}")
     assert answer.headers["allow"] == allowed
 
 
-def test_a_fault_of_ours_tells_nothing_of_itself(pipeline, ask):
+def test_internal_error_reveals_nothing(pipeline, ask):
     pipeline.store.error = ZeroDivisionError("secret")
     answer = ask("GET", "/api/rooms/lab/labels")
     assert (answer.status_code, error_detail(answer)) == (
@@ -449,7 +471,7 @@ def test_health(pipeline, ask, parts, status, word):
     assert (answer.status_code, answer.json()) == (status, {"status": word, "parts": parts})
 
 
-def test_health_says_no_more_than_that_to_strangers():
+def test_health_hides_parts_without_token():
     pipeline = FakePipeline(make_config(tokens=True))
     pipeline.healthy = {"store": "postgresql://db.intern is gone"}
     app = make_app(pipeline, pipeline.config)
@@ -457,7 +479,7 @@ def test_health_says_no_more_than_that_to_strangers():
     assert Client(app, "read")("GET", "/healthz").json() == {"status": "failing", "parts": pipeline.healthy}
 
 
-def test_qualities_are_words(pipeline, ask):
+def test_quality_values(pipeline, ask):
     for quality in Quality:
         pipeline.publish(make_state("lab", None, quality=quality, reason="why"))
         assert ask("GET", "/api/rooms/lab").json()["state"]["quality"] == quality.value

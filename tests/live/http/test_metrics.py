@@ -37,7 +37,7 @@ def pipeline():
     return FakePipeline(make_config())
 
 
-def test_figures_of_a_room(pipeline):
+def test_room_metrics(pipeline):
     pipeline.publish(make_state("lab", 3))
     found = scrape(pipeline)
     lab = ("room", "lab")
@@ -53,14 +53,14 @@ def test_figures_of_a_room(pipeline):
     }
 
 
-def test_what_is_not_known_has_no_series(pipeline):
+def test_unknown_value_has_no_series(pipeline):
     unknown = {"low": None, "high": None, "co2": None, "ventilation": None, "time": None}
     pipeline.publish(make_state("lab", None, quality=Quality.STALE, reason="silent", **unknown))
     found = [key for key in scrape(pipeline) if ("room", "lab") in key]
     assert found == [("occupair_room_quality", ("quality", "stale"), ("room", "lab"))]
 
 
-def test_figures_of_the_service(pipeline):
+def test_service_metrics(pipeline):
     pipeline.counters["mqtt", ReadingOutcome.ACCEPTED] = 7
     pipeline.counters["http", ReadingOutcome.NONSENSE] = 2
     pipeline.estimates_total = 11
@@ -82,7 +82,7 @@ def test_figures_of_the_service(pipeline):
         assert scrape(pipeline)[("occupair_up",)] == 0
 
 
-def test_delays_are_counted_once_over_many_scrapes(pipeline):
+def test_delays_are_counted_once(pipeline):
     ask = Client(make_app(pipeline, pipeline.config))
     buckets = {"0.05": 0, "0.1": 0, "0.25": 0, "0.5": 0, "1.0": 0, "2.0": 0, "5.0": 0, "10.0": 0}
     name = "occupair_estimate_delay_seconds"
@@ -99,7 +99,7 @@ def test_delays_are_counted_once_over_many_scrapes(pipeline):
     assert counted() == [1, 1, 1, 3, 3, 4, 4, 4, 5, 102.28125]
 
 
-def test_delays_that_fell_out_of_the_list_between_two_scrapes():
+def test_delays_dropped_between_scrapes():
     counts = DelayHistogram([1.0])
     counts.update([0.5])
     counts.update([2.5, 3.5])
@@ -108,20 +108,20 @@ def test_delays_that_fell_out_of_the_list_between_two_scrapes():
     assert (counts.counts, counts.total) == ([1, 3], 11.0)
 
 
-def test_a_delay_at_a_bound_is_within():
+def test_delay_at_a_bound_is_included():
     counts = DelayHistogram([1.0, 2.0])
     counts.update([1.0, 2.0, 2.000001])
     assert counts.counts == [1, 1, 1]
 
 
-def test_series_of_rooms_can_be_switched_off():
+def test_room_metrics_can_be_disabled():
     pipeline = FakePipeline(make_config(room_metrics=False))
     found = scrape(pipeline)
     assert not [key for key in found if key[0].startswith("occupair_room_")]
     assert found["occupair_rooms", ("quality", "ok")] == 2
 
 
-def test_nothing_is_global(pipeline):
+def test_registry_is_not_global(pipeline):
     names = set(REGISTRY._names_to_collectors)
     other = FakePipeline(make_config("attic"))
     one, two = make_app(pipeline, pipeline.config), make_app(other, other.config)
@@ -133,7 +133,7 @@ def test_nothing_is_global(pipeline):
     assert set(REGISTRY._names_to_collectors) == names
 
 
-def test_2000_rooms_are_cheap(record_property):
+def test_metrics_of_2000_rooms(record_property):
     pipeline = FakePipeline(make_config(*(f"room-{place}" for place in range(2000))))
     ask = Client(make_app(pipeline, pipeline.config))
     ask("GET", "/metrics")

@@ -1,4 +1,4 @@
-"""The page's files."""
+"""Static files of the page."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def ask(app):
     return Client(app)
 
 
-def test_the_page_needs_no_token_and_is_asked_about_each_time(ask):
+def test_page_is_public_and_revalidated(ask):
     answer = ask("GET", "/")
     assert answer.status_code == 200
     assert answer.content == (STATIC / "index.html").read_bytes()
@@ -34,7 +34,7 @@ def test_the_page_needs_no_token_and_is_asked_about_each_time(ask):
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_plotly_comes_from_its_wheel_packed_and_is_kept_long(ask):
+def test_plotly_is_compressed_and_cached(ask):
     answer = ask("GET", "/assets/plotly.min.js", headers={"Accept-Encoding": "gzip"})
     assert answer.content == PLOTLY.read_bytes()
     assert answer.headers["content-encoding"] == "gzip"
@@ -44,13 +44,13 @@ def test_plotly_comes_from_its_wheel_packed_and_is_kept_long(ask):
     assert "accept-encoding" in answer.headers["vary"].lower()
 
 
-def test_who_cannot_unpack_gets_it_as_it_is(ask):
+def test_client_without_gzip(ask):
     answer = ask("GET", "/assets/plotly.min.js", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in answer.headers
     assert len(answer.content) == PLOTLY.stat().st_size
 
 
-def test_every_file_of_the_page_is_served(ask):
+def test_all_page_files_are_served(ask):
     kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
     for path in STATIC.rglob("*"):
         if path.is_file():
@@ -82,13 +82,13 @@ def test_head(ask):
         "\\..\\__init__.py",
     ],
 )
-def test_what_is_not_in_the_folder_cannot_be_had(ask, name):
+def test_files_outside_the_folder_are_not_served(ask, name):
     answer = ask("GET", f"/assets/{name}")
     assert answer.status_code == 404
     assert error_detail(answer) in ("file not found", "path not found")
 
 
-def test_files_in_folders_and_links(tmp_path, app):
+def test_subfolders_and_links(tmp_path, app):
     folder = tmp_path / "static"
     (folder / "icons").mkdir(parents=True)
     (folder / "icons" / "room.svg").write_text("<svg/>")
@@ -100,7 +100,7 @@ def test_files_in_folders_and_links(tmp_path, app):
     assert ask("GET", "/").status_code == 404, "a package without its page still answers"
 
 
-def test_long_answers_are_packed_and_short_ones_not():
+def test_long_responses_are_compressed():
     pipeline = FakePipeline(make_config(*(f"room-{place}" for place in range(50))))
     ask = Client(make_app(pipeline, pipeline.config))
     assert ask("GET", "/api/rooms").headers["content-encoding"] == "gzip"

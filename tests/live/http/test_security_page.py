@@ -12,7 +12,7 @@ ROWS = [line.strip("|").split(" | ") for line in PAGE.splitlines() if line.start
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)))
 
 
-def test_every_threat_has_an_answer_and_a_test():
+def test_every_threat_has_a_measure_and_a_test():
     assert len(ROWS) > 15
     for threat, answer, tests in ROWS:
         assert threat.strip()
@@ -21,10 +21,10 @@ def test_every_threat_has_an_answer_and_a_test():
 
 
 @pytest.mark.parametrize(("file", "test"), NAMED, ids=lambda text: text)
-def test_a_named_test_is_there(file, test):
+def test_cited_test_exists(file, test):
     tree = ast.parse((ROOT / file).read_text())
     assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def test_it_is_one_page():
+def test_length_of_the_security_page():
     assert len(PAGE.splitlines()) < 60

@@ -26,7 +26,7 @@ def ask(pipeline):
 # ---- labels ----
 
 
-def test_labels_are_kept_replaced_and_removed(ask):
+def test_labels_are_stored_replaced_and_deleted(ask):
     path = "/api/rooms/lab/labels"
     for people, time in (
         (3, "2020-03-02T08:00:00Z"),
@@ -50,18 +50,18 @@ def test_labels_are_kept_replaced_and_removed(ask):
 
 
 @pytest.mark.parametrize("people", [0, 10_000, 3.0])
-def test_how_many_may_be_in(ask, people):
+def test_valid_head_counts(ask, people):
     assert ask("POST", "/api/rooms/lab/labels", json={"people": people}).json()["people"] == int(people)
 
 
-def test_a_label_without_a_time_is_of_now(pipeline, ask):
+def test_label_without_time_is_now(pipeline, ask):
     before = dt.datetime.now(dt.UTC)
     ask("POST", "/api/rooms/lab/labels", json={"people": 2})
     (label,) = pipeline.store.labels("lab")
     assert before <= label.time <= label.entered <= dt.datetime.now(dt.UTC)
 
 
-def test_now_is_the_newest_reading_where_the_clock_follows_those(pipeline, ask):
+def test_clock_of_readings_is_the_newest_state(pipeline, ask):
     pipeline.config = pipeline.config.model_copy(update={"clock": "readings"})
     pipeline.publish(make_state("kitchen", time=START + dt.timedelta(hours=1)))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 2})
@@ -84,20 +84,20 @@ def test_now_is_the_newest_reading_where_the_clock_follows_those(pipeline, ask):
         ([], "the request body must be an object, got a list"),
     ],
 )
-def test_a_label_that_breaks_a_rule(pipeline, ask, body, line):
+def test_invalid_label_is_rejected(pipeline, ask, body, line):
     answer = ask("POST", "/api/rooms/lab/labels", json=body)
     assert (answer.status_code, error_detail(answer)) == (422, line)
     assert pipeline.store.labels("lab") == []
 
 
-def test_the_settings_may_allow_fewer_people():
+def test_people_per_label_is_limited():
     pipeline = FakePipeline(make_config(limits=Limits(people_per_label=20)))
     ask = Client(make_app(pipeline, pipeline.config))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 21})
     assert (answer.status_code, error_detail(answer)) == (422, "people must be at most 20, got 21")
 
 
-def test_the_future_has_no_labels(ask):
+def test_label_in_the_future_is_rejected(ask):
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 3, "time": "2999-01-01T00:00:00Z"})
     assert (answer.status_code, error_detail(answer)) == (
         409,
@@ -105,7 +105,7 @@ def test_the_future_has_no_labels(ask):
     )
 
 
-def test_which_label_must_be_said(ask):
+def test_time_of_deleted_label_is_required(ask):
     answer = ask("DELETE", "/api/rooms/lab/labels")
     assert (answer.status_code, error_detail(answer)) == (422, "time is required")
 
@@ -113,7 +113,7 @@ def test_which_label_must_be_said(ask):
 # ---- models ----
 
 
-def test_a_model_comes_back_as_it_went(pipeline, ask):
+def test_model_round_trip(pipeline, ask):
     sent = ask(
         "POST", "/api/rooms/lab/models", params={"note": "Größe"}, content=MODEL + b"\n", headers=OCTETS
     )
@@ -134,7 +134,7 @@ def test_a_model_comes_back_as_it_went(pipeline, ask):
     assert back.headers["content-disposition"] == 'attachment; filename="lab-1.json"'
 
 
-def test_another_model_is_counted_by(ask):
+def test_activate_another_model(ask):
     for _ in range(2):
         ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
     assert ask("POST", "/api/rooms/lab/models/1/activate").json() == {"version": 1}
@@ -142,19 +142,19 @@ def test_another_model_is_counted_by(ask):
     assert [(one["version"], one["active"]) for one in listed] == [(1, True), (2, False)]
 
 
-def test_a_file_that_is_no_model(pipeline, ask):
+def test_file_without_model_is_rejected(pipeline, ask):
     answer = ask("POST", "/api/rooms/lab/models", content=b"\x80\x04pickle", headers=OCTETS)
-    assert (answer.status_code, error_detail(answer)) == (409, "the file is no model file of occupair")
+    assert (answer.status_code, error_detail(answer)) == (409, "the file is not an occupair model file")
     assert ask("GET", "/api/rooms/lab/models").json() == {"models": []}
 
 
-def test_a_file_of_another_kind(ask):
+def test_model_of_other_media_type_is_rejected(ask):
     answer = ask("POST", "/api/rooms/lab/models", content=MODEL, headers={"Content-Type": "text/plain"})
     line = "Content-Type must be application/octet-stream or application/json, got 'text/plain'"
     assert (answer.status_code, error_detail(answer)) == (415, line)
 
 
-def test_a_model_may_be_longer_than_readings_but_not_endless(ask):
+def test_model_size_is_limited(ask):
     large = MODEL.ljust(MAX_MODEL_BYTES)
     assert ask("POST", "/api/rooms/lab/models", content=large, headers=OCTETS).status_code == 201
     answer = ask("POST", "/api/rooms/lab/models", content=large + b" ", headers=OCTETS)
@@ -172,12 +172,12 @@ def test_a_model_may_be_longer_than_readings_but_not_endless(ask):
         ("x" * 201, f"note must have at most 200 characters, got '{'x' * 37}..."),
     ],
 )
-def test_a_note_is_one_short_line(ask, note, line):
+def test_invalid_note_is_rejected(ask, note, line):
     answer = ask("POST", "/api/rooms/lab/models", params={"note": note}, content=MODEL, headers=OCTETS)
     assert (answer.status_code, error_detail(answer)) == (422, line)
 
 
-def test_a_model_of_another_room_or_none(ask):
+def test_unknown_model(ask):
     ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
     for method, path in (("GET", "kitchen/models/1"), ("POST", "kitchen/models/1/activate")):
         answer = ask(method, f"/api/rooms/{path}")
@@ -195,12 +195,12 @@ def test_a_model_of_another_room_or_none(ask):
         ("1" * 5000, f"version must be a smaller integer, got '{'1' * 37}..."),
     ],
 )
-def test_a_number_that_no_model_has(ask, version, line):
+def test_invalid_model_version_is_rejected(ask, version, line):
     answer = ask("GET", f"/api/rooms/lab/models/{version}")
     assert (answer.status_code, error_detail(answer)) == (422, line)
 
 
-def test_a_model_that_cannot_be_used_any_more(pipeline, ask, monkeypatch):
+def test_incompatible_model_is_a_conflict(pipeline, ask, monkeypatch):
     ask("POST", "/api/rooms/lab/models", content=MODEL, headers=OCTETS)
 
     async def cannot(room, version):
@@ -214,7 +214,7 @@ def test_a_model_that_cannot_be_used_any_more(pipeline, ask, monkeypatch):
 # ---- training ----
 
 
-def test_training_from_the_first_label_to_the_new_model(ask):
+def test_training_cycle(ask):
     path = "/api/rooms/lab/training"
     idle = {"status": "idle", "progress": 0.0, "message": ""}
     scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": None, "labels": 4}}
@@ -236,13 +236,13 @@ def test_training_from_the_first_label_to_the_new_model(ask):
     assert ask("DELETE", path).status_code == 204
 
 
-def test_a_service_without_a_trainer(pipeline, ask):
+def test_training_unavailable(pipeline, ask):
     pipeline.trainer = None
     answer = ask("POST", "/api/rooms/lab/training")
     assert (answer.status_code, error_detail(answer)) == (503, "training is not available in this service")
 
 
-def test_forgotten_is_forgotten(ask):
+def test_forget_deletes_labels_of_one_room(ask):
     for room in ("lab", "kitchen"):
         ask("POST", f"/api/rooms/{room}/labels", json={"people": 2})
     assert ask("POST", "/api/rooms/lab/forget").status_code == 204

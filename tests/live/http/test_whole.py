@@ -1,4 +1,4 @@
-"""HTTP before the real pipeline and the real store."""
+"""HTTP interface with the real pipeline and the real store."""
 
 import asyncio
 import pickle
@@ -50,7 +50,7 @@ def with_service(tmp_path):
     return lambda work: asyncio.run(run(work))
 
 
-def test_a_day_of_readings_comes_in_and_its_estimates_come_out(with_service, office, model):
+def test_readings_to_estimates(with_service, office, model):
     day = office.iloc[3 * 288 :].iloc[:60]
     sent = [
         {"time": format_time(time), "co2": co2, "ventilation": flow}
@@ -86,7 +86,7 @@ def test_a_day_of_readings_comes_in_and_its_estimates_come_out(with_service, off
     with_service(work)
 
 
-def test_a_model_file_is_data_never_code(with_service, model, tmp_path):
+def test_model_file_is_never_executed(with_service, model, tmp_path):
     class Bomb:
         def __reduce__(self):
             return (open, (str(tmp_path / "bomb"), "w"))
@@ -109,7 +109,7 @@ def test_a_model_file_is_data_never_code(with_service, model, tmp_path):
     with_service(work)
 
 
-def test_nothing_a_sensor_can_send_stops_it(with_service):
+def test_extreme_readings_do_not_stop_the_service(with_service):
     times = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1969-12-31T23:59:59Z", "2026-03-02T08:00:00Z"]
     values = [0, -1, 1e308, -1e308, 5e-324, 10**30, 400]
 

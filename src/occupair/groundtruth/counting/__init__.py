@@ -1,7 +1,7 @@
-"""The counting page: a person walks through the candidate minutes and says who came and who went.
+"""The counting page: a person goes through the candidate minutes and counts who entered and who left.
 
-`minutes` has what there is to count, `counts` what is kept (``counts.json`` in the events folder), `walk`
-what each key does to it, `lock` that one program does it at a time, and `server` the page's web application,
-for this machine alone. ``static/`` are the page's own files; its look and small parts (``app.css``,
-``dom.js``, ``api.js``, ``theme.js``) are those of the live service's page.
+`minutes` lists the minutes to count, `counts` reads and writes ``counts.json`` in the events folder, `walk`
+applies the actions of the page, `lock` prevents two programs from counting the same folder, and `server` is
+the web application, for this machine only. ``static/`` has the files of the page; styles and scripts that it
+shares with the live page are in `occupair.web`.
 """

@@ -1,4 +1,4 @@
-"""What a person counted: ``counts.json`` in the events folder, whole at every moment."""
+"""Counts entered by a person: ``counts.json`` in the events folder, written atomically."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from occupair.errors import InputError
 COUNTS = "counts.json"
 FORMAT, VERSION = "occupair counts", 1
 MOST = 999
-"""The most people that one minute at one door may have."""
+"""Maximum count of one minute at one door [people]."""
 STEPS_BACK = 500
-"""How many keys can be undone."""
+"""Number of actions that can be undone."""
 
 Decision = Literal["counted", "unsure", "skipped"]
 State = Literal["counted", "unsure", "skipped", "begun"]
@@ -31,17 +31,18 @@ Key = tuple[str, dt.datetime]
 
 @dataclass(frozen=True)
 class Count:
-    """What was counted at a door in a minute.
+    """Count of one minute at one door.
 
     Parameters
     ----------
     door : str
     minute : datetime
-        Its start, as in the events folder.
+        Start of the minute, as in the events folder.
     entered, left : int
-        How many came in and went out [people].
+        Number of people who entered and left [people].
     state : {"counted", "unsure", "skipped", "begun"}
-        Skipped has 0 and 0, which says nothing; begun is not decided yet, and `read_counts` leaves it out.
+        A skipped minute has 0 and 0, which means unknown; a begun one is not confirmed yet and is not
+        returned by `read_counts`.
     """
 
     door: str
@@ -57,13 +58,13 @@ class Count:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the person is done with the minute."""
+        """Whether the minute is done."""
         return self.state != "begun"
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a minute was before a key changed it; None: nothing was there."""
+    """Count of a minute before an action changed it; None if there was none."""
 
     key: Key
     before: Count | None
@@ -71,26 +72,26 @@ class Step:
 
 @dataclass
 class Book:
-    """All that ``counts.json`` holds: the counts, and how the person got there.
+    """Content of ``counts.json``: the counts, and the state of the session.
 
     Parameters
     ----------
     counts : dict
-        By door and minute; also those that are only begun.
+        By door and minute, including those that are only begun.
     at : tuple, optional
-        The door and minute where the person is; None: at the beginning, or at the end.
+        Door and minute of the current position; None at the beginning and at the end.
     order : {"time", "door"}
-        Doors interleaved by time, or one door at a time, day by day.
+        All doors by time, or one door at a time, day by day.
     deletes : bool
-        Whether pictures are deleted as they are counted.
+        Whether pictures are deleted once they are counted.
     marked, deleted : set
-        Minutes whose picture goes when they are counted, and those whose picture went.
+        Minutes whose picture is deleted when they are counted, and those whose picture was deleted.
     history : list of Step
-        What undo goes back through, oldest first.
+        Changes that can be undone, oldest first.
     seconds : list of float
-        How long the last minutes took the person [s].
+        Time spent on each of the last minutes [s].
     revision : int
-        How many keys were kept.
+        Number of stored actions.
     """
 
     counts: dict[Key, Count] = field(default_factory=dict)
@@ -104,7 +105,7 @@ class Book:
     revision: int = 0
 
     def copy(self) -> Book:
-        """Give a book of its own, in which something can be tried."""
+        """Return an independent copy."""
         return replace(
             self,
             counts=dict(self.counts),
@@ -115,13 +116,13 @@ class Book:
         )
 
     def put(self, key: Key, count: Count | None) -> None:
-        """Set what a minute has, so that it can be undone."""
+        """Set the count of a minute; can be undone."""
         self.history.append(Step(key, self.counts.get(key)))
         del self.history[:-STEPS_BACK]
         self._set(key, count)
 
     def undo(self) -> Key | None:
-        """Take the last change back; gives its minute, or None if there is nothing to undo."""
+        """Undo the last change and return its minute, or None if there is nothing to undo."""
         if not self.history:
             return None
         step = self.history.pop()
@@ -136,7 +137,7 @@ class Book:
 
 
 def read_counts(folder: Path | str) -> list[Count]:
-    """Read what was counted in an events folder, by time and door.
+    """Read the counts of an events folder, in order of time and door.
 
     Parameters
     ----------
@@ -146,19 +147,19 @@ def read_counts(folder: Path | str) -> list[Count]:
     Returns
     -------
     list of Count
-        Empty if nobody has counted yet; minutes that are only begun are not among them.
+        Empty if nothing was counted yet; minutes that are only begun are not included.
 
     Raises
     ------
     InputError
-        The file is not one of ours, or an entry breaks a rule.
+        The file has another format, or an entry is invalid.
     """
     decided = [count for count in read_book(folder).counts.values() if count.is_decided]
     return sorted(decided, key=lambda count: (count.minute, count.door))
 
 
 def read_book(folder: Path | str) -> Book:
-    """Read ``counts.json`` of a folder, with where the person is and what can be undone."""
+    """Read ``counts.json`` of a folder, including the position and the undo history."""
     path = Path(folder) / COUNTS
     try:
         text = path.read_text(encoding="utf-8")
@@ -175,21 +176,21 @@ def read_book(folder: Path | str) -> Book:
 
 
 def write_book(folder: Path | str, book: Book) -> None:
-    """Replace ``counts.json`` by a book, all of it or nothing, and wait until the disk has it."""
+    """Replace ``counts.json`` atomically, and wait until it is on disk."""
     write_atomically(Path(folder) / COUNTS, _text(book))
-    if sys.platform != "win32":  # where a folder cannot be opened, nor need it be
+    if sys.platform != "win32":  # where a folder cannot be opened
         handle = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(handle)  # the new name, too
+            os.fsync(handle)  # also the new name
         finally:
             os.close(handle)
 
 
-# ---- as text ----------------------------------------------------------------------------------------------
+# ---- writing ----------------------------------------------------------------------------------------------
 
 
 def _text(book: Book) -> str:
-    """Write a book as JSON: one line for each count, for people who look, and for ``diff``."""
+    """Return the JSON of a book, with one line for each count, for readers and for ``diff``."""
     rows = sorted(book.counts.values(), key=lambda count: (count.minute, count.door))
     counting = {
         "at": _place(book.at),
@@ -209,7 +210,7 @@ def _text(book: Book) -> str:
     )
 
 
-@lru_cache(maxsize=100_000)  # a key changes one of thousands
+@lru_cache(maxsize=100_000)  # an action changes one of thousands
 def _line(count: Count) -> str:
     return json.dumps(_entry(count), ensure_ascii=False)
 
@@ -226,14 +227,14 @@ def _place(key: Key | None) -> Any:
     return None if key is None else {"door": key[0], "minute": key[1].isoformat()}
 
 
-# ---- from text --------------------------------------------------------------------------------------------
+# ---- parsing --------------------------------------------------------------------------------------------
 
 
 def _book(data: Any) -> Book:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f'must be counts of occupair, with "format": "{FORMAT}"')
+        raise InputError(f'must be an occupair counts file, with "format": "{FORMAT}"')
     if data.get("version") != VERSION:
-        raise InputError(f"must be of version {VERSION}, got {data.get('version')!r}")
+        raise InputError(f"version must be {VERSION}, got {data.get('version')!r}")
     rows = [(f"counts[{n}]", row) for n, row in _enumerated(data, "counts", "")]
     counting = data.get("counting", {})
     if not isinstance(counting, dict):
@@ -245,14 +246,14 @@ def _book(data: Any) -> Book:
         if count.is_decided == where.startswith("counting"):
             raise InputError(f"{where}.state must be {', '.join(get_args(Decision))}, got {count.state!r}")
         if count.key in counts:
-            raise InputError(f"{where}: {count.door} at {count.minute.isoformat()} is there twice")
+            raise InputError(f"{where}: {count.door} at {count.minute.isoformat()} occurs twice")
         counts[count.key] = count
     _check_one_clock(key for key in counts)
     return replace(_rest(counting), counts=counts)
 
 
 def _rest(counting: Mapping[str, Any]) -> Book:
-    """Read where the person is; all of it may be missing, as another program leaves it."""
+    """Parse the state of the session. Files of other programs may not have it."""
 
     def places(name: str) -> set[Key]:
         rows = _enumerated(counting, name, "counting.")
@@ -268,8 +269,8 @@ def _rest(counting: Mapping[str, Any]) -> Book:
     at, order, revision = counting.get("at"), counting.get("order", "time"), counting.get("revision", 0)
     if order not in get_args(Order):
         raise InputError(f"counting.order must be {' or '.join(get_args(Order))}, got {order!r}")
-    if not _is_whole(revision):
-        raise InputError(f"counting.revision must be a whole number, got {revision!r}")
+    if not _is_count(revision):
+        raise InputError(f"counting.revision must be an integer of at least 0, got {revision!r}")
     seconds = [
         row for _, row in _enumerated(counting, "seconds", "counting.") if isinstance(row, int | float)
     ]
@@ -295,8 +296,8 @@ def _enumerated(data: Mapping[str, Any], name: str, where: str) -> list[tuple[in
 def _read_count(where: str, row: Any) -> Count:
     door, minute = _read_place(where, row)
     for name in ("entered", "left"):
-        if not _is_whole(row.get(name)) or row[name] > MOST:
-            raise InputError(f"{where}.{name} must be a whole number from 0 to {MOST}, got {row.get(name)!r}")
+        if not _is_count(row.get(name)) or row[name] > MOST:
+            raise InputError(f"{where}.{name} must be an integer from 0 to {MOST}, got {row.get(name)!r}")
     if row.get("state") not in get_args(State):
         raise InputError(f"{where}.state must be {', '.join(get_args(Decision))}, got {row.get('state')!r}")
     return Count(door, minute, row["entered"], row["left"], row["state"])
@@ -316,10 +317,10 @@ def _read_place(where: str, row: Any) -> Key:
         ) from None
 
 
-def _is_whole(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _check_one_clock(keys: Iterator[Key]) -> None:
     if len({key[1].tzinfo is None for key in keys}) > 1:
-        raise InputError("times must all have an offset from UTC, or none of them")
+        raise InputError("either all times must have a UTC offset or none")

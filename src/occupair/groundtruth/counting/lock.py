@@ -1,4 +1,4 @@
-"""One program at a time counts a folder."""
+"""Lock of an events folder, so only one program counts it at a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from occupair.errors import InputError
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder, so that a second program cannot write over what this one keeps."""
-    if sys.platform == "win32" or not folder.is_dir():  # which is said when it is read
+    """Lock a folder, so a second program cannot overwrite its counts."""
+    if sys.platform == "win32" or not folder.is_dir():  # reported when the folder is read
         yield
         return
     import fcntl
@@ -24,7 +24,7 @@ def alone(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: is being counted already, by another program") from None
+            raise InputError(f"{folder}: already being counted by another program") from None
         yield
     finally:
         os.close(handle)

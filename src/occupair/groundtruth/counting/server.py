@@ -1,4 +1,4 @@
-"""The counting page's web application: for the person at this machine, and for nobody else."""
+"""Web application of the counting page, for this machine only."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PICTURES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", "
 
 
 class Press(BaseModel):
-    """A key, and the minute and the revision that the person saw when pressing it."""
+    """An action, with the minute and the revision that the page showed."""
 
     revision: str
     do: Literal[
@@ -55,20 +55,20 @@ class Press(BaseModel):
     on: bool = False
 
 
-class Table:
-    """The walk of one folder, for requests that may come at the same time."""
+class Session:
+    """Thread-safe access to the session of a folder."""
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
         self._lock = threading.Lock()
 
     def state(self) -> dict[str, Any]:
-        """Give all that the page shows."""
+        """Return the complete state for the page."""
         with self._lock:
             return self._walk.state()
 
     def press(self, press: Press) -> dict[str, Any]:
-        """Do what a key says; what it changed is on the disk when this returns."""
+        """Apply an action; its changes are on disk when this returns."""
         with self._lock:
             walk = self._walk
             if press.revision != walk.revision:
@@ -79,20 +79,20 @@ class Table:
             return answer if walk.digest == digest else answer | {"minutes": walk.rows()}
 
     def picture(self, door: str, minute: str) -> tuple[bytes, str] | None:
-        """Read the picture of a minute, and its kind; None: there is none."""
+        """Return the picture of a minute and its media type, or None."""
         with self._lock:
             sheet = self._walk.sheet(door, minute)
         kind = None if sheet is None else _PICTURES.get(sheet.suffix.lower())
         if sheet is None or kind is None:
             return None
-        with contextlib.suppress(FileNotFoundError):  # deleted just now
+        with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
             return sheet.read_bytes(), kind
         return None
 
 
 def _do(walk: Walk, press: Press) -> list[int]:
     if press.do in _ABOUT_A_MINUTE and not 0 <= press.number < len(walk.minutes):
-        raise InputError(f"number must be that of a minute, got {press.number}")
+        raise InputError(f"number must be the number of a minute, got {press.number}")
     match press.do:
         case "change":
             return walk.change(press.number, entered=press.entered, left=press.left)
@@ -119,12 +119,12 @@ def _do(walk: Walk, press: Press) -> list[int]:
 
 
 def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI:
-    """Make the web application that counts a folder.
+    """Create the web application for a folder.
 
-    Requests are let in by the live service's own gate, as it is without tokens: names other than loopback's
-    are refused (DNS rebinding), and so is what a page of another site has a browser send.
+    It uses the access control of `occupair.web` without tokens: host names other than loopback (DNS
+    rebinding) and cross-site requests are rejected.
     """
-    table = Table(Walk(folder))
+    session = Session(Walk(folder))
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.assets = Assets(STATIC)
     app.include_router(pages.router)
@@ -135,16 +135,16 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
 
     @app.get("/api/counting")
     def counting() -> JSONResponse:
-        return JSONResponse(table.state())
+        return JSONResponse(session.state())
 
     @app.post("/api/keys")
     async def key(request: Request) -> JSONResponse:
         press = await read_model(request, Press)
-        return JSONResponse(await run_in_threadpool(table.press, press))
+        return JSONResponse(await run_in_threadpool(session.press, press))
 
-    @app.get("/api/picture")  # by its name: the number of a minute changes when one is added
+    @app.get("/api/picture")  # by door and time: the number changes when a minute is added
     def picture(door: str = "", minute: str = "") -> Response:
-        found = table.picture(door, minute)
+        found = session.picture(door, minute)
         if found is None:
             raise HTTPException(404, "picture not found")
         return Response(found[0], media_type=found[1])
@@ -153,26 +153,26 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
 
 
 def _handle_errors(app: FastAPI) -> None:
-    async def outdated(request: Request, error: Exception) -> JSONResponse:
+    async def on_outdated(request: Request, error: Exception) -> JSONResponse:
         return error_response(409, "the counts were changed in another window; this window now shows them")
 
-    async def breaks_a_rule(request: Request, error: Exception) -> JSONResponse:
+    async def on_input_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(422, str(error))
 
-    async def not_written(request: Request, error: Exception) -> JSONResponse:
+    async def on_os_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, OSError)
         log.warning("counts were not saved: %s", error)
         return error_response(507, f"not saved, counts.json cannot be written: {error.strerror or error}")
 
-    async def broken(request: Request, error: Exception) -> JSONResponse:
+    async def on_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(
             500, "internal error of the counting page; see the terminal for details", SECURITY_HEADERS
         )
 
-    app.add_exception_handler(Outdated, outdated)
-    app.add_exception_handler(InputError, breaks_a_rule)
-    app.add_exception_handler(OSError, not_written)
-    app.add_exception_handler(Exception, broken)
+    app.add_exception_handler(Outdated, on_outdated)
+    app.add_exception_handler(InputError, on_input_error)
+    app.add_exception_handler(OSError, on_os_error)
+    app.add_exception_handler(Exception, on_unexpected_error)
 
 
 def serve_counting(
@@ -183,30 +183,30 @@ def serve_counting(
     *,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the counting page of a folder on this machine until Ctrl-C.
+    """Serve the counting page of a folder until Ctrl-C.
 
     Parameters
     ----------
     folder : path
-        As written by ``occupair groundtruth scan``; ``counts.json`` is kept in it.
+        As written by ``occupair groundtruth scan``; ``counts.json`` is stored in it.
     host : str
-        An address of loopback: pictures of people never leave this machine, so there is no other.
+        A loopback address: pictures of people must not leave this machine.
     port : int
-        0: any that is free.
+        0 for any free port.
     open_browser : bool
-        Whether to show the page.
+        Whether to open the page in a browser.
     started : callable, optional
-        Called with the page's address once it can be opened.
+        Called with the address of the page when the server is ready.
 
     Raises
     ------
     InputError
-        It is no events folder, somebody counts it already, or the address cannot be had.
+        It is not an events folder, another program counts it, or the address is not available.
     """
     if not is_loopback(host):
         raise InputError(
-            f"--host must be an address of this machine alone (127.0.0.1, ::1 or localhost): "
-            f"pictures of people do not leave it, got {host!r}"
+            f"--host must be a loopback address (127.0.0.1, ::1 or localhost), because pictures of people "
+            f"must not leave this machine, got {host!r}"
         )
     with alone(Path(folder)), _listening(host, port) as listener:
         app = make_counting_app(folder, host=host)
@@ -215,13 +215,13 @@ def serve_counting(
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
-        server = _Server(config, lambda: _tell(address, open_browser, started))
+        server = _Server(config, lambda: _announce(address, open_browser, started))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """A web server that says when it can be asked."""
+    """A web server that calls back when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -232,7 +232,7 @@ class _Server(uvicorn.Server):
         self._ready()
 
 
-def _tell(address: str, open_browser: bool, started: Callable[[str], None] | None) -> None:
+def _announce(address: str, open_browser: bool, started: Callable[[str], None] | None) -> None:
     if started is not None:
         started(address)
     if open_browser:
@@ -248,5 +248,5 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             listener.bind((host, port))
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot listen on {host}:{port}: {why}: give another --port") from None
+            raise InputError(f"cannot listen on {host}:{port}: {why}; choose another --port") from None
         yield listener

@@ -1,4 +1,4 @@
-"""What each key does: to the counts, to where the person is, and to the pictures."""
+"""Actions of the counting page: changes of counts, position and pictures."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ from occupair.groundtruth.counting.minutes import (
 from occupair.groundtruth.events import read_events
 
 PACE = 20
-"""How many minutes the person's pace is taken from."""
+"""Number of minutes from which the pace is computed."""
 BREAK = 180.0
-"""A minute that took longer was a break [s]."""
+"""A minute that took longer counts as a break [s]."""
 
 Picture = Literal["there", "deleted", "missing"]
 
 
 class Outdated(Exception):
-    """Somebody else, another window, has changed the counts since they were shown."""
+    """The counts were changed in another window since they were shown."""
 
 
 class Walk:
-    """A person's way through the minutes of a folder; every change is on the disk before it is told.
+    """A counting session of a folder. Every change is on disk before a method returns.
 
     Parameters
     ----------
     folder : path
         An events folder.
     clock : callable, optional
-        Gives the time for the person's pace [s].
+        Returns the time, for the pace [s].
 
     Raises
     ------
     InputError
-        It is no events folder, has nothing to count, or its counts cannot be read.
+        It is not an events folder, has nothing to count, or its counts cannot be read.
     """
 
     def __init__(self, folder: Path | str, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -68,18 +68,18 @@ class Walk:
         self._found = found_minutes(self.events)
         self._list()
         self._clock = clock
-        self._since: float | None = None  # the last decision, in this run
+        self._since: float | None = None  # time of the last decision in this session
         self._settle()
 
     def _list(self) -> None:
-        """List the minutes, which changes when one is added, or that is undone."""
+        """Update the list of minutes, which changes when one is added or removed."""
         self.minutes = list_minutes(self._found, self.book, self.folder)
         self.number = {minute.key: n for n, minute in enumerate(self.minutes)}
         self.digest = hashlib.sha256(repr([*self.number]).encode()).hexdigest()[:8]
         self._orders = {order: _ordered(self.minutes, order) for order in get_args(Order)}
 
     def _settle(self) -> None:
-        """Go on where the person was, and finish what was begun when the program was killed."""
+        """Restore the position, and finish deletions that were interrupted."""
         if self.book.at not in self.number:
             self.book.at = self._next_open(self.book, None)
         for key in self.book.deleted & self.number.keys():
@@ -87,20 +87,20 @@ class Walk:
         for scratch in self.folder.glob(f".{Path(COUNTS).stem}-*.json"):
             scratch.unlink()
 
-    # ---- what is -------------------------------------------------------------------------------------------
+    # ---- state -------------------------------------------------------------------------------------------
 
     @property
     def revision(self) -> str:
-        """What a page must have seen for its key to be taken."""
+        """Revision that an action must refer to."""
         return f"{self.digest}-{self.book.revision}"
 
     @property
     def at(self) -> int | None:
-        """Which minute the person is at; None: all are decided."""
+        """Number of the current minute; None if all are done."""
         return None if self.book.at is None else self.number[self.book.at]
 
     def state(self) -> dict[str, Any]:
-        """Give all that the page shows."""
+        """Return the complete state for the page."""
         return {
             "folder": str(self.folder),
             "doors": doors_of(self.events, self.minutes),
@@ -114,11 +114,11 @@ class Walk:
         } | self.progress()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give all minutes as they are now, by time and door."""
+        """Return all minutes, in order of time and door."""
         return [self.row(n) for n in range(len(self.minutes))]
 
     def progress(self) -> dict[str, Any]:
-        """Give what may change with any key."""
+        """Return the state that any action may change."""
         seconds = self.book.seconds
         ahead = self._next_open(self.book, self.book.at)
         return {
@@ -132,7 +132,7 @@ class Walk:
         }
 
     def row(self, number: int) -> dict[str, Any]:
-        """Give a minute as it is now."""
+        """Return the state of a minute."""
         one = self.minutes[number]
         count, picture = self.book.counts.get(one.key), self.picture(one.key)
         return {
@@ -149,7 +149,7 @@ class Walk:
         }
 
     def picture(self, key: Key) -> Picture:
-        """Tell whether a minute has its picture."""
+        """Return whether the picture of a minute exists, was deleted or is missing."""
         if key in self.book.deleted:
             return "deleted"
         if key not in self.number:
@@ -158,17 +158,17 @@ class Walk:
         return "there" if sheet is not None and sheet.is_file() else "missing"
 
     def sheet(self, door: str, minute: str) -> Path | None:
-        """Give the picture of a minute, if it is there."""
+        """Return the path of the picture of a minute, if it exists."""
         try:
             key = door, dt.datetime.fromisoformat(minute)
         except ValueError:
             return None
         return self.minutes[self.number[key]].sheet if self.picture(key) == "there" else None
 
-    # ---- what keys do --------------------------------------------------------------------------------------
+    # ---- actions, which return the numbers of the changed minutes -----------------------------------------
 
     def change(self, number: int, *, entered: int = 0, left: int = 0) -> list[int]:
-        """Add to the numbers of a minute; a skipped one is open again. Gives which minutes changed."""
+        """Add to the counts of a minute; a skipped one is reopened."""
         key, book = self.minutes[number].key, self.book.copy()
         count = book.counts.get(key) or Count(*key, 0, 0, "begun")
         state = "begun" if count.state == "skipped" else count.state
@@ -184,7 +184,7 @@ class Walk:
         return self._keep(book, key)
 
     def decide(self, number: int, decision: Decision, *, nobody: bool = False) -> list[int]:
-        """Be done with a minute, and go to the next that is not; gives which minutes changed."""
+        """Finish a minute, and go to the next open one."""
         key, book = self.minutes[number].key, self.book.copy()
         before = book.counts.get(key)
         empty = before is None or nobody or decision == "skipped"
@@ -200,7 +200,7 @@ class Walk:
         return changed
 
     def add(self, door: str, time: str) -> list[int]:
-        """Add a minute that the scan does not have, and go to it; one that is there already is gone to."""
+        """Add a minute that the scan missed, and go to it; an existing one is only selected."""
         key = place_of(door, time, self.events, self.minutes)
         if key in self.number:
             return self._go(key)
@@ -210,13 +210,13 @@ class Walk:
         return self._keep(book, key)
 
     def undo(self) -> list[int]:
-        """Take the last change back and go to its minute; a deleted picture does not come back.
+        """Undo the last change and go to its minute; a deleted picture is not restored.
 
-        A minute that was added is gone again, and the next that is open is gone to.
+        If it added the minute, the minute is removed and the next open one is selected.
         """
         book = self.book.copy()
         key = book.undo()
-        while key is not None and key not in self.number:  # of another scan
+        while key is not None and key not in self.number:  # belongs to another scan
             key = book.undo()
         if key is None:
             return []
@@ -229,7 +229,7 @@ class Walk:
         return self._go(self.minutes[number].key)
 
     def step(self, by: int) -> list[int]:
-        """Go to the next minute or the one before, decided or not; from the end, to the first or the last."""
+        """Go to the next or previous minute, done or not; from the end, to the first or last one."""
         order = self._orders[self.book.order]
         if self.book.at is None:
             return self._go(order[0 if by > 0 else -1])
@@ -237,7 +237,7 @@ class Walk:
         return self._go(order[min(max(place, 0), len(order) - 1)])
 
     def review(self) -> list[int]:
-        """Go to the next minute that was unsure or skipped."""
+        """Go to the next unsure or skipped minute."""
         counts = self.book.counts
         doubtful = [
             key for key in self._after(self.book, self.book.at) if key in counts and _is_doubtful(counts[key])
@@ -245,15 +245,15 @@ class Walk:
         return self._go(doubtful[0]) if doubtful else []
 
     def set_order(self, order: Order) -> list[int]:
-        """Walk in another order, from where the person is."""
+        """Change the order, and stay at the current minute."""
         return self._keep(replace(self.book.copy(), order=order))
 
     def set_deletes(self, deletes: bool) -> list[int]:
-        """Delete pictures as they are counted, those of counted minutes now; or no longer."""
+        """Enable or disable the deletion of pictures once counted; existing ones are deleted now."""
         return self._keep(replace(self.book.copy(), deletes=deletes))
 
     def delete(self, number: int) -> list[int]:
-        """Delete the picture of a decided minute now; that of another when it is counted (again: not)."""
+        """Delete the picture of a finished minute; for an open one, toggle deletion when it is counted."""
         key, book = self.minutes[number].key, self.book.copy()
         if self.picture(key) != "there":
             return []
@@ -263,13 +263,13 @@ class Walk:
             book.marked ^= {key}
         return self._keep(book, key)
 
-    # ---- how -----------------------------------------------------------------------------------------------
+    # ---- implementation -----------------------------------------------------------------------------------
 
     def _go(self, key: Key) -> list[int]:
         return self._keep(replace(self.book.copy(), at=key)) if key != self.book.at else []
 
     def _keep(self, book: Book, *changed: Key) -> list[int]:
-        """Make a book the one that holds: on the disk first, then here; then pictures go."""
+        """Store a book: on disk first, then in memory; then delete pictures."""
         gone = self._due(book) | (book.deleted - self.book.deleted)
         book.deleted |= gone
         book.marked -= gone
@@ -283,7 +283,7 @@ class Walk:
         return [self.number[key] for key in {*changed, *gone} if key in self.number]
 
     def _due(self, book: Book) -> set[Key]:
-        """Find pictures to delete: of counted minutes, but for the last while others are open, to undo it."""
+        """Return pictures to delete: of counted minutes, except the last one while others are open (undo)."""
         if not book.deletes and not book.marked:
             return set()
         decided = (step.key for step in reversed(book.history) if _is_decided(book, step.key))
@@ -305,7 +305,7 @@ class Walk:
             sheet.unlink(missing_ok=True)
 
     def _after(self, book: Book, key: Key | None) -> Sequence[Key]:
-        """List the minutes after one, and then those before it."""
+        """Return the minutes after one, followed by those before it."""
         order = self._orders[book.order]
         place = 0 if key is None else order.index(key) + 1
         return order[place:] + order[: max(0, place - 1)]
