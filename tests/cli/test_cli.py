@@ -88,7 +88,7 @@ def fitted(desk):
 
 def test_fit_compares_co2_with_the_time_of_day(fitted):
     assert "CO2 improves on the time-of-day profile: RMSE on held-out days" in fitted.stdout
-    assert "people off with it," in fitted.stdout
+    assert "people with CO2," in fitted.stdout
 
 
 def test_fit_like_starts_from_other_models(desk, fitted, slow_office):
