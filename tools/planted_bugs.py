@@ -1,0 +1,124 @@
+"""Plant one bug after another in a copy of the package, and see whether a test fails: `make mutants`.
+
+Each bug changes one line of a core function. The tests named beside it run on the copy; a bug that they do
+not notice is printed as SURVIVED and makes the exit status 1.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+
+
+class Bug(NamedTuple):
+    """One line of a file, what it becomes, and the tests that should fail."""
+
+    file: str
+    line: str
+    becomes: str
+    tests: str
+
+
+BUGS = [
+    Bug("smoothing.py", "self._q = 1.0 + carried * self._q", "self._q = 1.0 + carried", "test_smoothing.py"),
+    Bug("smoothing.py", "if value == values[i]:", "if abs(value - values[i]) < 1e-3:", "test_smoothing.py"),
+    Bug(
+        "paper/features.py",
+        '"I": window[:, stride:] - window[:, :-stride],',
+        '"I": window[:, stride:] + window[:, :-stride],',
+        "paper/test_features.py",
+    ),
+    Bug(
+        "paper/network.py",
+        "people[k] = min(max(float(sigmoid_in_place(z) @ self.coef), 0.0), self.most_people)",
+        "people[k] = max(float(sigmoid_in_place(z) @ self.coef), 0.0)",
+        "test_estimator.py",
+    ),
+    Bug(
+        "elm/regressors.py",
+        "return np.broadcast_to(np.asarray(self.z_max, dtype=float), (len(sizes),))",
+        "return np.broadcast_to(np.asarray(self.z_max, dtype=float), (len(sizes),))[::-1]",
+        "elm/test_regressors.py",
+    ),
+    Bug("metrics.py", "np.abs(y_true - y_pred) <= tolerance", "np.abs(y_true - y_pred) < tolerance", "test_metrics.py"),
+    Bug("folds.py", "Fold([i for i in days if i % n_folds != fold]", "Fold([i for i in days]", "test_folds.py"),
+    Bug("readings/gaps.py", "GAP_INTERVALS = 1.5", "GAP_INTERVALS = 2.5", "readings"),
+    Bug(
+        "readings/grid.py",
+        "there = (row >= 0) & (near[row] | (ticks - at[row] < step))",
+        "there = row >= 0",
+        "readings/test_grid.py",
+    ),
+    Bug(
+        "room/equation.py",
+        "return np.where(is_open, if_open, 0.0), if_open",
+        "return if_open, if_open",
+        "room",
+    ),
+    Bug(
+        "room/equation.py",
+        "people = weighted_mean(network_people, balance[self._own_balance], network_share)",
+        "people = network_people",
+        "room",
+    ),
+    Bug(
+        "room/prediction_intervals.py",
+        "for quantile in ((1 - confidence) / 2, (1 + confidence) / 2)",
+        "for quantile in (1 - confidence, confidence)",
+        "room/test_prediction_intervals.py",
+    ),
+    Bug(
+        "checks/sensor_limits.py",
+        "return LOWEST_CO2 <= co2 <= HIGHEST_CO2",
+        "return co2 <= HIGHEST_CO2",
+        "checks live/rooms",
+    ),
+    Bug("live_room.py", "self._last = time", "self._last = self._last or time", "test_live_room.py"),
+]
+
+
+def notices(bug: Bug, copy: Path) -> bool:
+    """Whether the tests of a bug fail in a copy of the package that has it."""
+    path = copy / "src/occupair" / bug.file
+    text = path.read_text()
+    if text.count(bug.line) != 1:
+        sys.exit(f"{bug.file}: expected this line once, found it {text.count(bug.line)} times: {bug.line}")
+    path.write_text(text.replace(bug.line, bug.becomes))
+    tests = [f"tests/{name}" for name in bug.tests.split()]
+    options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
+    environ = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=copy, env=environ, capture_output=True, text=True)
+    path.write_text(text)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{bug.file}: the tests did not run:\n{done.stdout[-2000:]}")
+    return done.returncode == 1
+
+
+def main() -> None:
+    """Plant every bug and print what became of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "occupair"
+        copy.mkdir()
+        for name in ("src", "tests", "tools", "docs"):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md"):
+            shutil.copy(ROOT / name, copy)
+        survived = 0
+        for bug in BUGS:
+            found = notices(bug, copy)
+            survived += not found
+            print(f"{'caught  ' if found else 'SURVIVED'}  {bug.file}: {bug.becomes}", flush=True)
+    print(f"{len(BUGS) - survived} of {len(BUGS)} planted bugs were caught")
+    sys.exit(survived > 0)
+
+
+if __name__ == "__main__":
+    main()
