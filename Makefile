@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms validate prove bench peers load soak reproduce seeds picture screenshots clean help
+.PHONY: demo serve test servers lint rooms validate prove bench peers load soak mutants reproduce seeds picture screenshots clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -39,6 +39,9 @@ servers:
 
 soak: $(INSTALLED) servers  ## kill the service twenty times on each database (5 min)
 	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_crash_recovery.py
+
+mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test fails for each (5 min)
+	@$(BIN)/python tools/planted_bugs.py
 
 load: $(INSTALLED) servers  ## load test: 2,000 rooms for 10 min, then increasing to failure: docs/load.md
 	@$(BIN)/python -m tools.load --until-it-breaks

@@ -47,8 +47,15 @@ BUGS = [
         "return np.broadcast_to(np.asarray(self.z_max, dtype=float), (len(sizes),))[::-1]",
         "elm/test_regressors.py",
     ),
-    Bug("metrics.py", "np.abs(y_true - y_pred) <= tolerance", "np.abs(y_true - y_pred) < tolerance", "test_metrics.py"),
-    Bug("folds.py", "Fold([i for i in days if i % n_folds != fold]", "Fold([i for i in days]", "test_folds.py"),
+    Bug(
+        "metrics.py",
+        "np.abs(y_true - y_pred) <= tolerance",
+        "np.abs(y_true - y_pred) < tolerance",
+        "test_metrics.py",
+    ),
+    Bug(
+        "folds.py", "Fold([i for i in days if i % n_folds != fold]", "Fold([i for i in days]", "test_folds.py"
+    ),
     Bug("readings/gaps.py", "GAP_INTERVALS = 1.5", "GAP_INTERVALS = 2.5", "readings"),
     Bug(
         "readings/grid.py",
