@@ -32,13 +32,13 @@ DASHBOARD = json.loads((ROOT / "deploy/grafana/occupair.json").read_text())
 
 
 def blocks(kind, text=GUIDE):
-    """Give the blocks of a kind, each with the number of its line."""
+    """Return the code blocks of a language, with their line numbers as ids."""
     found = re.finditer(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return [pytest.param(one[1], id=f"line-{text.count(chr(10), 0, one.start()) + 1}") for one in found]
 
 
 def lines_of(*starts, text=GUIDE):
-    """Give the lines of shell blocks that begin with a word, those that go on joined."""
+    """Return the lines of shell blocks that start with a word; continued lines are joined."""
     shell = "\n".join(block.values[0] for block in blocks("sh", text)).replace("\\\n", " ")
     return [line for line in shell.splitlines() if line.split(" ")[0] in starts]
 
@@ -118,7 +118,7 @@ def test_outcomes_and_qualities_are_documented(word):
 
 def test_documented_numbers_match_the_code():
     room, service = RoomConfig(id="lab"), ServiceConfig()
-    for said in (
+    for text in (
         f"CO2 is below {sensor_limits.LOWEST_CO2:g} or above {sensor_limits.HIGHEST_CO2:,.0f} ppm",
         f"constant for {sensor_limits.STUCK:g} minutes, or for {sensor_limits.STUCK_COARSE:g} minutes if",
         f"resolution is {sensor_limits.COARSE_STEP:g} ppm or coarser",
@@ -137,7 +137,7 @@ def test_documented_numbers_match_the_code():
         f"With {training_process.MIN_LABELS} head counts on {training_process.MIN_DAYS} days",
         f"may ask {Limits().requests_per_minute} times a minute",
     ):
-        assert said in re.sub(r"\s+", " ", GUIDE)
+        assert text in re.sub(r"\s+", " ", GUIDE)
 
 
 def test_documented_variables_exist():
@@ -147,7 +147,7 @@ def test_documented_variables_exist():
 
 
 def exported():
-    """Give the names of all figures of the service, as Prometheus sees them."""
+    """Return the names of all metrics of the service."""
     fake = FakePipeline(make_config("lab"))
     fake.publish(make_state("lab"))
     fake.counters["mqtt", ReadingOutcome.ACCEPTED] += 1

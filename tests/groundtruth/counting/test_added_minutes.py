@@ -38,7 +38,7 @@ def test_added_minute_is_stored_in_order(folder):
     assert walk.add("south", "2024-01-08T08:47") == [1]
     assert places(walk) == ["n 08:31", "s 08:47", "s 10:15", "n 17:02"]
     assert here(walk) == "s 08:47"
-    assert walk.revision[:8] != before[:8]  # a page that has the old list is told so
+    assert walk.revision[:8] != before[:8]  # a page with the old list gets a conflict
     row = walk.row(1)
     assert (row["state"], row["picture"], row["score"]) == ("begun", "missing", None)
     assert row["videos"] == [("video.mp4", 47 * 60.0)]  # which begins at 08:00

@@ -12,8 +12,8 @@ from occupair.live.http.app import make_app
 from occupair.web.access import RateLimiter
 from occupair.web.security_headers import SECURITY_HEADERS
 
-KEEN = ("nobody", "read", "write", "admin")
-# what each route needs: reading, then readings and labels, then models and training
+ROLES = ("nobody", "read", "write", "admin")
+# role that each route requires
 ROUTES = [
     ("GET", "/api/rooms", "read"),
     ("GET", "/api/rooms/lab", "read"),
@@ -50,11 +50,11 @@ def app(pipeline):
     return make_app(pipeline, pipeline.config)
 
 
-@pytest.mark.parametrize("role", KEEN)
+@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize(("method", "path", "needed"), ROUTES)
 def test_route_requires_its_role(app, role, method, path, needed):
     answer = Client(app, None if role == "nobody" else role)(method, path)
-    if KEEN.index(role) >= KEEN.index(needed):
+    if ROLES.index(role) >= ROLES.index(needed):
         assert answer.status_code not in (401, 403, 500)
     elif role == "nobody":
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="occupair"')
@@ -70,7 +70,7 @@ def test_role_of_every_route_is_tested(app):
         for method, path, _ in ROUTES
     }
     there = {(m.upper(), path) for path, methods in app.openapi()["paths"].items() for m in methods}
-    assert there - named == {("GET", "/api/events")}, "streams are in test_http_events"
+    assert there - named == {("GET", "/api/events")}, "streams are in test_events"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_failed_login_reveals_nothing(app, caplog, body, status, line):
         ]
 
 
-# ---- other sites ----
+# ---- cross-site requests ----
 
 SITES = [  # headers, with the cookie, without any token set
     ({"Sec-Fetch-Site": "same-origin"}, 204, 204),
@@ -220,7 +220,7 @@ SITES = [  # headers, with the cookie, without any token set
     ({"Origin": "http://localhost.evil.example"}, 403, 403),
     ({"Origin": "null"}, 403, 403),
     ({"Origin": "http://["}, 403, 403),
-    ({}, 403, 204),  # no browser: curl has no cookie that somebody else could use
+    ({}, 403, 204),  # no browser
 ]
 
 
@@ -248,7 +248,7 @@ def test_no_cors_headers(app):
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-# ---- other hosts ----
+# ---- host names ----
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_any_host_is_accepted_with_tokens(app):
     assert Client(app, "read", base="http://rooms.lan:8099")("GET", "/api/rooms").status_code == 200
 
 
-# ---- how often ----
+# ---- rate limits ----
 
 
 def test_rate_limiter_refills_steadily():
@@ -294,7 +294,7 @@ def test_rate_limiter_refills_steadily():
     assert buckets.take("a", 0.75) == pytest.approx(0.25)
     assert [buckets.take("a", 2.0), buckets.take("a", 2.0), buckets.take("a", 2.0)] == [0.0, 0.0, 1.0]
     assert buckets.take("b", 2.0) == 0.0
-    assert [buckets.take("a", 1000.0) for _ in range(61)] == [0.0] * 60 + [1.0], "it holds a minute's worth"
+    assert [buckets.take("a", 1000.0) for _ in range(61)] == [0.0] * 60 + [1.0], "the bucket holds one minute"
 
 
 def test_rate_limit_of_zero_means_no_limit():

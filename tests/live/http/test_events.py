@@ -174,12 +174,12 @@ def test_slow_client_gets_the_newest_state():
             server.publish(*(make_state(room, people) for room in rooms))
             time.sleep(0.005)
         slow.settimeout(90)
-        heard = b""
-        while heard.count(b'"people":199,') < len(rooms):
+        received = b""
+        while received.count(b'"people":199,') < len(rooms):
             piece = slow.recv(65_536)
             assert piece, "it was dropped"
-            heard += piece
-        assert heard.count(b"event: state") < 150, "most states in between were left out"
+            received += piece
+        assert received.count(b"event: state") < 150, "most states in between were left out"
 
 
 def test_number_of_streams_is_limited():

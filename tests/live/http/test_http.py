@@ -185,7 +185,7 @@ def test_estimate_fields(pipeline, ask):
     [
         ("2026-03-02T08:10:00Z", "2026-03-02T08:20:00Z"),
         ("2026-03-02T09:10:00+01:00", "2026-03-02T09:20:00+01:00"),
-        ("2026-03-02T09:10:00", "2026-03-02T09:20"),  # the room's own: Copenhagen is one hour ahead in March
+        ("2026-03-02T09:10:00", "2026-03-02T09:20"),  # local time: UTC+1 in March
         ("2026-03-02 08:10:00z", "2026-03-02t08:20:00.000000000Z"),
     ],
 )
@@ -264,8 +264,8 @@ def test_reading_without_time_is_now(pipeline, ask):
         ("2026-03-02T09:00:00.25+05:30", "2026-03-02T03:30:00.250000Z"),
         ("2026-03-02T09:00:00.123456789Z", "2026-03-02T09:00:00.123456Z"),
         ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"),
-        ("2019-10-27T02:30:00", "2019-10-27T01:30:00Z"),  # shown twice: the one nearer to now
-        ("2019-03-31T02:30:00", "2019-03-31T01:30:00Z"),  # never shown
+        ("2019-10-27T02:30:00", "2019-10-27T01:30:00Z"),  # occurs twice: the one nearer to now
+        ("2019-03-31T02:30:00", "2019-03-31T01:30:00Z"),  # does not exist
     ],
 )
 def test_reading_time_formats(ask, time, utc):
@@ -288,14 +288,14 @@ def test_invalid_reading_does_not_affect_others(pipeline, ask):
         {"time": 1772438400, "co2": 500},
     ]
     answer = ask("POST", "/api/rooms/lab/readings", json={"readings": sent})
-    told = answer.json()["outcomes"]
+    outcome_list = answer.json()["outcomes"]
     assert outcomes(answer) == ["accepted", *["nonsense"] * 8, "accepted", "nonsense"]
-    assert told[1] == {
+    assert outcome_list[1] == {
         "time": "2026-03-02T08:01:00Z",
         "outcome": "nonsense",
         "detail": "readings[1].co2 must be a number, got 'x'",
     }
-    assert [one.get("detail") for one in told[2:]] == [
+    assert [one.get("detail") for one in outcome_list[2:]] == [
         "readings[2].time must be a time such as 2026-03-02T09:00:00Z, got '9 am'",
         "readings[3] must be an object, got 5",
         "readings[4] must be an object, got null",
@@ -412,10 +412,10 @@ def test_store_error_responds_503(pipeline, ask):
             503,
             "the database is not available, retry later",
         )
-    assert ask("GET", "/api/rooms").status_code == 200, "what rooms say needs no store"
+    assert ask("GET", "/api/rooms").status_code == 200, "states need no store"
 
 
-# ---- what is not there ----
+# ---- errors ----
 
 
 def test_unknown_path(ask):

@@ -1,9 +1,10 @@
-"""The page: all rooms at a glance, and a room's day. Plain files, served as they are.
+"""The page of the live service: a list of all rooms, and a view of each room.
 
-`STATIC` is the folder. ``index.html`` is served at ``/``, everything else under ``/assets/``, and Plotly's
-JavaScript from its own wheel as ``/assets/plotly.min.js``. The page has no inline script, loads nothing from
-elsewhere and asks only ``/api``, so it works under ``default-src 'none'; script-src 'self'; style-src 'self'
-'unsafe-inline'; img-src 'self' data:; connect-src 'self'``; Plotly needs the inline styles.
+``index.html`` is served at ``/``, the other files under ``/assets/``, together with the shared files of
+`occupair.web` and Plotly's JavaScript from its own package. All visible text is in ``languages/``, one file
+per language. The page has no inline script, loads nothing from other servers and requests only ``/api``. It
+complies with ``default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;
+connect-src 'self'``; Plotly needs the inline styles.
 """
 
 from pathlib import Path
