@@ -1,4 +1,4 @@
-"""What the tests cannot have is told, and ends them where all of it is asked for."""
+"""Missing test servers are reported, or fail the run if all are required."""
 
 import browser
 import missing_servers
@@ -6,7 +6,7 @@ import pytest
 from live import mosquitto, postgres
 
 
-def test_why_no_postgres_can_be_had_is_told(monkeypatch):
+def test_reason_for_missing_postgres(monkeypatch):
     monkeypatch.setattr(postgres, "_program", lambda name: "")
     assert "PostgreSQL is not installed" in str(postgres.why_no_postgres())
     monkeypatch.setattr(postgres, "_program", lambda name: "/bin/true")
@@ -17,13 +17,13 @@ def test_why_no_postgres_can_be_had_is_told(monkeypatch):
     assert postgres.why_no_postgres() is None
 
 
-def test_where_all_are_asked_for_a_missing_one_ends_the_tests(monkeypatch):
+def test_missing_server_fails_the_run_if_all_are_required(monkeypatch):
     monkeypatch.setattr(postgres, "_program", lambda name: "")
     monkeypatch.setattr(mosquitto, "_program", lambda name: None)
     monkeypatch.setattr(browser.shutil, "which", lambda name: None)
-    monkeypatch.delenv(missing_servers.ALL_OF_THEM, raising=False)
+    monkeypatch.delenv(missing_servers.REQUIRE_ALL, raising=False)
     assert missing_servers.pytest_sessionstart(None) is None
-    monkeypatch.setenv(missing_servers.ALL_OF_THEM, "1")
+    monkeypatch.setenv(missing_servers.REQUIRE_ALL, "1")
     with pytest.raises(pytest.exit.Exception) as caught:
         missing_servers.pytest_sessionstart(None)
     for name in ("mosquitto is not installed", "PostgreSQL is not installed", "Chromium is not installed"):
