@@ -461,7 +461,8 @@ def test_note_on_time_stamps_uses_their_colours(open_counting, run, folder):
         "stamp. With a red time stamp, they belong to the minute before or after."
     )
     shown = {name: page.locator(f".stamp.{name}").evaluate(COLOUR) for name in ("blue", "green", "red")}
-    drawn = {"blue": sheets._TINTS[0], "green": sheets._TINTS[1], "red": sheets._OUTSIDE}
+    blue, green = sheets._RUN_COLOURS
+    drawn = {"blue": blue, "green": green, "red": sheets._OUTSIDE_COLOUR}
     assert shown == {name: "rgb({2}, {1}, {0})".format(*bgr) for name, bgr in drawn.items()}
 
 
