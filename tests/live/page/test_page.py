@@ -275,30 +275,30 @@ def test_head_counts_are_saved_undone_and_deleted(open_live, url, building):
 
 def test_training_shows_both_scores_before_the_decision(open_live, url, building):
     page = open_live(f"{url}/#/room/{ROOM}", rejected=[409])
-    page.get_by_role("button", name="Train on labels").click()
+    page.get_by_role("button", name="Train on head counts").click()
     expect(page.locator("#training-status")).to_have_text("3 more labels needed: 5 of 8 available.")
     for minute in range(NOW - 60, NOW - 57):
         building.store.add_label(Label(ROOM, START + dt.timedelta(minutes=minute), 9, START))
-    page.get_by_role("button", name="Train on labels").click()
+    page.get_by_role("button", name="Train on head counts").click()
     expect(page.locator("#training-card progress")).to_be_visible()
     expect(page.locator("#training-status")).to_contain_text("%")
     expect(page.locator(".score-value")).to_have_text(["2.31", "1.48"])
     expect(page.locator(".score.better")).to_contain_text("New model")
-    expect(page.locator(".score").last).to_contain_text("on 12 held-out labels")
+    expect(page.locator(".score").last).to_contain_text("on 12 held-out head counts")
     assert [model.origin for model in building.store.models(ROOM)] == ["file"]  # not changed yet
     page.get_by_role("button", name="Keep the current model").click()
     expect(page.locator(".score-value")).to_have_count(2)
     expect(page.locator(".scores")).to_be_hidden()
-    page.get_by_role("button", name="Train on labels").click()
+    page.get_by_role("button", name="Train on head counts").click()
     page.get_by_role("button", name="Use the new model").click()
-    expect(page.locator('.models [data-active="yes"]')).to_contain_text("trained on labels")
+    expect(page.locator('.models [data-active="yes"]')).to_contain_text("trained on head counts")
 
 
 def test_reset_asks_for_confirmation(open_live, url, building):
     page = open_live(f"{url}/#/room/{ROOM}")
     expect(page.locator(".labels li")).to_have_count(5)
     page.locator("#reset").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Delete labels and models of this room?")
+    expect(page.get_by_role("dialog")).to_contain_text("Delete head counts and models of this room?")
     page.keyboard.press("Enter")  # Cancel is focused
     expect(page.get_by_role("dialog")).not_to_be_attached()
     assert len(building.store.labels(ROOM)) == 5
