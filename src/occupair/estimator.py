@@ -26,7 +26,7 @@ from occupair.readings.head_counts import check_labelled
 from occupair.readings.schema import check_duplicate_columns, interval_of
 from occupair.readings.time_zones import time_zone_name
 from occupair.readings.training_match import match_training
-from occupair.room import dataframes as room_dataframes
+from occupair.room import fit_and_estimate as room_layer
 from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.live_day import RoomDay
 from occupair.room.transfer import BalancePrior, balance_prior
@@ -211,7 +211,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         names = ("smoothing", "z_max", "n_hidden", "ridge", "n_draws", "random_state", "verbose", "start")
-        fitted = room_dataframes.fit_readings(readings, **self._parameters(names))
+        fitted = room_layer.fit_readings(readings, **self._parameters(names))
         if fitted.co2_adds_little:
             warnings.warn(str(fitted.comparison), UserWarning, stacklevel=3)
         return {"room_": fitted.model, "comparison_": fitted.comparison, "training_error_": fitted.error}
@@ -269,7 +269,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         times = readings.index.rename("time")
         if hasattr(self, "room_"):
             wait, level = self._wait(lag, mode), confidence or 0.9
-            table = room_dataframes.estimate_readings(
+            table = room_layer.estimate_readings(
                 checked, self.room_, wait=wait, confidence=level, verbose=self.verbose
             )
             return (table["people"] if confidence is None else table).set_axis(times)

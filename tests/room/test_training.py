@@ -10,7 +10,7 @@ import occupair as oc
 from dense import RoomReference
 from occupair.metrics import rmse
 from occupair.room import training as room_training
-from occupair.room.dataframes import episodes_by_date
+from occupair.room.fit_and_estimate import episodes_by_date
 from occupair.room.inputs import Clock
 from occupair.room.training import TrainingSettings, fit_room
 from occupair.room.training_days import LabelledEpisode

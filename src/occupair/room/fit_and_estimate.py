@@ -1,4 +1,4 @@
-"""Training and estimation of the room layer on a table of readings."""
+"""Training of the room layer on a table of readings, and estimation from one."""
 
 from __future__ import annotations
 
