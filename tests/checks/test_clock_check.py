@@ -9,11 +9,11 @@ import pytest
 
 import occupair as oc
 from occupair.checks import find_faults
-from occupair.checks.cleaning import clean_readings
 from occupair.checks.clock_check import _separate_runs, check_clocks
 from occupair.checks.clock_offset_groups import clock_groups
 from occupair.checks.clock_offset_range import WITHIN
 from occupair.checks.clock_offset_scores import _mass_balance_fits, clock_scores
+from occupair.checks.prepared_readings import prepare_readings
 
 DAY = pd.Timedelta(days=1)
 
@@ -117,7 +117,7 @@ def moved():
         readings = oc.simulate_office(days=10, seed=20 + seed).iloc[::5]
         chosen = {"all": slice(None), "half": slice(5, None), "other": slice(None, None, 2)}[days]
         for minutes in (40, 60, -120, 480):
-            spoiled = clean_readings(stamped_late(readings, minutes, days_of(readings)[chosen]))
+            spoiled = prepare_readings(stamped_late(readings, minutes, days_of(readings)[chosen]))
             found += [(minutes, fault.details) for fault in check_clocks(spoiled) if fault.kind == "clock"]
     return found
 

@@ -8,7 +8,7 @@ from groundtruth.sparse_counts import error, taken
 import occupair as oc
 from occupair import InputError
 from occupair.checks import CHECKS, Fault, find_faults, fit_to_train, format_faults, verdict
-from occupair.checks.cleaning import runs, whole_day_spans
+from occupair.checks.prepared_readings import runs, whole_day_spans
 
 FIRST = pd.Timestamp("2015-08-03")
 

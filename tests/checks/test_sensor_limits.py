@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from occupair.checks import find_faults
-from occupair.checks.cleaning import clean_readings, follows_without_gap, steps_of
 from occupair.checks.co2_sensor import resolution_of
+from occupair.checks.prepared_readings import follows_without_gap, prepare_readings, steps_of
 from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2, largest_step, stuck_limit
 from occupair.datasets import ROOMS, read_room
 
@@ -25,7 +25,7 @@ def noisy(values):
 
 @pytest.mark.parametrize("key", ROOMS)
 def test_published_rooms_are_within_the_limits(published, key):
-    readings = clean_readings(read_room(key, published(ROOMS[key].dataset)))
+    readings = prepare_readings(read_room(key, published(ROOMS[key].dataset)))
     assert readings["co2"].between(LOWEST_CO2, HIGHEST_CO2).all()
     step = np.abs(np.diff(readings["co2"]))[follows_without_gap(readings)]
     assert step.max() <= largest_step(np.median(steps_of(readings)))

@@ -1,10 +1,10 @@
 """Data quality checks: faults in readings that affect training, with what to do about each.
 
 - `fault`: a fault, its severity and the report of faults
-- `cleaning`: readings prepared for the checks
+- `prepared_readings`: readings prepared for the checks
 - `sensor_limits`: when a CO2 sensor is faulty, for files and for the live service
 - `co2_sensor`: failed reads, constant values, jumps, resolution, CO2 without people
-- `baseline_drift`: low, reset, drifting and moving CO2 baselines
+- `lowest_co2`: lowest CO2 of each day that is too low, reset, drifting or moving
 - `clock_check`: different clocks of CO2 and head counts, with `clock_offset_scores`,
   `clock_offset_groups` and `clock_offset_range`
 - `head_count_faults`: negative, fractional, drifting and nightly head counts
@@ -17,8 +17,6 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from occupair.checks.baseline_drift import check_low_baseline, check_moving_baseline
-from occupair.checks.cleaning import clean_readings
 from occupair.checks.clock_check import check_clocks
 from occupair.checks.co2_sensor import (
     check_co2_without_people,
@@ -46,6 +44,8 @@ from occupair.checks.head_count_faults import (
     check_people_at_night,
     check_whole_counts,
 )
+from occupair.checks.lowest_co2 import check_low_baseline, check_moving_baseline
+from occupair.checks.prepared_readings import prepare_readings
 
 __all__ = [
     "CHECKS",
@@ -81,7 +81,7 @@ CHECKS: tuple[Check, ...] = (
     check_staircase,
     check_coarse,
 )
-"""The checks; each takes the result of `clean_readings` and returns the faults it finds."""
+"""The checks; each takes the result of `prepare_readings` and returns the faults it finds."""
 
 EXPLAINED_BY: dict[str, str] = {"co2_without_people": "clock"}
 """Faults implied by another: with a clock offset of hours, CO2 rises without people."""
@@ -121,7 +121,7 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     >>> [fault.kind for fault in find_faults(readings)]
     ['no_counts', 'no_ventilation']
     """
-    table = clean_readings(readings)
+    table = prepare_readings(readings)
     found = [
         *_file_problems(readings),
         *_utc_times(readings),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import Array, Mask, counts_of, runs, whole_day_spans
 from occupair.checks.clock_offset_groups import ClockGroup, clock_groups, is_supported
 from occupair.checks.clock_offset_range import WITHIN, OffsetRange
 from occupair.checks.clock_offset_scores import ClockScores, clock_scores
 from occupair.checks.fault import Fault, Severity
+from occupair.checks.prepared_readings import Array, Mask, counts_of, runs, whole_day_spans
 from occupair.wording import day_list, plural
 
 MAX_RUNS = 3  # runs of days reported separately; more are reported as one set of days

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occupair.checks.cleaning import Array, Mask, runs
 from occupair.checks.clock_offset_range import OffsetRange, offset_range
 from occupair.checks.clock_offset_scores import LARGEST_OFFSET, ClockScores, circular
+from occupair.checks.prepared_readings import Array, Mask, runs
 
 SMALLEST = 30.0  # min; less may be the response lag of the room, see RESPONSE_LAGS
 REPORTED = 20.0  # min; less, after subtracting the response lag, is not reported

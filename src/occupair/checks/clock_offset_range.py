@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from occupair.checks.cleaning import Array, Mask
 from occupair.checks.clock_offset_scores import RESPONSE_LAGS, ClockScores, circular
+from occupair.checks.prepared_readings import Array, Mask
 
 RESAMPLES = 1000
 INTERVAL_QUANTILES = (0.05, 0.95)  # of the resampled offsets

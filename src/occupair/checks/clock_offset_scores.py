@@ -17,7 +17,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.checks.cleaning import DAY, Array, Mask, days_of, interval_minutes, plausible_co2, times_of
+from occupair.checks.prepared_readings import (
+    DAY,
+    Array,
+    Mask,
+    days_of,
+    interval_minutes,
+    plausible_co2,
+    times_of,
+)
 
 BIN_WIDTHS = (5, 6, 10, 15, 20, 30)  # min; they divide the hour, and the finest that fits is used
 LARGEST_OFFSET = 720  # min; half a day, such as am for pm

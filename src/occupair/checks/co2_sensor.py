@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import (
+from occupair.checks.fault import Fault, Severity
+from occupair.checks.prepared_readings import (
     Array,
     Mask,
     counts_of,
@@ -19,7 +20,6 @@ from occupair.checks.cleaning import (
     spans_of,
     times_of,
 )
-from occupair.checks.fault import Fault, Severity
 from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2, largest_step, stuck_limit
 from occupair.wording import day_list, plural
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import counts_of, days_of, interval_minutes, steps_of, times_of
 from occupair.checks.fault import Fault, Severity
+from occupair.checks.prepared_readings import counts_of, days_of, interval_minutes, steps_of, times_of
 from occupair.readings.value_rules import VALUE_RULES
 from occupair.wording import plural
 

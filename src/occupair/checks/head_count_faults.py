@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
-from occupair.checks.cleaning import DAY, counts_of, days_of, runs, times_of
 from occupair.checks.fault import Fault
+from occupair.checks.prepared_readings import DAY, counts_of, days_of, runs, times_of
 from occupair.wording import day_list, plural
 
 NIGHT = (0, 5)  # h; after late workers and before early cleaners

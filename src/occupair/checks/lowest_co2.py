@@ -1,6 +1,6 @@
-"""Checks of the CO2 baseline: low, reset, drifting or moving from day to day.
+"""Checks of the lowest CO2 of each day, the baseline: too low, reset, drifting or moving from day to day.
 
-The baseline is the lowest CO2 of each day. Every room comes close to outdoor air at some time of the day,
+Every room comes close to outdoor air at some time of the day,
 or at least to the same level each day. If the baseline moves, the calibration of the sensor does.
 """
 
@@ -10,30 +10,44 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
-from occupair.checks.cleaning import DAY, Array, days_of, plausible_co2, times_of
 from occupair.checks.fault import Fault, Severity
+from occupair.checks.prepared_readings import DAY, Array, days_of, plausible_co2, times_of
 from occupair.wording import plural
 
-OUTDOOR = 380.0  # ppm; outdoor air has had 400 or more since 2015, and good sensors are within 5 %
-LOW_SHARE = 0.1  # of the days may be lower by chance
-SPREAD_NOTED = 40.0  # ppm between low and high days; simulated offices with weekends have 50
-SPREAD_DOUBTFUL = 80.0  # ppm
-COMPLETE = 0.8  # of the usual number of readings; days with fewer may miss their low
-DAYS_TO_JUDGE = 6
-DRIFT = 50.0  # ppm over all days
-RESET = 60.0  # ppm from one day to the next
-RESET_WRONG = 150.0  # ppm; about five people in an office for 25
-UNLIKELY = 0.01  # p-value of the trend
-CLEAR = 4.0  # times the scatter around the levels before and after
-SIDE = 3  # days required before and after a reset
-COMPARED = 5  # days before and after a reset that are compared; others may differ by season
-ABRUPT = 0.6  # of a reset that happens between two readings
+OUTDOOR_CO2 = 380.0
+"""Lowest plausible daily low [ppm]: outdoor air has had over 400 since 2015, good sensors are within 5 %."""
+LOW_DAYS_SHARE = 0.1
+"""Share of the days that may be lower by chance."""
+SPREAD_NOTED = 40.0
+"""Difference between low and high days that is reported [ppm]; simulated offices with weekends have 50."""
+SPREAD_DOUBTFUL = 80.0
+"""Difference between low and high days that is doubtful [ppm]."""
+COMPLETE_DAY_SHARE = 0.8
+"""Share of the usual number of readings that makes a day complete; other days may miss their low."""
+MIN_DAYS = 6
+"""Number of days needed to judge a moving baseline."""
+MIN_DRIFT = 50.0
+"""Smallest drift over all days that is reported [ppm]."""
+MAX_DRIFT_P_VALUE = 0.01
+"""Largest p-value of a trend that is a drift."""
+MIN_RESET = 60.0
+"""Smallest reset from one day to the next that is reported [ppm]."""
+RESET_WRONG = 150.0
+"""Reset that makes the readings wrong [ppm]; about five people in an office for 25."""
+MIN_RESET_TO_SCATTER = 4.0
+"""Smallest ratio of a reset to the scatter around the levels before and after."""
+MIN_DAYS_EACH_SIDE = 3
+"""Number of days needed before and after a reset."""
+DAYS_COMPARED = 5
+"""Number of days before and after a reset that are compared; others may differ by season."""
+MIN_JUMP_SHARE = 0.6
+"""Share of a reset that must happen between two readings."""
 
 
 def check_low_baseline(readings: pd.DataFrame) -> list[Fault]:
     """Find a sensor that reads less than the CO2 of outdoor air."""
     lows = _day_lows(readings)
-    if lows.empty or lows.quantile(LOW_SHARE) >= OUTDOOR:
+    if lows.empty or lows.quantile(LOW_DAYS_SHARE) >= OUTDOOR_CO2:
         return []
     lowest = float(plausible_co2(readings).min())
     message = (
@@ -46,7 +60,7 @@ def check_low_baseline(readings: pd.DataFrame) -> list[Fault]:
 def check_moving_baseline(readings: pd.DataFrame) -> list[Fault]:
     """Find a baseline that is reset, drifts, or varies from day to day."""
     lows = _day_lows(readings)
-    if len(lows) < DAYS_TO_JUDGE:
+    if len(lows) < MIN_DAYS:
         return []
     return _reset(readings, lows) or _drift(lows) or _spread(lows)
 
@@ -55,20 +69,20 @@ def _day_lows(readings: pd.DataFrame) -> pd.Series[float]:
     """Low of each complete day [ppm]: its 1st percentile."""
     by_day = plausible_co2(readings).groupby(days_of(readings))
     sizes = by_day.count()
-    return by_day.quantile(0.01)[sizes >= COMPLETE * sizes.median()].dropna()
+    return by_day.quantile(0.01)[sizes >= COMPLETE_DAY_SHARE * sizes.median()].dropna()
 
 
 def _reset(readings: pd.DataFrame, lows: pd.Series[float]) -> list[Fault]:
     values: Array = np.asarray(lows, dtype=np.float64)
-    if len(values) < 2 * SIDE:
+    if len(values) < 2 * MIN_DAYS_EACH_SIDE:
         return []
-    splits = range(SIDE, len(values) - SIDE + 1)
+    splits = range(MIN_DAYS_EACH_SIDE, len(values) - MIN_DAYS_EACH_SIDE + 1)
     split = min(splits, key=lambda k: _scatter(values[:k]) + _scatter(values[k:]))
-    before, after = values[max(split - COMPARED, 0) : split], values[split : split + COMPARED]
+    before, after = values[max(split - DAYS_COMPARED, 0) : split], values[split : split + DAYS_COMPARED]
     step = float(np.median(after) - np.median(before))
     left = (_scatter(values[:split]) + _scatter(values[split:])) / len(values)
     time, jump = _largest_jump(readings, pd.DatetimeIndex(lows.index), split, np.sign(step))
-    if abs(step) < max(RESET, CLEAR * left) or jump < ABRUPT * abs(step):
+    if abs(step) < max(MIN_RESET, MIN_RESET_TO_SCATTER * left) or jump < MIN_JUMP_SHARE * abs(step):
         return []
     if _scatter_about_line(lows) < left:
         return []  # a drift
@@ -86,7 +100,7 @@ def _drift(lows: pd.Series[float]) -> list[Fault]:
     values = lows.to_numpy(dtype=float)
     slope = float(theilslopes(values, days)[0])
     change = slope * float(days[-1])
-    if abs(change) < DRIFT or not kendalltau(days, values).pvalue < UNLIKELY:
+    if abs(change) < MIN_DRIFT or not kendalltau(days, values).pvalue < MAX_DRIFT_P_VALUE:
         return []
     message = (
         f"The CO2 baseline drifts: the daily lows {'fall' if change < 0 else 'rise'} by "
@@ -101,7 +115,7 @@ def _spread(lows: pd.Series[float]) -> list[Fault]:
     low, high = float(lows.quantile(0.1)), float(lows.quantile(0.9))
     if high - low < SPREAD_NOTED:
         return []
-    certain = high - low >= SPREAD_DOUBTFUL or low < OUTDOOR
+    certain = high - low >= SPREAD_DOUBTFUL or low < OUTDOOR_CO2
     message = (
         f"The daily lows of CO2 vary between {lows.min():.0f} and {lows.max():.0f} ppm "
         f"(over {plural(len(lows), 'day')}): automatic calibration of the sensor, or a room that is not "

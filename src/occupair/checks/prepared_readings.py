@@ -21,7 +21,7 @@ Span = tuple[pd.Timestamp, pd.Timestamp]
 DAY = pd.Timedelta(days=1)
 
 
-def clean_readings(readings: pd.DataFrame) -> pd.DataFrame:
+def prepare_readings(readings: pd.DataFrame) -> pd.DataFrame:
     """Return the known columns as floats, sorted by local time; values that are not numbers are NaN.
 
     Of two readings with the same time, the first is used. Values are not judged or repaired here.

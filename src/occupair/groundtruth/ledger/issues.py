@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.checks.cleaning import runs
+from occupair.checks.prepared_readings import runs
 from occupair.groundtruth.ledger.clock_offsets import ClockCorrection
 from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid, parse_time_of_day
 from occupair.groundtruth.passages import UNCERTAIN

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from occupair.checks.cleaning import clean_readings
 from occupair.checks.clock_check import check_clocks
+from occupair.checks.prepared_readings import prepare_readings
 from occupair.errors import InputError
 from occupair.groundtruth.ledger.clock_offsets import ClockCorrection, correct_clocks, find_clock_corrections
 from occupair.groundtruth.ledger.corrections import (
@@ -251,7 +251,7 @@ def _clock_issues_from_co2(ledger: Ledger, readings: pd.DataFrame) -> list[Ledge
     table = table[table["occupancy"].notna()]
     if len(table) < 2 or "co2" not in table.columns:
         return []
-    found = [fault for fault in check_clocks(clean_readings(table)) if fault.kind == "clock"]
+    found = [fault for fault in check_clocks(prepare_readings(table)) if fault.kind == "clock"]
     start = pd.Timestamp(table.index[0])
     return [
         LedgerIssue("clock", fault.start or start, fault.message, abs(float(fault.details["offset"])))
