@@ -18,7 +18,7 @@ help:                    ## list the targets
 demo: $(INSTALLED)       ## the paper's experiment in about a minute, with a report
 	@$(BIN)/occupair reproduce --draws 1 --out occupair-report.html
 
-reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the table in the README
+reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: docs/experiment.md
 	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html
 
 serve: $(INSTALLED)      ## the live service with five simulated rooms: http://127.0.0.1:8099
@@ -73,7 +73,7 @@ peers: $(INSTALLED)      ## install the packages that make bench compares with (
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/installed.txt $$peer || \
 	  echo "$$peer: conflicts with the installed packages, skipped"; done
 
-seeds: $(INSTALLED)      ## the paper's experiment with ten other seeds, one draw each (6 min)
+seeds: $(INSTALLED)      ## the paper's experiment with ten seeds, one draw each (6 min)
 	@$(BIN)/python tools/seeds.py 10
 
 screenshots: $(INSTALLED) servers  ## the screenshots of the live page in the README

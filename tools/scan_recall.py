@@ -104,11 +104,14 @@ def main() -> None:
             (name, len(present & default), len(present), len(empty & default), len(empty), found.speed)
         )
         times += found.seconds, found.elapsed
-    print(f"| scene, at sensitivity {SENSITIVITY} | minutes found | false positives | times real time |")
+    print(
+        f"| scene, at sensitivity {SENSITIVITY} | minutes with passages: found | empty minutes: kept "
+        "| times real time |"
+    )
     print("| --- " * 4 + "|")
     for name, hit, present_count, wrong, empty_count, factor in results:
         print(f"| {name} | {share(hit, present_count)} | {share(wrong, empty_count)} | {factor:.0f} |")
-    print(f"\n| sensitivity | minutes with passages found | false positives |\n{'| --- ' * 3}|")
+    print(f"\n| sensitivity | minutes with passages: found | empty minutes: kept |\n{'| --- ' * 3}|")
     for sensitivity, (hit, present_count, wrong, empty_count) in zip(SENSITIVITIES, counts, strict=True):
         print(f"| {sensitivity} | {share(hit, present_count)} | {share(wrong, empty_count)} |")
     seconds, elapsed = times

@@ -51,8 +51,8 @@ def test_full_table(given):
 def test_markdown_document(given):
     text = as_markdown(given)
     assert text.startswith("# Benchmark\n\nRooms: hall (2 days).\n")
-    assert "The best baseline by mean nRMSE is profile at lag 0 min. Differences to it" in text
-    assert "## hall, lag 0 min\n\n| method  | nRMSE | difference to best baseline |" in text
+    assert "The best baseline by mean nRMSE is profile at lag 0 min. Differences from it" in text
+    assert "## hall, lag 0 min\n\n| method  | nRMSE | difference from best baseline |" in text
     assert "## hall, all scores\n" in text
     assert all(not line.endswith(" ") for line in text.splitlines())
 

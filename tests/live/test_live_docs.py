@@ -124,7 +124,7 @@ def test_documented_numbers_match_the_code():
         f"resolution is {sensor_limits.COARSE_STEP:g} ppm or coarser",
         f"by more than {sensor_limits.JUMP:g} ppm",
         f"more than {sensor_limits.STEEPEST:g} ppm per minute",
-        f"per minute: for {faults.SETTLES:g} minutes",
+        f"per minute, for the next {faults.SETTLES:g} minutes",
         f"the first {START_UP:g} minutes of a day",
         f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
         f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
@@ -135,7 +135,7 @@ def test_documented_numbers_match_the_code():
         f"`tolerance` ({service.tolerance:g} people)",
         f"Past {pipeline.MAX_BACKLOG:,} waiting",
         f"With {training_process.MIN_LABELS} head counts on {training_process.MIN_DAYS} days",
-        f"may ask {Limits().requests_per_minute} times a minute",
+        f"may send {Limits().requests_per_minute} requests per minute",
     ):
         assert text in re.sub(r"\s+", " ", GUIDE)
 

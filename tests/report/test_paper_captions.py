@@ -113,7 +113,7 @@ def test_clamped_estimators_are_named(reproduction):
 def test_feedback_describes_stability(reproduction):
     # ln 2 / ln 1.01 = 69.7 and ln 2 / -ln 0.97 = 22.8 minutes
     words = paper_captions.feedback(reproduction)
-    assert "by 1.010 in (21), which is unstable: errors double in 70 min" in words
-    assert "by 0.970 in (22) and (26), which are stable: errors halve in 23 min" in words
+    assert "by 1.010 in (21), so errors double in 70 min (unstable)" in words
+    assert "by 0.970 in (22) and (26), so errors halve in 23 min (stable)" in words
     stable = replace(reproduction, error_growth={21: 0.99, 22: 0.97})
-    assert "by 0.990 in (21), which is stable: errors halve in 69 min" in paper_captions.feedback(stable)
+    assert "by 0.990 in (21), so errors halve in 69 min (stable)" in paper_captions.feedback(stable)

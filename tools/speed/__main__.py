@@ -71,7 +71,7 @@ def sections(sizes: Sizes, picture: Path) -> Iterator[tuple[Section, list[Headli
 
 GROWTH = [
     "The measurements of the sections above at other problem sizes, with fewer runs. "
-    "For the number of rooms, see Many rooms.",
+    "The number of rooms is in the section Many rooms.",
 ]
 
 
@@ -79,8 +79,8 @@ def introduction(picture: Path) -> str:
     """Return the introduction of the page."""
     return f"""# Speed
 
-Written by `make bench` in one run on one machine; all methods solve the same problem.
-Times depend on the machine and its load, so compare the ratios, which come first.
+Output of `make bench` on one machine, in one run; all methods solve the same problem.
+Times depend on the machine and its load, so compare the ratios rather than the times.
 
 ![Time to train one network and to run one live day, on logarithmic axes]({picture.name})"""
 

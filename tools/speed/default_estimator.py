@@ -59,9 +59,9 @@ def default_section(found: DefaultTimes) -> Section:
     ratio = found.update * DAY / found.day
     text = [
         "`OccupancyEstimator()`, the estimator for real rooms. "
-        f"Estimating a whole day is {np.round(ratio):.0f} times faster than live updates with the same "
-        "readings.",
-        f"Peak memory of training is {memory_of(found.memory)} above that of the readings.",
+        f"Estimating a whole day at once is {np.round(ratio):.0f} times faster than one live update per "
+        "reading.",
+        f"Training needs {memory_of(found.memory)} of memory in addition to the readings.",
     ]
     return Section("Default estimator", text, [Table(["", "time", "rate"], rows)])
 

@@ -152,11 +152,11 @@ def live_section(found: LiveDay) -> Section:
         f"One day of one room: 1,440 readings, {found.n_hidden:,} neurons, horizon {found.horizon} min, with "
         "`live(tolerance=...)` and `update`.",
         "The reference implementation follows the paper: after every reading it smooths the day so far and "
-        "estimates it again from midnight on, in numpy, with RS precomputed.",
+        "estimates it again from midnight on, in numpy, with R S precomputed.",
         "Its time for a day is extrapolated: the time of an update is proportional to the number of readings "
         f"so far, so {found.samples} updates, at the middle of equal parts of the day, are measured.",
-        "The largest difference is over all estimates of the day after each of these updates [people]. "
-        "Update times of occupair are means over half an hour.",
+        "The largest difference is that from the reference, over all estimates of the day after each of "
+        "these updates [people]. Update times of occupair are means over half an hour.",
     ]
     return Section("Eq. (26) live", text, [Table(heads, rows)])
 

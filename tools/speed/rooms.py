@@ -169,10 +169,10 @@ def rooms_section(found: dict[str, list[Stepped]], sizes: Sizes) -> Section:
         "estimator and `ManyPaperRooms` for Eq. (26), on all cores. One by one is "
         f"`live(tolerance={TOLERANCE:g}, lean=True)`, also on all cores.",
         f"With Eq. (26) estimates are accurate to about {TOLERANCE:g} people, "
-        f"and the rooms have run for {sizes.warm_up} readings before. "
-        "There are fewer rooms one by one because each needs more memory.",
-        "Maximum is the number of rooms whose readings take one minute at the time per room of that row, if "
-        f"memory permits: {', '.join(each)}.",
+        f"and each room has already run for {sizes.warm_up} readings. "
+        "Fewer rooms are run one by one, because each needs more memory.",
+        "Maximum is the number of rooms that can be updated within one minute at the time per room of that "
+        f"row, given enough memory: {', '.join(each)}.",
     ]
     heads = ["rooms", "relative to first", "one reading of all", "per room", "memory", "maximum"]
     rows = [

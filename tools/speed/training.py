@@ -194,16 +194,17 @@ def one_layer_section(found: Training, sizes: Sizes) -> Section:
     size = f"{found.rows:,} rows of {found.columns} columns, {found.n_hidden:,} neurons"
     text = [
         f"{size}: the paper's training data, {sizes.days} days of a simulated office.",
-        "Bare BLAS consists of the projection (dgemm), H'H (dsyrk) and its Cholesky factor, "
+        "Bare BLAS is the matrix operations alone: projection (dgemm), H'H (dsyrk) and its Cholesky factor, "
         f"{speed:,.0f} GFlop/s here. It is a lower bound on the cost of the equations and does not train "
         "a network.",
-        "The reference implementation is Eqs. (9) to (15) in numpy with all of H in memory. It and occupair "
-        "also determine the scales.",
+        "The reference implementation is Eqs. (9) to (15) in numpy with all of H in memory. Like occupair, "
+        "it also computes the scale factors.",
         "Each method runs in its own process; they alternate, and the best of up to "
-        f"{sizes.rounds} runs counts. Peak memory is that of the whole process (VmHWM) above its memory "
-        "before, which includes the training rows.",
-        "Error is the training RMSE [people]; one row and one day of rows are the times of predict.",
-        "Other packages get standardised columns.",
+        f"{sizes.rounds} runs is reported. Peak memory (VmHWM) is the increase over the memory of the "
+        "process before training, when the training rows are loaded.",
+        "Error is the training RMSE [people]; the last two columns are the times to predict one row "
+        "and one day.",
+        "The other packages are trained on standardised columns.",
         *([f"Not measured: {', '.join(missing)}."] if missing else []),
     ]
     return Section("Training: one random layer", text, [Table(heads, rows)])

@@ -75,24 +75,32 @@ def about(result: BenchmarkResult) -> str:
     sentences = [
         f"Rooms: {listed(rooms)}.",
         f"Cross-validation over days: day i is held out in fold i mod {N_FOLDS} and estimated by a method "
-        "trained on the days of the other folds. At lag L, an estimate uses readings up to L minutes later.",
-        "nRMSE is the RMSE divided by that of the training mean. nRMSE, RMSE and MAE use unrounded "
-        "estimates; FDR, FPR, FNR and the tolerances use estimates rounded to whole people.",
-        "Times [s] are for training on one fold and for estimating one day.",
+        "trained on the days of the other folds. At lag L, an estimate also uses the next L minutes of "
+        "readings.",
+        "nRMSE is the RMSE divided by that of always predicting the training mean. FDR, FPR and FNR are the "
+        "rates of false detections, false positives and false negatives. nRMSE, RMSE and MAE use unrounded "
+        "estimates, all other scores estimates rounded to whole people.",
+        "fit [s] is the time for training on one fold, estimate [s] that for estimating one day.",
     ]
+    if {"occupair", "paper", "mean", "profile", "markov-chain"} <= set(result.methods):
+        sentences.insert(
+            1,
+            "occupair is the default estimator and paper the paper's live estimator, Eq. (26); all other "
+            "methods are baselines. mean, profile (the mean by time of day) and markov-chain use no CO2.",
+        )
     if result.best_baselines:
         sentences.append(_best_baseline_sentence(result.best_baselines))
     return "\n".join(sentences)
 
 
 def _best_baseline_sentence(best_baselines: dict[float, str]) -> str:
-    """Name the best baseline at each lag and define the differences to it."""
+    """Name the best baseline at each lag and define the differences from it."""
     lags: dict[str, list[str]] = {}
     for lag, name in best_baselines.items():
         lags.setdefault(name, []).append(f"{lag:g}")
     best = [f"{name} at lag {listed(its)} min" for name, its in lags.items()]
     return (
-        f"The best baseline by mean nRMSE is {listed(best)}. Differences to it have 95 % confidence "
+        f"The best baseline by mean nRMSE is {listed(best)}. Differences from it have 95 % confidence "
         f"intervals from {N_RESAMPLES} bootstrap resamples of the days of each room."
     )
 
@@ -100,7 +108,7 @@ def _best_baseline_sentence(best_baselines: dict[float, str]) -> str:
 def average_table(result: BenchmarkResult, lag: float) -> Table:
     """Tabulate the mean scores over rooms at one lag [min], in the order of ``methods``."""
     first, *others = SHORT
-    heads = ["method", COLUMNS[first][0], "difference to best baseline", *(COLUMNS[o][0] for o in others)]
+    heads = ["method", COLUMNS[first][0], "difference from best baseline", *(COLUMNS[o][0] for o in others)]
     rows = []
     for method in result.methods:
         scores = [COLUMNS[name][1](_at(result.averages, (method, lag), name)) for name in SHORT]

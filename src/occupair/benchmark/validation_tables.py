@@ -91,21 +91,21 @@ def about_coverage(intervals: pd.DataFrame) -> str:
         "readings alone is not guaranteed.",
         f'"width {nominal}" is the mean width of that interval over occupied readings [people]; "occupied" '
         "is the percentage of readings with people present.",
-        'The interval of an empty room is often exactly 0; "zero" is the percentage of readings with such an '
-        "interval. They raise the coverage at low confidence levels above nominal.",
+        'The interval of an empty room is often [0, 0]; "zero" is the percentage of readings with such an '
+        "interval. At low confidence levels these intervals raise the coverage above nominal.",
     ]
     return "\n".join([*sentences, *_zero_interval_sentence(intervals), *_target_sentences(intervals)])
 
 
 def _zero_interval_sentence(intervals: pd.DataFrame) -> list[str]:
-    """State how often the narrowest interval is exactly 0, and how often that is correct."""
+    """State how often the narrowest interval is [0, 0], and how often that is correct."""
     level, lag = INTERVALS[0], intervals.index.get_level_values("lag")[0]
     found = average_coverage(intervals).loc[(lag, level)]
     if not found["only_0"] > 0:
         return []
     return [
         f"At {_level(level)} confidence and lag {lag:g} min, {_percent(found['only_0'])} % of the intervals "
-        f"are exactly 0, and {_percent(found['held_only_0'])} % of these are correct."
+        f"are [0, 0], and {_percent(found['held_only_0'])} % of these are correct."
     ]
 
 
@@ -122,7 +122,7 @@ def _target_sentences(intervals: pd.DataFrame) -> list[str]:
     return [
         f"Target: mean coverage of the {_level(NOMINAL)} interval within {100 * TOLERANCE:g} percentage "
         f"points of nominal. {'Missed' if missed.any() else 'Met'}: {held} % at lag {lags} min.",
-        f"Rooms range from {lowest} to {highest}; the mean over occupied readings is {occupied} %.",
+        f"Coverage ranges from {lowest} to {highest}; its mean over occupied readings is {occupied} %.",
     ]
 
 
@@ -159,17 +159,17 @@ def about_few_days(few: FewDays) -> str:
         f"tested on all held-out days of the fold. There are {N_STARTS} blocks of each length with evenly "
         "spaced starts, or fewer if the fold is too short.",
         "nRMSE is the RMSE over all blocks divided by that of the mean head count of the fold's training "
-        "days: 1 is no better than that mean.",
-        f'"{default}" is the default estimator; "{transfer}" is the same, started from models of the other '
+        "days: 1 is no better than predicting that mean.",
+        f'"{default}" is the default estimator; "{transfer}" starts from models of the other '
         "rooms listed here, each trained on all of its days and never on the room itself; "
-        f'"{baseline}" is the mass balance baseline trained on the same days.',
+        f'"{baseline}" is the mass-balance baseline trained on the same days.',
         f"Blocks skipped because the room was empty on all of their days: {skipped} of {run + skipped}.",
-        "Means are over the rooms in which all three have a value.",
+        "Means are over the rooms in which all three have a score.",
         *_incompatible_sentences(few.not_mixed),
     ]
     sets = {room.rpartition("-")[0] for room in few.sources}
     if {"sdu2018", "sdu2019"} <= sets:
-        sentences.append("The rooms of sdu2018 and sdu2019 are in the same building and similar.")
+        sentences.append("The rooms of sdu2018 and sdu2019 are similar and in the same building.")
     return "\n".join(sentences)
 
 

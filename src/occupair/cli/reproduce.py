@@ -71,7 +71,7 @@ def _score_table(result: Reproduction) -> Table:
         table.add_row(estimator_name(equation), "paper", *map(number, [*theirs, None, None]))
         table.add_row("", "ours", *map(number, asdict(ours).values()), style="bold", end_section=True)
     best = [number(PAPER_BEST_WITHIN[x]) for x in (3, 4)]
-    table.add_row("best, up to", "paper", "", "", "", "", *best)
+    table.add_row("best reported", "paper", "", "", "", "", *best)
     return table
 
 

@@ -46,9 +46,9 @@ def feedback(reproduction: Reproduction) -> str:
     """Describe the growth of errors in the feedback of past estimates, which determines stability."""
     raw, smoothed = reproduction.error_growth[RAW], reproduction.error_growth[HINDSIGHT]
     return (
-        "Each estimator feeds its past estimates back. Per minute, a small error in them is multiplied by "
-        f"{raw:.3f} in (21), which is {_stability(raw)}, and by {smoothed:.3f} in (22) and (26), "
-        f"which are {_stability(smoothed)} (medians over the training days)."
+        "Each estimator feeds its past estimates back. Every minute a small error in them is multiplied by "
+        f"{raw:.3f} in (21), so {_stability(raw)}, and by {smoothed:.3f} in (22) and (26), "
+        f"so {_stability(smoothed)}; medians over the training days."
     )
 
 
@@ -142,8 +142,8 @@ def _compared(error: float, other: float) -> str:
 
 def _stability(growth: float) -> str:
     if growth > 1:
-        return f"unstable: errors double in {np.log(2) / np.log(growth):.0f} min"
-    return f"stable: errors halve in {np.log(2) / -np.log(growth):.0f} min"
+        return f"errors double in {np.log(2) / np.log(growth):.0f} min (unstable)"
+    return f"errors halve in {np.log(2) / -np.log(growth):.0f} min (stable)"
 
 
 def _numbers(equations: list[int]) -> str:
