@@ -15,7 +15,7 @@ import pandas as pd
 from groundtruth.simulated_doors import doubled, missed, off, office, rmse
 
 import occupair as oc
-from occupair.groundtruth.counters.read import read_passages
+from occupair.groundtruth.counters.read_passages import read_passages
 from occupair.groundtruth.ledger.ledger import Ledger, build_ledger, label_readings
 
 DAY = 1440

@@ -12,7 +12,7 @@ from groundtruth.render import Passage, render
 from groundtruth.simulated_doors import office, rmse
 
 import occupair as oc
-from occupair.groundtruth.counting.walk import Walk
+from occupair.groundtruth.counting.session import CountingSession
 from occupair.groundtruth.events import read_events
 
 MINUTES = 3  # of video at each door
@@ -51,18 +51,18 @@ def scanned(filmed):
 
 def count_correctly(events, passages, *, until=None):
     """Enter the true counts of the candidate minutes."""
-    walk = Walk(events)
+    session = CountingSession(events)
     true = passages.set_axis(passages.index.floor("min")).groupby(["door", "time"])[["entered", "left"]].sum()
-    while walk.at is not None and (until is None or walk.at < until):
-        number = walk.at
-        minute = walk.minutes[number]
+    while session.at is not None and (until is None or session.at < until):
+        number = session.at
+        minute = session.minutes[number]
         entered, left = true.loc[minute.key] if minute.key in true.index else (0, 0)
         for _ in range(entered):
-            walk.change(number, entered=1)
+            session.change(number, entered=1)
         for _ in range(left):
-            walk.change(number, left=1)
-        walk.decide(number, "counted")
-    return walk
+            session.change(number, left=1)
+        session.decide(number, "counted")
+    return session
 
 
 def test_minutes_with_passages_are_candidates(filmed, scanned):

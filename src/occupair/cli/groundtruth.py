@@ -122,13 +122,13 @@ def count(
     from occupair.cli.service import need_live
 
     need_live("groundtruth count")
-    from occupair.groundtruth.counting.lock import alone
+    from occupair.groundtruth.counting.counts import lock_folder
     from occupair.groundtruth.counting.server import serve_counting
-    from occupair.groundtruth.counting.walk import Walk
+    from occupair.groundtruth.counting.session import CountingSession
 
     if delete_pictures:
-        with alone(events):
-            Walk(events).set_deletes(True)
+        with lock_folder(events):
+            CountingSession(events).set_deletes(True)
     serve_counting(events, port=port, open_browser=not no_browser, started=_print_address)
     out.print(
         f"Next: occupair groundtruth occupancy {events} --readings READINGS --out LABELLED.csv",
@@ -171,7 +171,7 @@ def occupancy(
     Example: occupair groundtruth occupancy events/ --readings room.csv --out labelled.csv --apply
     """
     from occupair.atomic_files import check_writable
-    from occupair.groundtruth.counters.read import read_passages
+    from occupair.groundtruth.counters.read_passages import read_passages
     from occupair.groundtruth.ledger.ledger import build_ledger, label_readings
     from occupair.readings.files import write_readings
 

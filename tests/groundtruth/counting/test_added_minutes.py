@@ -11,10 +11,10 @@ from groundtruth.counting_folder import DAY, draw_sheet, make_folder, served
 from live.fake_pipeline import Client
 
 from occupair.errors import InputError
-from occupair.groundtruth.counters.read import read_passages
+from occupair.groundtruth.counters.read_passages import read_passages
 from occupair.groundtruth.counting.counts import read_book, read_counts
 from occupair.groundtruth.counting.server import make_counting_app
-from occupair.groundtruth.counting.walk import Walk
+from occupair.groundtruth.counting.session import CountingSession
 
 MINUTES = [("north", "08:31"), ("south", "10:15"), ("north", "17:02")]
 
@@ -24,38 +24,38 @@ def folder(tmp_path):
     return make_folder(tmp_path / "events", MINUTES)
 
 
-def places(walk):
-    return [f"{one.door[0]} {one.minute:%H:%M}" for one in walk.minutes]
+def places(session):
+    return [f"{one.door[0]} {one.minute:%H:%M}" for one in session.minutes]
 
 
-def here(walk):
-    return None if walk.at is None else places(walk)[walk.at]
+def here(session):
+    return None if session.at is None else places(session)[session.at]
 
 
 def test_added_minute_is_stored_in_order(folder):
-    walk = Walk(folder)
-    before = walk.revision
-    assert walk.add("south", "2024-01-08T08:47") == [1]
-    assert places(walk) == ["n 08:31", "s 08:47", "s 10:15", "n 17:02"]
-    assert here(walk) == "s 08:47"
-    assert walk.revision[:8] != before[:8]  # a page with the old list gets a conflict
-    row = walk.row(1)
+    session = CountingSession(folder)
+    before = session.revision
+    assert session.add("south", "2024-01-08T08:47") == [1]
+    assert places(session) == ["n 08:31", "s 08:47", "s 10:15", "n 17:02"]
+    assert here(session) == "s 08:47"
+    assert session.revision[:8] != before[:8]  # a page with the old list gets a conflict
+    row = session.row(1)
     assert (row["state"], row["picture"], row["score"]) == ("begun", "missing", None)
     assert row["videos"] == [("video.mp4", 47 * 60.0)]  # which begins at 08:00
     assert read_counts(folder) == []
-    again = Walk(folder)  # after a kill
-    assert places(again) == places(walk)
+    again = CountingSession(folder)  # after a kill
+    assert places(again) == places(session)
     assert here(again) == "s 08:47"
-    assert again.digest == walk.digest
+    assert again.digest == session.digest
 
 
 def test_added_minute_is_counted(folder):
-    walk = Walk(folder)
-    walk.add("south", "2024-01-08T08:47")
-    walk.change(1, entered=1)
-    walk.change(1, entered=1)
-    walk.decide(1, "counted")
-    assert here(walk) == "s 10:15"
+    session = CountingSession(folder)
+    session.add("south", "2024-01-08T08:47")
+    session.change(1, entered=1)
+    session.change(1, entered=1)
+    session.decide(1, "counted")
+    assert here(session) == "s 10:15"
     (count,) = read_counts(folder)
     assert (count.door, count.minute, count.entered, count.left) == (
         "south",
@@ -66,53 +66,53 @@ def test_added_minute_is_counted(folder):
 
 
 def test_undo_removes_added_minute(folder):
-    walk = Walk(folder)
-    walk.decide(0, "counted")
-    walk.add("north", "2024-01-08T12:00")
-    walk.change(walk.at, left=1)
-    walk.decide(walk.at, "unsure")
+    session = CountingSession(folder)
+    session.decide(0, "counted")
+    session.add("north", "2024-01-08T12:00")
+    session.change(session.at, left=1)
+    session.decide(session.at, "unsure")
     for _ in range(2):
-        walk.undo()
-    assert (here(walk), places(walk)[2]) == ("n 12:00", "n 12:00")
-    assert walk.undo() == []
-    assert places(walk) == ["n 08:31", "s 10:15", "n 17:02"]
-    assert here(walk) == "n 17:02"  # the next one that is open
-    assert places(Walk(folder)) == places(walk)
+        session.undo()
+    assert (here(session), places(session)[2]) == ("n 12:00", "n 12:00")
+    assert session.undo() == []
+    assert places(session) == ["n 08:31", "s 10:15", "n 17:02"]
+    assert here(session) == "n 17:02"  # the next one that is open
+    assert places(CountingSession(folder)) == places(session)
     assert {key[1].hour for key in read_book(folder).counts} == {8}
-    walk.undo()
-    assert (here(walk), read_book(folder).counts) == ("n 08:31", {})
+    session.undo()
+    assert (here(session), read_book(folder).counts) == ("n 08:31", {})
 
 
 def test_existing_minute_is_selected(folder):
-    walk = Walk(folder)
-    walk.add("north", "2024-01-08T17:02")
-    walk.add("north", "2024-01-08T12:00")
-    walk.add("north", "2024-01-08T17:02")
-    assert here(walk) == "n 17:02"
-    assert walk.add("north", "2024-01-08T12:00") == []
-    assert places(walk) == ["n 08:31", "s 10:15", "n 12:00", "n 17:02"]
-    assert len(walk.book.history) == 1
+    session = CountingSession(folder)
+    session.add("north", "2024-01-08T17:02")
+    session.add("north", "2024-01-08T12:00")
+    session.add("north", "2024-01-08T17:02")
+    assert here(session) == "n 17:02"
+    assert session.add("north", "2024-01-08T12:00") == []
+    assert places(session) == ["n 08:31", "s 10:15", "n 12:00", "n 17:02"]
+    assert len(session.book.history) == 1
 
 
 def test_picture_of_an_earlier_scan(folder):
     left = folder / "south/20240108T084700.jpg"
     left.write_bytes(draw_sheet("south 08:47"))
-    walk = Walk(folder)
-    walk.add("south", "2024-01-08T08:47")
-    assert walk.row(1)["picture"] == "there"
-    walk.set_deletes(True)
-    walk.decide(1, "counted")
-    walk.decide(2, "counted")
-    assert walk.row(1)["picture"] == "deleted"
+    session = CountingSession(folder)
+    session.add("south", "2024-01-08T08:47")
+    assert session.row(1)["picture"] == "there"
+    session.set_deletes(True)
+    session.decide(1, "counted")
+    session.decide(2, "counted")
+    assert session.row(1)["picture"] == "deleted"
     assert not left.exists()
 
 
 def test_link_outside_the_folder_is_rejected(folder, tmp_path):
     (tmp_path / "private.jpg").write_bytes(b"private")
     (folder / "south/20240108T084700.jpg").symlink_to(tmp_path / "private.jpg")
-    walk = Walk(folder)
+    session = CountingSession(folder)
     with pytest.raises(InputError, match="is outside the events folder"):
-        walk.add("south", "2024-01-08T08:47")
+        session.add("south", "2024-01-08T08:47")
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_invalid_minute_is_rejected(folder, door, minute, line):
 
 
 def test_days_with_video(tmp_path):
-    walk = Walk(make_folder(tmp_path / "events", [*MINUTES, ("north", "2024-01-10T09:00")]))
-    assert walk.state()["days"] == ["2024-01-08", "2024-01-10"]
+    session = CountingSession(make_folder(tmp_path / "events", [*MINUTES, ("north", "2024-01-10T09:00")]))
+    assert session.state()["days"] == ["2024-01-08", "2024-01-10"]
     with pytest.raises(InputError, match="one of 2 days from 2024-01-08 to 2024-01-10, got 2024-01-09"):
-        walk.add("north", "2024-01-09T08:47")
+        session.add("north", "2024-01-09T08:47")
 
 
 def test_added_minute_gets_the_nearest_utc_offset(tmp_path):
@@ -153,10 +153,10 @@ def test_added_minute_gets_the_nearest_utc_offset(tmp_path):
     index["minutes"] = [{"door": "north", "minute": time, "score": 0.5, "sheet": sheet} for time in times]
     index["doors"] = {}
     (folder / "index.json").write_text(json.dumps(index))
-    walk = Walk(folder)
-    walk.add("north", "2024-10-27T01:00")
-    walk.add("north", "2024-10-27T08:00")
-    offsets = [one.minute.utcoffset() / dt.timedelta(hours=1) for one in walk.minutes]
+    session = CountingSession(folder)
+    session.add("north", "2024-10-27T01:00")
+    session.add("north", "2024-10-27T08:00")
+    offsets = [one.minute.utcoffset() / dt.timedelta(hours=1) for one in session.minutes]
     assert offsets == [2, 2, 1, 1]
 
 
@@ -180,10 +180,10 @@ def test_added_minute_survives_kill_9(folder):
         assert client.post("/api/keys", json=key).status_code == 200
         process.kill()
         process.wait()
-    walk = Walk(folder)
-    assert here(walk) == "s 08:47"
-    walk.undo()
-    assert len(walk.minutes) == 3
+    session = CountingSession(folder)
+    assert here(session) == "s 08:47"
+    session.undo()
+    assert len(session.minutes) == 3
 
 
 # ---- to the occupancy --------------------------------------------------------------------------------------
@@ -191,25 +191,25 @@ def test_added_minute_survives_kill_9(folder):
 
 def counted(folder, added):
     """Two enter at 08:31, one leaves at 10:15, three leave at 17:02; two more enter where it is added."""
-    walk = Walk(folder)
+    session = CountingSession(folder)
     for number, (entered, left) in enumerate([(2, 0), (0, 1), (0, 3)]):
         for _ in range(entered):
-            walk.change(number, entered=1)
+            session.change(number, entered=1)
         for _ in range(left):
-            walk.change(number, left=1)
-        walk.decide(number, "counted")
-    walk.add("south", added)
-    return walk
+            session.change(number, left=1)
+        session.decide(number, "counted")
+    session.add("south", added)
+    return session
 
 
 def test_added_minute_counts_in_the_occupancy(tmp_path, folder):
-    walk = counted(folder, "2024-01-08T08:47")
+    session = counted(folder, "2024-01-08T08:47")
     done = occupair("groundtruth", "occupancy", folder, "--out", "a.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "1 of 4 minutes are not counted yet (first: south, 2024-01-08 08:47)" in done.stderr
     for _ in range(2):
-        walk.change(walk.at, entered=1)
-    walk.decide(walk.at, "counted")
+        session.change(session.at, entered=1)
+    session.decide(session.at, "counted")
     done = occupair("groundtruth", "occupancy", folder, "--out", "a.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "negative" not in done.stdout
@@ -219,11 +219,11 @@ def test_added_minute_counts_in_the_occupancy(tmp_path, folder):
 
 
 def test_added_minute_in_a_video_gap_has_weight_zero(folder):
-    walk = counted(folder, "2024-01-08T12:05")  # north has no video from 12:00 to 12:31, south has
-    walk.decide(walk.at, "counted")
-    walk.add("north", "2024-01-08T12:10")
-    walk.change(walk.at, entered=1)
-    walk.decide(walk.at, "counted")
+    session = counted(folder, "2024-01-08T12:05")  # north has no video from 12:00 to 12:31, south has
+    session.decide(session.at, "counted")
+    session.add("north", "2024-01-08T12:10")
+    session.change(session.at, entered=1)
+    session.decide(session.at, "counted")
     rows = read_passages(folder).loc["2024-01-08 12:10"]
     north = rows if isinstance(rows, pd.Series) else rows[rows["door"] == "north"].iloc[0]
     assert (north["door"], north["entered"], north["weight"]) == ("north", 1, 0.0)

@@ -16,7 +16,7 @@ from occupair.errors import InputError
 from occupair.groundtruth.counting import counts as counts_module
 from occupair.groundtruth.counting.counts import STEPS_BACK, Book, Count, read_book, read_counts, write_book
 from occupair.groundtruth.counting.server import make_counting_app, serve_counting
-from occupair.groundtruth.counting.walk import Walk
+from occupair.groundtruth.counting.session import CountingSession
 from occupair.groundtruth.events import Events, read_events, write_events
 
 MINUTES = [("north", "08:31"), ("south", "08:31"), ("north", "09:02"), ("south", "10:15"), ("north", "11:40")]
@@ -136,40 +136,40 @@ def test_invalid_json_is_a_one_line_error(tmp_path, content, line):
 # ---- what keys do ------------------------------------------------------------------------------------------
 
 
-def numbers(walk, time, door="north"):
-    row = walk.row(walk.number[at(time, door)])
+def numbers(session, time, door="north"):
+    row = session.row(session.number[at(time, door)])
     return row["entered"], row["left"], row["state"]
 
 
 def test_actions_are_stored_and_undone(folder):
-    walk = Walk(folder)
-    assert walk.at == 0
+    session = CountingSession(folder)
+    assert session.at == 0
     seen = [read_book(folder).counts]
     for do in (
-        lambda: walk.change(0, entered=1),
-        lambda: walk.change(0, entered=1),
-        lambda: walk.change(0, left=1),
-        lambda: walk.decide(0, "counted"),
-        lambda: walk.decide(1, "skipped"),
-        lambda: walk.change(2, entered=1),
-        lambda: walk.decide(2, "unsure"),
+        lambda: session.change(0, entered=1),
+        lambda: session.change(0, entered=1),
+        lambda: session.change(0, left=1),
+        lambda: session.decide(0, "counted"),
+        lambda: session.decide(1, "skipped"),
+        lambda: session.change(2, entered=1),
+        lambda: session.decide(2, "unsure"),
     ):
         do()
-        assert read_book(folder) == walk.book
+        assert read_book(folder) == session.book
         seen.append(read_book(folder).counts)
-    assert numbers(walk, "08:31") == (2, 1, "counted")
-    assert numbers(walk, "08:31", "south") == (0, 0, "skipped")
-    assert numbers(walk, "09:02") == (1, 0, "unsure")
-    while walk.undo():
+    assert numbers(session, "08:31") == (2, 1, "counted")
+    assert numbers(session, "08:31", "south") == (0, 0, "skipped")
+    assert numbers(session, "09:02") == (1, 0, "unsure")
+    while session.undo():
         seen.pop()
         assert read_book(folder).counts == seen[-1]
     assert seen == [{}]
-    assert walk.at == 0
+    assert session.at == 0
 
 
 def test_undo_after_restart_and_its_limit(folder, monkeypatch):
-    Walk(folder).decide(0, "counted")
-    again = Walk(folder)
+    CountingSession(folder).decide(0, "counted")
+    again = CountingSession(folder)
     assert again.at == 1
     assert again.undo() == [0]
     assert (again.at, numbers(again, "08:31")) == (0, (0, 0, "open"))
@@ -182,76 +182,76 @@ def test_undo_after_restart_and_its_limit(folder, monkeypatch):
 
 
 def test_counts_are_clamped(folder):
-    walk = Walk(folder)
-    assert walk.change(0, left=-1) == []
+    session = CountingSession(folder)
+    assert session.change(0, left=-1) == []
     assert read_book(folder) == Book()  # nothing changed, nothing is kept
-    walk.book.counts[at("08:31")] = Count(*at("08:31"), 999, 0, "begun")
-    assert walk.change(0, entered=1) == []
+    session.book.counts[at("08:31")] = Count(*at("08:31"), 999, 0, "begun")
+    assert session.change(0, entered=1) == []
 
 
 def test_finished_minute_is_changed_in_place(folder):
-    walk = Walk(folder)
-    walk.decide(0, "unsure")
-    walk.decide(1, "skipped")
-    walk.change(0, entered=1)
-    walk.change(1, left=1)
-    assert numbers(walk, "08:31") == (1, 0, "unsure")
-    assert numbers(walk, "08:31", "south") == (0, 1, "begun")
-    walk.decide(0, "counted", nobody=True)
-    assert numbers(walk, "08:31") == (0, 0, "counted")
+    session = CountingSession(folder)
+    session.decide(0, "unsure")
+    session.decide(1, "skipped")
+    session.change(0, entered=1)
+    session.change(1, left=1)
+    assert numbers(session, "08:31") == (1, 0, "unsure")
+    assert numbers(session, "08:31", "south") == (0, 1, "begun")
+    session.decide(0, "counted", nobody=True)
+    assert numbers(session, "08:31") == (0, 0, "counted")
 
 
-def order_of(walk):
-    walk.book.at = None
-    places = [walk.at for _ in walk.minutes if walk.step(1) is not None]
-    return [f"{walk.minutes[n].door[0]}{walk.minutes[n].minute:%H}" for n in places]
+def order_of(session):
+    session.book.at = None
+    places = [session.at for _ in session.minutes if session.step(1) is not None]
+    return [f"{session.minutes[n].door[0]}{session.minutes[n].minute:%H}" for n in places]
 
 
 def test_order_by_time_and_by_door(tmp_path):
     more = [*MINUTES, ("north", "2024-01-09T07:00"), ("south", "2024-01-09T06:00")]
-    walk = Walk(make_folder(tmp_path / "events", more))
-    assert order_of(walk) == ["n08", "s08", "n09", "s10", "n11", "s06", "n07"]
-    walk.set_order("door")
-    assert order_of(Walk(walk.folder)) == ["n08", "n09", "n11", "s08", "s10", "n07", "s06"]
+    session = CountingSession(make_folder(tmp_path / "events", more))
+    assert order_of(session) == ["n08", "s08", "n09", "s10", "n11", "s06", "n07"]
+    session.set_order("door")
+    assert order_of(CountingSession(session.folder)) == ["n08", "n09", "n11", "s08", "s10", "n07", "s06"]
 
 
 def test_next_open_minute(folder):
-    walk = Walk(folder)
-    walk.go(3)
-    walk.decide(3, "counted")
-    walk.decide(4, "counted")
-    assert walk.at == 0  # back to those that were left out
+    session = CountingSession(folder)
+    session.go(3)
+    session.decide(3, "counted")
+    session.decide(4, "counted")
+    assert session.at == 0  # back to those that were left out
     for number in (0, 1, 2):
-        walk.decide(number, "counted")
-    assert walk.at is None
-    assert Walk(folder).at is None
-    walk.step(-1)
-    assert walk.at == 4
-    walk.step(1)
-    assert walk.at == 4
+        session.decide(number, "counted")
+    assert session.at is None
+    assert CountingSession(folder).at is None
+    session.step(-1)
+    assert session.at == 4
+    session.step(1)
+    assert session.at == 4
 
 
 def test_review_cycles_through_unsure_minutes(folder):
-    walk = Walk(folder)
-    assert walk.review() == []
+    session = CountingSession(folder)
+    assert session.review() == []
     for number, decision in enumerate(("unsure", "counted", "skipped", "counted", "counted")):
-        walk.decide(number, decision)
+        session.decide(number, decision)
     places = []
     for _ in range(3):
-        walk.review()
-        places.append(walk.at)
+        session.review()
+        places.append(session.at)
     assert places == [0, 2, 0]
 
 
 def test_pace_ignores_breaks_and_reviews(folder):
     now = [0.0]
-    walk = Walk(folder, clock=lambda: now[0])
+    session = CountingSession(folder, clock=lambda: now[0])
     for number, pause in enumerate((9, 4, 1000, 6, 8)):
         now[0] += pause
-        walk.decide(number, "counted")
-        walk.decide(number, "counted")  # again, at once
-    assert walk.book.seconds == [4, 6, 8]  # the first has no beginning, the third was a break
-    assert walk.progress()["pace"] == 6
+        session.decide(number, "counted")
+        session.decide(number, "counted")  # again, at once
+    assert session.book.seconds == [4, 6, 8]  # the first has no beginning, the third was a break
+    assert session.progress()["pace"] == 6
 
 
 # ---- pictures ----------------------------------------------------------------------------------------------
@@ -262,49 +262,55 @@ def pictures(folder):
 
 
 def test_pictures_are_deleted_once_counted(folder):
-    walk = Walk(folder)
-    walk.decide(0, "counted")
-    walk.decide(1, "counted")
+    session = CountingSession(folder)
+    session.decide(0, "counted")
+    session.decide(1, "counted")
     assert len(pictures(folder)) == 5  # off by default
-    walk.set_deletes(True)
+    session.set_deletes(True)
     assert pictures(folder) == ["0831s", "0902n", "1015s", "1140n"]  # the last one may still be undone
-    walk.change(2, entered=1)
+    session.change(2, entered=1)
     assert "0831s" in pictures(folder)
-    walk.decide(2, "unsure")
-    walk.decide(3, "counted")
+    session.decide(2, "unsure")
+    session.decide(3, "counted")
     assert pictures(folder) == ["0902n", "1015s", "1140n"]
-    walk.undo()
-    assert walk.row(3)["picture"] == "there"
-    walk.decide(3, "counted")
-    walk.decide(4, "counted")
+    session.undo()
+    assert session.row(3)["picture"] == "there"
+    session.decide(3, "counted")
+    session.decide(4, "counted")
     assert pictures(folder) == ["0902n"]  # all are done: only the doubtful one is kept
-    assert [walk.row(n)["picture"] for n in range(5)] == ["deleted", "deleted", "there", "deleted", "deleted"]
+    assert [session.row(n)["picture"] for n in range(5)] == [
+        "deleted",
+        "deleted",
+        "there",
+        "deleted",
+        "deleted",
+    ]
     assert sorted(path.name for path in folder.iterdir()) == ["counts.json", "index.json", "north", "south"]
     assert len(read_counts(folder)) == 5
 
 
 def test_marked_picture_is_deleted_once_counted(folder):
-    walk = Walk(folder)
-    walk.delete(0)
-    assert walk.row(0)["marked"]
-    walk.delete(0)
-    assert not walk.row(0)["marked"]
-    walk.delete(0)
-    walk.decide(0, "counted")
-    walk.decide(1, "counted")
+    session = CountingSession(folder)
+    session.delete(0)
+    assert session.row(0)["marked"]
+    session.delete(0)
+    assert not session.row(0)["marked"]
+    session.delete(0)
+    session.decide(0, "counted")
+    session.decide(1, "counted")
     assert "0831n" not in pictures(folder)
     assert "0831s" in pictures(folder)
-    walk.delete(1)  # decided: now
+    session.delete(1)  # decided: now
     assert "0831s" not in pictures(folder)
-    assert walk.delete(1) == []
-    walk.undo()
-    assert walk.row(1)["picture"] == "deleted"  # numbers come back, pictures do not
+    assert session.delete(1) == []
+    session.undo()
+    assert session.row(1)["picture"] == "deleted"  # numbers come back, pictures do not
 
 
 def test_interrupted_deletion_is_finished(folder):
     book = Book(counts={at("08:31"): Count(*at("08:31"), 1, 0, "counted")}, deleted={at("08:31")})
     write_book(folder, book)  # killed before the file was gone
-    Walk(folder)
+    CountingSession(folder)
     assert "0831n" not in pictures(folder)
 
 
@@ -327,17 +333,17 @@ def test_sheet_outside_the_folder_is_rejected(folder, tmp_path):
     sheet.unlink()
     sheet.symlink_to(tmp_path / "private.jpg")
     with pytest.raises(InputError, match="is outside the events folder"):
-        Walk(folder)
+        CountingSession(folder)
 
 
 def test_minutes_without_picture(folder):
     (folder / "south/20240108T083100.jpg").unlink()
     write_book(folder, Book(counts={at("23:59"): Count(*at("23:59"), 0, 3, "counted")}))
-    walk = Walk(folder)
-    assert [row["picture"] for row in walk.state()["minutes"]] == ["there", "missing"] + 3 * ["there"] + [
+    session = CountingSession(folder)
+    assert [row["picture"] for row in session.state()["minutes"]] == ["there", "missing"] + 3 * ["there"] + [
         "missing"
     ]
-    walk.decide(0, "counted")
+    session.decide(0, "counted")
     assert {count.minute.hour for count in read_counts(folder)} == {8, 23}  # nothing counted is ever dropped
 
 
@@ -345,7 +351,7 @@ def test_mixed_utc_offsets_are_rejected(folder):
     minute = dt.datetime.fromisoformat("2024-01-08T08:31:00+01:00")
     write_book(folder, Book(counts={("a", minute): Count("a", minute, 1, 0, "counted")}))
     with pytest.raises(InputError, match="must have UTC offsets, or neither"):
-        Walk(folder)
+        CountingSession(folder)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "::", "example.com", ""])
@@ -543,7 +549,7 @@ def test_confirmed_actions_survive_kill_9(folder):
                         rows[row["number"]] = row
             process.wait()
     assert revision > 12
-    Walk(folder)
+    CountingSession(folder)
     assert sorted(os.listdir(folder)) == ["counts.json", "index.json", "north", "south"]  # no scratch is left
 
 
@@ -563,9 +569,9 @@ def test_change_encodes_only_the_changed_count(tmp_path):
         counts={(m.door, m.minute): Count(m.door, m.minute, 1, 1, "counted") for m in minutes[:9_000]}
     )
     write_book(folder, book)
-    walk = Walk(folder)
-    assert walk.at == 9_000
+    session = CountingSession(folder)
+    assert session.at == 9_000
     encoded = counts_module._line.cache_info().misses
     for _ in range(10):
-        walk.change(walk.at, entered=1)
+        session.change(session.at, entered=1)
     assert counts_module._line.cache_info().misses <= encoded + 10  # only the changed count is encoded again

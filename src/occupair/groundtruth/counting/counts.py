@@ -1,7 +1,8 @@
-"""Counts entered by a person: ``counts.json`` in the events folder, written atomically."""
+"""Counts entered by a person: ``counts.json`` in the events folder, written atomically by one program."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import os
@@ -186,6 +187,25 @@ def write_book(folder: Path | str, book: Book) -> None:
             os.close(handle)
 
 
+@contextlib.contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock an events folder, so that a second program cannot overwrite its counts."""
+    if sys.platform == "win32" or not folder.is_dir():  # reported when the folder is read
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{folder}: already being counted by another program") from None
+        yield
+    finally:
+        os.close(handle)
+
+
 # ---- writing ----------------------------------------------------------------------------------------------
 
 
@@ -270,7 +290,7 @@ def _rest(counting: Mapping[str, Any]) -> Book:
     if order not in get_args(Order):
         raise InputError(f"counting.order must be {' or '.join(get_args(Order))}, got {order!r}")
     if not _is_count(revision):
-        raise InputError(f"counting.revision must be an integer of at least 0, got {revision!r}")
+        raise InputError(f"counting.revision must be a non-negative integer, got {revision!r}")
     seconds = [
         row for _, row in _enumerated(counting, "seconds", "counting.") if isinstance(row, int | float)
     ]

@@ -19,8 +19,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
 from occupair.errors import InputError
-from occupair.groundtruth.counting.lock import alone
-from occupair.groundtruth.counting.walk import Outdated, Walk
+from occupair.groundtruth.counting.counts import lock_folder
+from occupair.groundtruth.counting.session import CountingSession, Outdated
 from occupair.web import assets as pages
 from occupair.web.access import AccessControl, AccessRules, RateLimiter
 from occupair.web.assets import Assets
@@ -55,33 +55,33 @@ class Press(BaseModel):
     on: bool = False
 
 
-class Session:
+class SharedSession:
     """Thread-safe access to the session of a folder."""
 
-    def __init__(self, walk: Walk) -> None:
-        self._walk = walk
+    def __init__(self, session: CountingSession) -> None:
+        self._session = session
         self._lock = threading.Lock()
 
     def state(self) -> dict[str, Any]:
         """Return the complete state for the page."""
         with self._lock:
-            return self._walk.state()
+            return self._session.state()
 
     def press(self, press: Press) -> dict[str, Any]:
         """Apply an action; its changes are on disk when this returns."""
         with self._lock:
-            walk = self._walk
-            if press.revision != walk.revision:
+            session = self._session
+            if press.revision != session.revision:
                 raise Outdated
-            digest = walk.digest
-            changed = _do(walk, press)
-            answer = walk.progress() | {"changed": [walk.row(number) for number in sorted(changed)]}
-            return answer if walk.digest == digest else answer | {"minutes": walk.rows()}
+            digest = session.digest
+            changed = _do(session, press)
+            answer = session.progress() | {"changed": [session.row(number) for number in sorted(changed)]}
+            return answer if session.digest == digest else answer | {"minutes": session.rows()}
 
     def picture(self, door: str, minute: str) -> tuple[bytes, str] | None:
         """Return the picture of a minute and its media type, or None."""
         with self._lock:
-            sheet = self._walk.sheet(door, minute)
+            sheet = self._session.sheet(door, minute)
         kind = None if sheet is None else _PICTURES.get(sheet.suffix.lower())
         if sheet is None or kind is None:
             return None
@@ -90,32 +90,32 @@ class Session:
         return None
 
 
-def _do(walk: Walk, press: Press) -> list[int]:
-    if press.do in _ABOUT_A_MINUTE and not 0 <= press.number < len(walk.minutes):
+def _do(session: CountingSession, press: Press) -> list[int]:
+    if press.do in _ABOUT_A_MINUTE and not 0 <= press.number < len(session.minutes):
         raise InputError(f"number must be the number of a minute, got {press.number}")
     match press.do:
         case "change":
-            return walk.change(press.number, entered=press.entered, left=press.left)
+            return session.change(press.number, entered=press.entered, left=press.left)
         case "nobody":
-            return walk.decide(press.number, "counted", nobody=True)
+            return session.decide(press.number, "counted", nobody=True)
         case "counted" | "unsure" | "skipped":
-            return walk.decide(press.number, press.do)
+            return session.decide(press.number, press.do)
         case "add":
-            return walk.add(press.door, press.minute)
+            return session.add(press.door, press.minute)
         case "undo":
-            return walk.undo()
+            return session.undo()
         case "go":
-            return walk.go(press.number)
+            return session.go(press.number)
         case "step":
-            return walk.step(press.by)
+            return session.step(press.by)
         case "review":
-            return walk.review()
+            return session.review()
         case "order":
-            return walk.set_order(press.order)
+            return session.set_order(press.order)
         case "deletes":
-            return walk.set_deletes(press.on)
+            return session.set_deletes(press.on)
         case "delete":
-            return walk.delete(press.number)
+            return session.delete(press.number)
 
 
 def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI:
@@ -124,7 +124,7 @@ def make_counting_app(folder: Path | str, *, host: str = "127.0.0.1") -> FastAPI
     It uses the access control of `occupair.web` without tokens: host names other than loopback (DNS
     rebinding) and cross-site requests are rejected.
     """
-    session = Session(Walk(folder))
+    session = SharedSession(CountingSession(folder))
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.assets = Assets(STATIC)
     app.include_router(pages.router)
@@ -208,7 +208,7 @@ def serve_counting(
             f"--host must be a loopback address (127.0.0.1, ::1 or localhost), because pictures of people "
             f"must not leave this machine, got {host!r}"
         )
-    with alone(Path(folder)), _listening(host, port) as listener:
+    with lock_folder(Path(folder)), _listening(host, port) as listener:
         app = make_counting_app(folder, host=host)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"

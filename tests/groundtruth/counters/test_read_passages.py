@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from occupair import InputError
 from occupair.groundtruth.counters.counter_records import passages_from_records
-from occupair.groundtruth.counters.read import read_passages
+from occupair.groundtruth.counters.read_passages import read_passages
 from occupair.groundtruth.counting.counts import Book, Count, write_book
 from occupair.groundtruth.events import CandidateMinute, Door, Events, Recording, write_events
 from occupair.readings.source import Source

@@ -1,4 +1,4 @@
-"""Actions of the counting page: changes of counts, position and pictures."""
+"""A counting session: the actions of the counting page on counts, position and pictures."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from occupair.groundtruth.counting.minutes import (
 )
 from occupair.groundtruth.events import read_events
 
-PACE = 20
-"""Number of minutes from which the pace is computed."""
-BREAK = 180.0
-"""A minute that took longer counts as a break [s]."""
+PACE_MINUTES = 20
+"""Number of counted minutes from which the pace is computed."""
+BREAK_SECONDS = 180.0
+"""Time from which a minute counts as a break [s]."""
 
 Picture = Literal["there", "deleted", "missing"]
 
@@ -45,7 +45,7 @@ class Outdated(Exception):
     """The counts were changed in another window since they were shown."""
 
 
-class Walk:
+class CountingSession:
     """A counting session of a folder. Every change is on disk before a method returns.
 
     Parameters
@@ -192,9 +192,9 @@ class Walk:
         book.put(key, Count(*key, entered, left, decision))
         book.at = self._next_open(book, key)
         now = self._clock()
-        took = BREAK if self._since is None else now - self._since
-        if took < BREAK and (before is None or not before.is_decided):
-            book.seconds = [*book.seconds, round(took, 1)][-PACE:]
+        took = BREAK_SECONDS if self._since is None else now - self._since
+        if took < BREAK_SECONDS and (before is None or not before.is_decided):
+            book.seconds = [*book.seconds, round(took, 1)][-PACE_MINUTES:]
         changed = self._keep(book, key)
         self._since = now
         return changed
