@@ -97,7 +97,7 @@ BAD = {
     "order": ({"counting": {"order": "up"}}, "counting.order must be time or door, got 'up'"),
     "revision": (
         {"counting": {"revision": -1}},
-        "counting.revision must be an integer of at least 0, got -1",
+        "counting.revision must be a non-negative integer, got -1",
     ),
     "counting": ({"counting": []}, "counting must be an object"),
     "history": (
