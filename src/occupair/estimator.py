@@ -23,7 +23,7 @@ from occupair.paper.features import LAYERS, Layer
 from occupair.paper.live_day import TOLERANCE, LiveDay
 from occupair.paper.network import Network
 from occupair.readings.head_counts import check_labelled
-from occupair.readings.schema import check_duplicate_columns, interval_of
+from occupair.readings.schema import check_duplicate_columns, exact_readings, interval_of
 from occupair.readings.time_zones import time_zone_name
 from occupair.readings.training_match import match_training
 from occupair.room import fit_and_estimate as room_layer
@@ -273,7 +273,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
                 checked, self.room_, wait=wait, confidence=level, verbose=self.verbose
             )
             return (table["people"] if confidence is None else table).set_axis(times)
-        wait, network = paper_training.lag_in_readings(lag, self.interval_), self.network()
+        wait, network = exact_readings(lag, self.interval_, "lag", least=0), self.network()
         people = paper_estimation.estimate_readings(
             checked, network, mode=mode, wait=wait, verbose=self.verbose
         )

@@ -105,5 +105,5 @@ def test_invalid_arguments_are_refused(slow_office, cheap):
         run_benchmark({"office": slow_office[["co2"]]}, cheap, [0])
     with pytest.raises(oc.InputError, match="office: all head counts are equal"):
         run_benchmark({"office": slow_office.assign(occupancy=0)}, cheap, [0])
-    with pytest.raises(oc.InputError, match="mean in office: lag must be 0 or a multiple of the interval"):
+    with pytest.raises(oc.InputError, match="mean in office: lag must be a multiple of the"):
         run_benchmark({"office": slow_office}, {"mean": cheap["mean"]}, [7])

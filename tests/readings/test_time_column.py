@@ -7,7 +7,7 @@ import pytest
 from occupair.errors import InputError
 from occupair.readings.source import Source
 from occupair.readings.time_column import localize, newest_first, parse_times
-from occupair.readings.time_strings import date_order, parse_clock, time_string_kind
+from occupair.readings.time_strings import date_order, parse_time_of_day, time_string_kind
 from occupair.readings.time_zones import parse_time_zone
 
 
@@ -140,7 +140,7 @@ def test_time_string_kind():
         "date",
         "stamp",
     ]
-    assert parse_clock("12:00 pm").microseconds == 12 * 3600 * 10**6
+    assert parse_time_of_day("12:00 pm").microseconds == 12 * 3600 * 10**6
 
 
 def test_descending_times_with_a_duplicate_are_newest_first():

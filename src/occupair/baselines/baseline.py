@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.errors import InputError
-from occupair.readings.schema import check_readings, episode_slices, interval_of
+from occupair.readings.schema import check_readings, episode_slices, exact_readings, interval_of
 
 Array = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         """Train on labelled readings."""
         readings = check_readings(readings, needed=("co2", "occupancy"))
         interval = interval_of(readings)
-        lag_in_readings(self.lag, interval)
+        exact_readings(self.lag, interval, "lag", least=0)
         occupancy = readings["occupancy"].to_numpy()
         self._fit_days(days_of(readings, interval), [occupancy[day] for day in episode_slices(readings)])
         self.interval_ = interval
@@ -122,7 +122,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
     def _ahead(self, day: Day) -> int:
         """Return the number of later readings an estimate may use."""
-        return lag_in_readings(self.lag, day.interval)
+        return exact_readings(self.lag, day.interval, "lag", least=0)
 
     def _checked(self, readings: pd.DataFrame) -> pd.DataFrame:
         columns = ["co2", "ventilation"] if self.uses_ventilation_ else ["co2"]
@@ -144,18 +144,3 @@ def days_of(readings: pd.DataFrame, interval: float) -> list[Day]:
     known = "ventilation" in readings.columns
     ventilation = readings["ventilation"].to_numpy(dtype=float) if known else np.zeros(co2.size)
     return [Day(times[day], co2[day], ventilation[day], interval) for day in episode_slices(readings)]
-
-
-def lag_in_readings(lag: float, interval: float) -> int:
-    """Return the number of readings in ``lag`` minutes, which must be an integer.
-
-    Examples
-    --------
-    >>> lag_in_readings(20, 5.0)
-    4
-    """
-    count = round(lag / interval)
-    if lag < 0 or abs(count * interval - lag) > 1e-6:
-        got = f"{lag:g} min at one reading every {interval:g} min"
-        raise InputError(f"lag must be 0 or a multiple of the interval, got {got}")
-    return count

@@ -9,10 +9,14 @@ from occupair.baselines.baseline import Array, Day
 from occupair.baselines.rolling import running_mean, running_slope, shifted
 from occupair.baselines.time_of_day import MINUTES_PER_DAY, is_weekend, minute_of_day
 
-LAGS = (0, 5, 10, 15, 20, 30, 40, 60)  # [min]
-RISES = (5, 10, 20, 40)  # [min]
-SMOOTHING = 5.0  # [min], the update interval of some sensors
-VENTILATION_MEANS = (10, 60)  # [min]
+CO2_AGES = (0, 5, 10, 15, 20, 30, 40, 60)
+"""How long before the end of the window CO2 is sampled [min]."""
+SLOPE_SPANS = (5, 10, 20, 40)
+"""Time spans over which the slope of CO2 is computed [min]."""
+SMOOTHING_SPAN = 5.0
+"""Span of the running mean of CO2 [min]: the update interval of some sensors."""
+VENTILATION_SPANS = (10, 60)
+"""Time spans over which ventilation is averaged [min]."""
 
 
 def window_features(day: Day, base: BackgroundCO2, *, ahead: int = 0, time_of_day: bool = True) -> Array:
@@ -32,10 +36,10 @@ def window_features(day: Day, base: BackgroundCO2, *, ahead: int = 0, time_of_da
     Returns
     -------
     array of shape (N, 18) or (N, 23)
-        Current CO2 above background, and smoothed at ``LAGS`` [ppm]; slopes of CO2 over ``RISES`` [ppm/min];
-        current ventilation and its ``VENTILATION_MEANS`` [0..1]; CO2 above background times ventilation and
-        its square [ppm], the loss terms of the mass balance; sine and cosine of one and two cycles per day;
-        1 on weekends.
+        Current CO2 above background, and smoothed at ``CO2_AGES`` [ppm]; slopes of CO2 over
+        ``SLOPE_SPANS`` [ppm/min]; current ventilation and its means over ``VENTILATION_SPANS`` [0..1]; CO2
+        above background times ventilation and its square [ppm], the loss terms of the mass balance; sine and
+        cosine of one and two cycles per day; 1 on weekends.
     """
     at_end = np.column_stack([*_air(day, base), *_ventilation(day, base)])
     features = at_end[np.minimum(np.arange(len(day)) + ahead, len(day) - 1)]
@@ -43,16 +47,16 @@ def window_features(day: Day, base: BackgroundCO2, *, ahead: int = 0, time_of_da
 
 
 def _air(day: Day, base: BackgroundCO2) -> list[Array]:
-    smooth = running_mean(day.co2, day.readings_in(SMOOTHING))
+    smooth = running_mean(day.co2, day.readings_in(SMOOTHING_SPAN))
     low = base.at(day)
-    levels = [day.co2 - low, *(shifted(smooth, round(lag / day.interval)) - low for lag in LAGS)]
-    rises = [running_slope(day.co2, day.readings_in(span) + 1) / day.interval for span in RISES]
+    levels = [day.co2 - low, *(shifted(smooth, round(age / day.interval)) - low for age in CO2_AGES)]
+    rises = [running_slope(day.co2, day.readings_in(span) + 1) / day.interval for span in SLOPE_SPANS]
     return [*levels, *rises]
 
 
 def _ventilation(day: Day, base: BackgroundCO2) -> list[Array]:
     now = day.ventilation
-    means = [running_mean(now, day.readings_in(span)) for span in VENTILATION_MEANS]
+    means = [running_mean(now, day.readings_in(span)) for span in VENTILATION_SPANS]
     above = day.co2 - base.at(day)
     return [now, *means, now * above, now**2 * above]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from occupair.elm.regressors import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.paper.features import Layer
-from occupair.readings.schema import episode_slices, ventilation_of
+from occupair.readings.schema import episode_slices, exact_readings, ventilation_of
 from occupair.smoothing import smooth
 
 Array = NDArray[np.float64]
@@ -38,23 +37,8 @@ def layer_at(kind: str, horizon: float, stride: float, *, interval: float) -> La
     >>> layer_at("fs-elm", 30, 10, interval=5.0)
     Layer(kind='fs-elm', horizon=6, stride=2)
     """
-    in_readings = whole_readings(horizon, interval, "horizon")
-    return Layer(kind, in_readings, whole_readings(stride, interval, "stride") if kind == "fs-elm" else 1)
-
-
-def whole_readings(minutes: float, interval: float, name: str) -> int:
-    """Convert minutes to readings; raise InputError unless the result is an integer of at least 1."""
-    count = round(minutes / interval) if math.isfinite(minutes) else 0
-    if count < 1 or abs(count * interval - minutes) > 1e-6:
-        raise InputError(
-            f"{name} must be a multiple of the {interval:g} min between readings, got {minutes:g} min"
-        )
-    return count
-
-
-def lag_in_readings(lag: float, interval: float) -> int:
-    """Convert a lag from minutes to readings; raise InputError unless it is a multiple of the interval."""
-    return whole_readings(lag, interval, "lag") if lag else 0
+    in_readings = exact_readings(horizon, interval, "horizon")
+    return Layer(kind, in_readings, exact_readings(stride, interval, "stride") if kind == "fs-elm" else 1)
 
 
 def new_regressor(layer: Layer, *, z_max: Any, ridge: float | None, **parameters: Any) -> ELMRegressor:

@@ -10,6 +10,7 @@ readings were read and is preserved.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -81,6 +82,22 @@ def interval_of(readings: pd.DataFrame) -> float:
     5.0
     """
     return _interval(_index(readings), Source("readings"))
+
+
+def exact_readings(minutes: float, interval: float, name: str, *, least: int = 1) -> int:
+    """Convert minutes to readings; raise InputError unless the result is an integer of at least ``least``.
+
+    Examples
+    --------
+    >>> exact_readings(20, 5.0, "lag")
+    4
+    """
+    count = round(minutes / interval) if math.isfinite(minutes) else -1
+    if count < least or abs(count * interval - minutes) > 1e-6:
+        raise InputError(
+            f"{name} must be a multiple of the {interval:g} min between readings, got {minutes:g} min"
+        )
+    return count
 
 
 def episode_slices(readings: pd.DataFrame) -> list[slice]:

@@ -16,8 +16,8 @@ from occupair.readings.time_strings import (
     DateStart,
     date_order,
     is_date,
-    parse_clock,
     parse_date,
+    parse_time_of_day,
     split_stamp,
 )
 from occupair.wording import quoted
@@ -111,7 +111,7 @@ def _parse_strings(
         rule = f"{dates[0]} may start with the day or the month: use {option}"
         raise source.error(rule, row=int(row_numbers[0]), column=str(column.name))
     days = [parse_date(str(date), first) for date in dates]
-    times = [parse_clock(str(clock)) for clock in clocks]
+    times = [parse_time_of_day(str(clock)) for clock in clocks]
     bad_day, bad_time = np.array([day is None for day in days]), np.array([t is None for t in times])
     invalid = bad_day[date_codes] | bad_time[clock_codes]
     _reject(invalid, column, source, row_numbers)

@@ -34,7 +34,7 @@ DateStart = Literal["year", "day", "month"]
 """What a date starts with."""
 
 
-class Clock(NamedTuple):
+class TimeOfDay(NamedTuple):
     """A time of day [µs since midnight] and its UTC offset [min], if stated."""
 
     microseconds: int
@@ -71,19 +71,19 @@ def _date(year: str, month: str, day: str) -> dt.date | None:
     return date if 1970 <= date.year < 2200 else None
 
 
-def parse_clock(text: str) -> Clock | None:
+def parse_time_of_day(text: str) -> TimeOfDay | None:
     """Parse a time of day; an empty string is midnight, other text gives None.
 
     Examples
     --------
-    >>> parse_clock("08:00 +08:00").offset, parse_clock("12:30 AM").microseconds // 60_000_000
+    >>> parse_time_of_day("08:00 +08:00").offset, parse_time_of_day("12:30 AM").microseconds // 60_000_000
     (480, 30)
-    >>> parse_clock("25:00"), parse_clock("8 o'clock")
+    >>> parse_time_of_day("25:00"), parse_time_of_day("8 o'clock")
     (None, None)
     """
     text = text.strip().lower()
     if not text:
-        return Clock(0, None)
+        return TimeOfDay(0, None)
     if match := _PACKED.fullmatch(text):
         text = f"{match[1]}:{match[2]}:{match[3] or '00'}{text[4 + len(match[3] or '') :]}"
     match = _CLOCK.fullmatch(text)
@@ -95,7 +95,7 @@ def parse_clock(text: str) -> Clock | None:
     fraction = int((match["f"] or "0").ljust(6, "0")[:6])
     total = (hour * 3600 + minute * 60 + second) * 1_000_000 + fraction
     inside = minute < 60 and second < 60 and 0 <= total <= 86_400_000_000
-    return Clock(total, offset) if inside else None
+    return TimeOfDay(total, offset) if inside else None
 
 
 def _hour(hour: int, half: str | None) -> int:
