@@ -27,7 +27,7 @@ from occupair.readings.schema import check_duplicate_columns, exact_readings, in
 from occupair.readings.time_zones import time_zone_name
 from occupair.readings.training_match import match_training
 from occupair.room import fit_and_estimate as room_layer
-from occupair.room.lags import LAGS, lag_in_readings
+from occupair.room.lags import lag_in_readings
 from occupair.room.live_day import RoomDay
 from occupair.room.transfer import BalancePrior, balance_prior
 from occupair.smoothing import smoothing_in_readings
@@ -360,7 +360,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _wait(self, lag: float, mode: Mode) -> int:
         """Return the lag of the room layer [readings]."""
-        return lag_in_readings(LAGS[-1] if mode == "hindsight" else min(lag, LAGS[-1]), self.interval_)
+        longest = self.room_.lags[-1]
+        return lag_in_readings(longest if mode == "hindsight" else min(lag, longest), self.interval_)
 
     def _check_settings(self) -> None:
         if self.layer not in ("room", *LAYERS):

@@ -25,7 +25,13 @@ from occupair.paper.features import LAYERS, Layer
 from occupair.readings.time_zones import is_time_zone
 from occupair.room.inputs import window_length
 from occupair.room.model import RoomModel
-from occupair.room.model_json import check_layer, layer_checksum, room_from_json, room_to_json
+from occupair.room.model_json import (
+    check_layer,
+    lags_from_json,
+    layer_checksum,
+    room_from_json,
+    room_to_json,
+)
 from occupair.room.profile_comparison import ProfileComparison
 
 VERSION = 2
@@ -84,10 +90,11 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
 
 
 def _room_values(estimator: OccupancyEstimator) -> dict[str, Any]:
-    _check_size(window_length(estimator.interval_), estimator.room_.refinements[0].layer.n_hidden)
+    room = estimator.room_
+    _check_size(window_length(room.interval, room.lags[-1]), room.refinements[0].layer.n_hidden)
     comparison = estimator.comparison_
     return {
-        "room": room_to_json(estimator.room_),
+        "room": room_to_json(room),
         "comparison": None if comparison is None else asdict(comparison),
     }
 
@@ -154,8 +161,9 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
 
 
 def _build_room(estimator: OccupancyEstimator, values: dict[str, Any]) -> RoomModel:
+    width = window_length(estimator.interval_, lags_from_json(values)[-1])
     for one in values["refinements"]:
-        _check_size(window_length(estimator.interval_), int(one["n_hidden"]))
+        _check_size(width, int(one["n_hidden"]))
     room = room_from_json(values)
     if room.interval != estimator.interval_:
         raise ValueError("the interval of the room does not match that of the model")

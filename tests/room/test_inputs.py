@@ -21,6 +21,7 @@ def inputs_from(co2, ventilation, *, interval, smoothing=0.0, start="2024-01-08"
         Clock.of(times),
         interval=interval,
         smoothing=smoothing,
+        longest_lag=20.0,
     )
 
 
@@ -56,7 +57,7 @@ def test_lowest_co2_uses_co2_as_smoothed_at_the_time(co2, smoothing):
     [(0.5, 161), (1, 81), (5, 17), (15, 6), (30, 4), (60, 2), (160, 2), (240, 2), (720, 2)],
 )
 def test_window_spans_80_minutes_and_at_least_two_readings(interval, width):
-    assert window_length(interval) == width
+    assert window_length(interval, longest_lag=20.0) == width
     assert inputs_from([400, 410], [0, 0], interval=interval).co2.shape == (2, width)
 
 

@@ -29,15 +29,12 @@ from occupair.live.messages import RoomState
 from occupair.live.mqtt.discovery import state_payload
 from occupair.live.store.schema import estimates
 from occupair.model_file import dump_model, parse_model
-from occupair.room.features import GROUPS
-from occupair.room.inputs import window_length
 
 office = oc.simulate_office(days=3, seed=0).iloc[::10]
 model = parse_model(dump_model(oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(office)))
 payload = state_payload(RoomState(**dict.fromkeys(field.name for field in fields(RoomState))))
 print(json.dumps({
-    "group_s": GROUPS["S"],
-    "window": window_length(1.0),
+    "group_s": model.room_.refinements[0].layer.sizes[-1],
     "refinements": [one.lag for one in model.room_.refinements],
     "estimates": len(model.estimate(office, lag=30)),
     "benchmark": inspect.signature(run_benchmark).parameters["lags"].default,
@@ -84,7 +81,6 @@ def test_columns_models_benchmark_and_published_names_follow_from_lags():
         }
     )
     assert found["group_s"] == 4
-    assert found["window"] == 91
     assert found["refinements"] == [0, 1, 2, 3]
     assert found["estimates"] == 3 * 144
     assert found["benchmark"] == [0, 10, 20, 30]

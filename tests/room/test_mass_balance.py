@@ -27,7 +27,14 @@ def random_days(n, *, seed=0):
     """Days of uncorrelated random CO2 and ventilation, which identify all coefficients."""
     rng = np.random.default_rng(seed)
     return [
-        episode_inputs(rng.uniform(390, 900, 288), rng.uniform(0, 1, 288), DAY, interval=5.0, smoothing=0.0)
+        episode_inputs(
+            rng.uniform(390, 900, 288),
+            rng.uniform(0, 1, 288),
+            DAY,
+            interval=5.0,
+            smoothing=0.0,
+            longest_lag=20.0,
+        )
         for _ in range(n)
     ]
 
@@ -154,7 +161,10 @@ def late_room(seed, *, late):
 @pytest.mark.parametrize("lag", [2, 4])
 def test_fit_finds_ten_minute_delay(lag):
     rooms = [late_room(seed, late=2) for seed in range(6)]
-    days = [episode_inputs(co2, np.zeros(288), DAY, interval=5.0, smoothing=0.0) for _, co2 in rooms]
+    days = [
+        episode_inputs(co2, np.zeros(288), DAY, interval=5.0, smoothing=0.0, longest_lag=20.0)
+        for _, co2 in rooms
+    ]
     people = [count[np.maximum(np.arange(288) - lag, 0)] for count, _ in rooms]
     balance = fit_balance(DayTerms(days, BASE), people, lag=lag)
     weights = dict.fromkeys((0.0, 5.0, 10.0, 15.0, 20.0), 0.0)
@@ -218,7 +228,9 @@ def test_weak_ridge_scales_with_variance_and_spares_constant():
 def test_ventilation_terms_are_zero_without_ventilation():
     rng = np.random.default_rng(4)
     days = [
-        episode_inputs(rng.uniform(390, 900, 288), np.zeros(288), DAY, interval=5.0, smoothing=0.4)
+        episode_inputs(
+            rng.uniform(390, 900, 288), np.zeros(288), DAY, interval=5.0, smoothing=0.4, longest_lag=20.0
+        )
         for _ in range(3)
     ]
     balance = fit_balance(DayTerms(days, BASE), [rng.uniform(0, 9, 288) for _ in days], lag=0)
@@ -226,7 +238,9 @@ def test_ventilation_terms_are_zero_without_ventilation():
 
 
 def test_constant_co2_is_not_fitted_to_rounding_errors():
-    days = [episode_inputs(np.full(288, 412.3), np.ones(288), DAY, interval=5.0, smoothing=0.4)] * 3
+    days = [
+        episode_inputs(np.full(288, 412.3), np.ones(288), DAY, interval=5.0, smoothing=0.4, longest_lag=20.0)
+    ] * 3
     people = [np.repeat([0.0, 8.0, 0.0], 96)] * 3
     balance = fit_balance(DayTerms(days, BaseLevel.fit([412.3] * 3)), people, lag=0)
     assert all(np.abs(variant.coef[:5]).max() < 1e-6 for variant in balance.variants)

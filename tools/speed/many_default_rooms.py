@@ -49,7 +49,7 @@ class ManyDefaultRooms:
 
     def __init__(self, models: Sequence[RoomModel], *, confidence: float = 0.9) -> None:
         self._batch = RoomBatch(models, confidence)
-        n, width = len(models), window_length(models[0].interval)
+        n, width = len(models), window_length(models[0].interval, models[0].lags[-1])
         self._swept, self._pivots = np.zeros((width, n)), np.ones((width, n))  # newest first
         self._ventilation = np.zeros((width, n))
         self._lowest_co2 = np.full(n, np.inf)

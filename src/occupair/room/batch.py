@@ -51,7 +51,7 @@ class BatchEstimates:
 def batch_key(model: RoomModel) -> Hashable:
     """Return what rooms must have in common to be evaluated as one batch."""
     layers = [(one.lag, one.layer.seed, one.layer.n_hidden) for one in model.refinements]
-    return (model.interval, model.smoothing, *layers)
+    return (model.interval, model.smoothing, model.lags, *layers)
 
 
 class RoomBatch:
@@ -70,6 +70,8 @@ class RoomBatch:
             raise InputError("models must contain at least one trained room, got none")
         if len({(model.interval, model.smoothing) for model in models}) > 1:
             raise InputError("models must all have the same interval and the same smoothing")
+        if len({model.lags for model in models}) > 1:
+            raise InputError("models must all have the same lags: train them with the same version")
         if len({batch_key(model) for model in models}) > 1:
             raise InputError(
                 "models must share one random layer: train them with the same random_state and n_draws=1"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.features import N_FEATURES, FeatureSettings, room_features, stack_feature_settings
+from occupair.room.features import FeatureSettings, room_features, stack_feature_settings
 from occupair.room.inputs import Inputs
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import linked_outputs
@@ -37,12 +37,12 @@ class RoomEquation:
     Parameters
     ----------
     models : sequence of RoomModel
-        Trained rooms with the same interval; several must share the random layers.
+        Trained rooms with the same interval and lags; several must share the random layers.
     """
 
     def __init__(self, models: Sequence[RoomModel]) -> None:
         first = models[0]
-        lags = lags_in_readings(first.interval)
+        lags = lags_in_readings(first.lags, first.interval)
         balances = [{one.lag: one.balance for one in model.refinements} for model in models]
         self._balances = BalanceEvaluator([[room[lag] for lag in lags] for room in balances])
         self._own_balance = [lags.index(one.lag) for one in first.refinements]
@@ -128,7 +128,7 @@ class _Networks:
 
     def __init__(self, refinements: Sequence[Refinement]) -> None:
         layer = refinements[0].layer
-        self._weights, bias = random_layer(layer.seed, layer.n_hidden, N_FEATURES)
+        self._weights, bias = random_layer(layer.seed, layer.n_hidden, sum(layer.sizes))
         self._bias = bias[:, np.newaxis]
         self._alphas = np.array(
             [np.repeat(one.layer.alphas, one.layer.sizes) for one in refinements]

@@ -4,12 +4,13 @@ M  terms of the mass balance
 P  CO2 above the base level, now and earlier, and its rises
 V  ventilation: current value and moving averages
 T  time of day, weekend
-S  people by the mass balance at each of ``LAGS``
+S  people by the mass balance at each lag of the model
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.room.inputs import Inputs, at_offset
-from occupair.room.lags import LAGS
 from occupair.room.mass_balance import N_TERMS, Balance, BaseLevel, balance_terms
 
 Array = NDArray[np.float64]
@@ -27,19 +27,33 @@ _LEVELS = (0.0, 10.0, 20.0, 40.0)  # ages of the CO2 levels [min]
 _RISES = (5.0, 10.0, 20.0, 40.0)  # periods of the CO2 rises [min]
 _MEANS = (10.0, 30.0, 60.0)  # periods of the ventilation averages [min]
 
-GROUPS = {
-    "M": N_TERMS - 1,  # without the constant
-    "P": len(_LEVELS) + len(_RISES),
-    "V": 1 + len(_MEANS),
-    "T": 7,
-    "S": len(LAGS),
-}
-"""Number of features in each group."""
+GROUPS = ("M", "P", "V", "T", "S")
+"""Names of the groups."""
 
-N_FEATURES = sum(GROUPS.values())
-"""Number of features in all groups."""
+_N_TIMES = 7
 
-_PLACES = [slice(*ends) for ends in pairwise(accumulate(GROUPS.values(), initial=0))]
+
+def group_sizes(n_lags: int) -> tuple[int, ...]:
+    """Return the number of features in each of ``GROUPS``, for a model with ``n_lags`` lags.
+
+    Examples
+    --------
+    >>> group_sizes(3)
+    (5, 8, 4, 7, 3)
+    """
+    return (
+        N_TERMS - 1,  # without the constant
+        len(_LEVELS) + len(_RISES),
+        1 + len(_MEANS),
+        _N_TIMES,
+        n_lags,
+    )
+
+
+@cache
+def _places(n_lags: int) -> tuple[slice, ...]:
+    """Return the place of each group among the features."""
+    return tuple(slice(*ends) for ends in pairwise(accumulate(group_sizes(n_lags), initial=0)))
 
 
 class FeatureSettings(NamedTuple):
@@ -75,17 +89,18 @@ def room_features(inputs: Inputs, base: BaseLevel, settings: FeatureSettings, ba
         Base level, or R of them with arrays of shape (R, 1) or (R, N).
     settings : FeatureSettings
         Settings of one refinement, or of R with arrays of shape (R, 1) or (R, N).
-    balance_people : array of shape (len(LAGS), N)
+    balance_people : array of shape (n_lags, N)
         Group S [people].
 
     Returns
     -------
-    array of shape (N, 27) or (N, R, 27)
-        Column-major: each feature is contiguous in memory.
+    array of shape (N, n_features) or (N, R, n_features)
+        ``n_features = sum(group_sizes(n_lags))``. Column-major: each feature is contiguous in memory.
     """
     level = base.at(inputs, settings.low_share)
-    features = np.empty((N_FEATURES, *level.shape))
-    m, p, v, t, s = (features[place] for place in _PLACES)
+    places = _places(len(balance_people))
+    features = np.empty((places[-1].stop, *level.shape))
+    m, p, v, t, s = (features[place] for place in places)
     m[:] = balance_terms(inputs, base, settings.low_share, settings.offset)[:-1]
     p[:] = _levels_and_rises(inputs, level)
     v[:] = _ventilation(inputs, settings.offset)
@@ -99,7 +114,7 @@ def _levels_and_rises(inputs: Inputs, base: Array) -> Array:
     """Return group P, feature first, for a base level of shape (N,) or (R, N) [ppm]."""
     levels = inputs.co2.T[[round(minutes / inputs.interval) for minutes in _LEVELS]]
     rises = inputs.co2.T[0] - inputs.co2.T[[inputs.n_readings(minutes) for minutes in _RISES]]
-    group = np.empty((GROUPS["P"], *base.shape))
+    group = np.empty((len(_LEVELS) + len(_RISES), *base.shape))
     shape = (-1, *(1 for _ in base.shape[1:]), len(inputs))  # the same for all R base levels
     group[: len(_LEVELS)] = (levels.reshape(shape) - base) / 100
     group[len(_LEVELS) :] = rises.reshape(shape) / 30
@@ -119,7 +134,7 @@ def _ventilation(inputs: Inputs, offset: int | Indices) -> Array:
 def _times(inputs: Inputs, lag: int | Indices) -> Array:
     """Return group T, feature first, at one lag or at R lags of shape (R, 1) or (R, N)."""
     angle = (inputs.clock.minute - lag * inputs.interval) * (2 * np.pi / 1440)
-    group = np.empty((GROUPS["T"], *angle.shape))
+    group = np.empty((_N_TIMES, *angle.shape))
     np.sin(angle, out=group[0])
     np.cos(angle, out=group[1])
     np.sin(2 * angle, out=group[2])

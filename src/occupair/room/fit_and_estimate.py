@@ -119,6 +119,7 @@ def estimate_readings(
             _clock(part),
             interval=room.interval,
             smoothing=room.smoothing,
+            longest_lag=room.lags[-1],
         )
         episodes.append(room.episode_people(inputs, wait, confidence))
     columns = (np.concatenate(column) for column in zip(*episodes, strict=True))

@@ -16,14 +16,13 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from occupair.room.lags import LAGS
 from occupair.smoothing import local_windows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-LOOKBACK = 60.0 + LAGS[-1]
-"""Time span that the features cover [min]: mean ventilation over an hour, at the longest lag."""
+LOOKBACK = 60.0
+"""Time span that the features cover before the longest lag [min]: mean ventilation over an hour."""
 
 
 class Clock(NamedTuple):
@@ -95,19 +94,26 @@ class Inputs:
         return Inputs(self.co2[which], self.ventilation[which], self.lowest_co2[which], clock, self.interval)
 
 
-def window_length(interval: float) -> int:
+def window_length(interval: float, longest_lag: float) -> int:
     """Return the number of readings in a window, including the newest.
+
+    Parameters
+    ----------
+    interval : float
+        Time between readings [min].
+    longest_lag : float
+        Longest lag of the model [min].
 
     Examples
     --------
-    >>> window_length(5.0)
+    >>> window_length(5.0, longest_lag=20.0)
     17
     """
-    return max(round(LOOKBACK / interval), 1) + 1
+    return max(round((LOOKBACK + longest_lag) / interval), 1) + 1
 
 
 def episode_inputs(
-    co2: Array, ventilation: Array, clock: Clock, *, interval: float, smoothing: float
+    co2: Array, ventilation: Array, clock: Clock, *, interval: float, smoothing: float, longest_lag: float
 ) -> Inputs:
     """Return one input for each reading of an episode.
 
@@ -123,8 +129,10 @@ def episode_inputs(
         Time between readings [min].
     smoothing : float
         Weight of the CO2 smoothing [readings squared].
+    longest_lag : float
+        Longest lag of the model [min].
     """
-    width = window_length(interval)
+    width = window_length(interval, longest_lag)
     windows = local_windows(co2, width, smoothing=smoothing)
     padded = np.concatenate([np.full(width - 1, ventilation[0]), ventilation])
     ventilation_windows = sliding_window_view(padded, width)[:, ::-1]

@@ -6,13 +6,15 @@ that the live service publishes and stores all derive from ``REFINEMENT_LAGS`` a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 REFINEMENT_LAGS = (10.0, 20.0)
 """Waiting times after which the estimate of a reading is refined with the readings since then [min].
 
-To add a lag, for example 30 min, append it here: ``(10.0, 20.0, 30.0)``. Lags must increase. The feature
-columns, the look-back window, the balance prior, the benchmark's lags and the number of refinements in a
-model file follow. Models saved before the change no longer load ("refinements do not match the interval")
-and must be trained again.
+These are the lags of models trained from now on. To add one, for example 30 min, append it here:
+``(10.0, 20.0, 30.0)``. Lags must increase. The feature columns, the look-back window, the balance prior, the
+benchmark's lags and the number of refinements in a model file follow. A trained model keeps the lags that it
+was trained with (``RoomModel.lags``), so models saved before the change load and give the same estimates.
 
 The live service publishes one refined estimate, the one at ``PUBLISHED_LAG``, and adding a lag does not
 change its interface or its store. To publish another lag, set ``PUBLISHED_LAG`` and add a store migration
@@ -42,12 +44,12 @@ def lag_in_readings(lag: float, interval: float) -> int:
     return int(lag / interval + 1e-6)
 
 
-def lags_in_readings(interval: float) -> tuple[int, ...]:
-    """Return ``LAGS`` as numbers of readings, at ``interval`` minutes between readings.
+def lags_in_readings(lags: Iterable[float], interval: float) -> tuple[int, ...]:
+    """Return lags [min] as numbers of readings, at ``interval`` minutes between readings.
 
     Examples
     --------
-    >>> lags_in_readings(1.0), lags_in_readings(15.0)
+    >>> lags_in_readings((0.0, 10.0, 20.0), 1.0), lags_in_readings((0.0, 10.0, 20.0), 15.0)
     ((0, 10, 20), (0, 0, 1))
     """
-    return tuple(lag_in_readings(lag, interval) for lag in LAGS)
+    return tuple(lag_in_readings(lag, interval) for lag in lags)

@@ -67,7 +67,7 @@ class RoomDay:
         self.prediction_interval = interval
 
     def _newest_input(self, time: dt.datetime) -> Inputs:
-        width = window_length(self.model.interval)
+        width = window_length(self.model.interval, self.model.lags[-1])
         first = max(len(self) - width, 0)
         co2 = _window(self._smoother.since(first), width)
         self._lowest_co2 = min(self._lowest_co2, float(co2[0, 0]))
@@ -89,6 +89,7 @@ class RoomDay:
                 clock,
                 interval=self.model.interval,
                 smoothing=self.model.smoothing,
+                longest_lag=self.model.lags[-1],
             )
             self._people = np.zeros(max(1024, 2 * co2.size))
             for one, people in zip(self.model.refinements, self.model.people(inputs)[0], strict=True):

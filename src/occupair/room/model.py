@@ -72,7 +72,9 @@ class RoomModel:
     hours : OpenHours
         When the room may be occupied.
     refinements : tuple of Refinement
-        One for each distinct lag of ``lags_in_readings``, shortest first.
+        One for each distinct number of readings among the lags, shortest first.
+    lags : tuple of float
+        Lags of the estimates [min], 0 first, increasing. At long intervals several may share a refinement.
     """
 
     interval: float
@@ -81,6 +83,7 @@ class RoomModel:
     network_share: float
     hours: OpenHours
     refinements: tuple[Refinement, ...]
+    lags: tuple[float, ...]
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].

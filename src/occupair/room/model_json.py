@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.features import GROUPS, N_FEATURES, FeatureSettings
+from occupair.room.features import GROUPS, FeatureSettings, group_sizes
 from occupair.room.inputs import window_length
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
@@ -25,6 +25,8 @@ from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 Array = NDArray[np.float64]
 
 _MAX_NEURONS = 100_000  # limits the memory that an untrusted file can claim
+_MAX_LAGS, _MAX_LAG = 20, 240.0  # likewise; the latter in [min]
+_FIRST_LAGS = (0.0, 10.0, 20.0)  # of files without the key "lags" [min]
 
 
 def room_to_json(room: RoomModel) -> dict[str, Any]:
@@ -32,7 +34,8 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
 
     Base level and feature settings are written for each refinement, random layers as their seeds.
     """
-    return {
+    lags = {} if room.lags == _FIRST_LAGS else {"lags": list(room.lags)}
+    return lags | {
         "interval": room.interval,
         "smoothing": room.smoothing,
         "most_people": room.max_people,
@@ -44,10 +47,11 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
     """Return the room of plain values, or raise ValueError, TypeError or KeyError."""
-    interval = _number(values["interval"], above=0.0)
-    refinements = tuple(_refinement_from_json(one, window_length(interval)) for one in values["refinements"])
-    if [one.lag for one in refinements] != sorted(set(lags_in_readings(interval))):
-        raise ValueError("refinements do not match the interval")
+    interval, lags = _number(values["interval"], above=0.0), lags_from_json(values)
+    width = window_length(interval, lags[-1])
+    refinements = tuple(_refinement_from_json(one, width, len(lags)) for one in values["refinements"])
+    if [one.lag for one in refinements] != sorted(set(lags_in_readings(lags, interval))):
+        raise ValueError("refinements do not match the interval and the lags")
     return RoomModel(
         interval=interval,
         smoothing=_number(values["smoothing"], least=0.0),
@@ -55,7 +59,18 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         network_share=_number(values["network_share"], least=0.0, most=1.0),
         hours=OpenHours(np.array([_from_runs(runs) for runs in values["hours"]]).reshape(2, 1440)),
         refinements=refinements,
+        lags=lags,
     )
+
+
+def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:
+    """Return the lags of the room in plain values [min]; older files do not have them."""
+    if "lags" not in values:
+        return _FIRST_LAGS
+    lags = tuple(_number(lag, least=0.0, most=_MAX_LAG) for lag in values["lags"])
+    if not 0 < len(lags) <= _MAX_LAGS or lags[0] != 0 or any(b <= a for a, b in pairwise(lags)):
+        raise ValueError(f"lags must be up to {_MAX_LAGS} increasing numbers from 0, got {values['lags']!r}")
+    return lags
 
 
 def _refinement_to_json(one: Refinement) -> dict[str, Any]:
@@ -68,7 +83,7 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
         ],
         "moment": list(one.features),
         "layer_seed": layer.seed,
-        "layer_checksum": layer_checksum(*random_layer(layer.seed, layer.n_hidden, N_FEATURES)),
+        "layer_checksum": layer_checksum(*random_layer(layer.seed, layer.n_hidden, sum(layer.sizes))),
         "n_hidden": layer.n_hidden,
         "alphas": layer.alphas.tolist(),
         "mean": layer.mean.tolist(),
@@ -81,7 +96,9 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
     }
 
 
-def _refinement_from_json(values: dict[str, Any], width: int) -> Refinement:
+def _refinement_from_json(values: dict[str, Any], width: int, n_lags: int) -> Refinement:
+    sizes = group_sizes(n_lags)
+    n_features = sum(sizes)
     n_hidden = _count(values["n_hidden"], most=_MAX_NEURONS, least=1)
     lag, offset, low_share = values["moment"]
     features = FeatureSettings(_count(lag, most=width), _count(offset, most=lag), _number(low_share))
@@ -92,18 +109,18 @@ def _refinement_from_json(values: dict[str, Any], width: int) -> Refinement:
     layer = LinkedLayer(
         seed=_count(values["layer_seed"], most=2**32 - 1),
         n_hidden=n_hidden,
-        sizes=tuple(GROUPS.values()),
+        sizes=sizes,
         alphas=_array(values["alphas"], (len(GROUPS),)),
-        mean=_array(values["mean"], (N_FEATURES,)),
-        scale=_array(values["scale"], (N_FEATURES,)),
+        mean=_array(values["mean"], (n_features,)),
+        scale=_array(values["scale"], (n_features,)),
     )
-    check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, N_FEATURES))
+    check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, n_features))
     return Refinement(
         balance=Balance(base, _variants(values["choices"], lag)),
         features=features,
         layer=layer,
-        coef=_array(values["coef"], (n_hidden + N_FEATURES + 1,)),
-        presence=_array(values["presence"], (n_hidden + N_FEATURES + 1,)),
+        coef=_array(values["coef"], (n_hidden + n_features + 1,)),
+        presence=_array(values["presence"], (n_hidden + n_features + 1,)),
         threshold=_number(values["threshold"]),
         intervals=PredictionIntervals(edges, _array(values["errors"], (edges.size, QUANTILES.size))),
     )

@@ -18,9 +18,9 @@ from occupair.elm.hidden_layer import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
 from occupair.room.equation import is_present, weighted_mean
-from occupair.room.features import GROUPS, feature_settings, room_features
+from occupair.room.features import feature_settings, group_sizes, room_features
 from occupair.room.inputs import Clock, Inputs
-from occupair.room.lags import LAGS, lags_in_readings
+from occupair.room.lags import LAGS
 from occupair.room.linked_elm import LinkedLayer, fit_layer, fit_read_outs, ridge_pairs
 from occupair.room.mass_balance import (
     Balance,
@@ -78,6 +78,8 @@ class TrainingSettings:
         Seeds of the random layers to try; the one with the smallest error on held-out days is used.
     verbose : bool, optional
         Whether to show progress; None does so in a terminal, if it takes long.
+    lags : tuple of float
+        Lags of the estimates [min], 0 first, increasing.
     """
 
     interval: float
@@ -87,6 +89,7 @@ class TrainingSettings:
     ridges: tuple[float, ...]
     seeds: tuple[int, ...]
     verbose: bool | None = None
+    lags: tuple[float, ...] = LAGS
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,9 @@ def fit_room(
     model, held_out
         The trained room, and its cross-validated estimates.
     """
-    training = prepare_training_days(dates, interval=settings.interval, smoothing=settings.smoothing)
+    training = prepare_training_days(
+        dates, interval=settings.interval, smoothing=settings.smoothing, lags=settings.lags
+    )
     fitted, folds = _fit_balances(training, prior), _folds(training, prior)
     enough = min(1.0, training.effective_days / FULL_SHARE_DAYS)
     network_share = MAX_NETWORK_SHARE * enough * training.labelled_hours_share
@@ -157,7 +162,13 @@ def fit_room(
     trained = each_on_a_core(refine, list(validations))
     refinements = tuple(refinement for refinement, _ in trained)
     model = RoomModel(
-        settings.interval, settings.smoothing, training.max_people, network_share, hours, refinements
+        settings.interval,
+        settings.smoothing,
+        training.max_people,
+        network_share,
+        hours,
+        refinements,
+        settings.lags,
     )
     held_out = HeldOutEstimates(
         training.clocks,
@@ -171,7 +182,7 @@ def fit_room(
 
 @dataclass(frozen=True)
 class _BalanceEstimates:
-    """Inputs of some days and their people by the mass balances, arrays of shape (len(LAGS), N)."""
+    """Inputs of some days and their people by the mass balances, arrays of shape (n_lags, N)."""
 
     days: Sequence[Inputs]
     people: Sequence[Array]
@@ -191,9 +202,7 @@ class _FittedBalances:
 
     def estimate(self, days: Sequence[Inputs]) -> _BalanceEstimates:
         """Estimate training days or other days."""
-        evaluator = BalanceEvaluator(
-            [[self.balances[lag] for lag in lags_in_readings(self.training.interval)]]
-        )
+        evaluator = BalanceEvaluator([[self.balances[lag] for lag in self.training.lags_in_readings]])
         return _BalanceEstimates(days, [self.training.clamp(evaluator.people(day)) for day in days])
 
     def features(self, estimates: _BalanceEstimates, lag: int) -> Array:
@@ -205,7 +214,7 @@ class _FittedBalances:
 
     def people(self, estimates: _BalanceEstimates, lag: int) -> Array:
         """Return the people by the mass balance at a lag, all days concatenated [people]."""
-        place = lags_in_readings(self.training.interval).index(lag)
+        place = self.training.lags_in_readings.index(lag)
         return np.concatenate([people[place] for people in estimates.people])
 
 
@@ -220,7 +229,7 @@ class _Fold:
 
 def _fit_balances(training: TrainingDays, prior: BalancePrior | None) -> _FittedBalances:
     days, balances = DayTerms(training.days, BaseLevel.fit(training.lows)), {}
-    for lag, minutes in zip(lags_in_readings(training.interval), LAGS, strict=True):
+    for lag, minutes in zip(training.lags_in_readings, training.lags, strict=True):
         penalty = weak_ridge if prior is None else prior.penalty(minutes, training.effective_days)
         balances[lag] = fit_balance(
             days, training.people[lag], lag=lag, penalty=penalty, weights=training.weights(lag)
@@ -296,7 +305,8 @@ def _train_network(
     """Train the network on all labelled inputs: its layer, and read-outs for every pair of ridges."""
     training, labelled = fitted.training, fitted.training.labelled(lag)
     features, weight = fitted.features(fitted.on_training_days, lag)[labelled], training.weight(lag)
-    layer = fit_layer(features, list(GROUPS.values()), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
+    sizes = group_sizes(len(training.lags))
+    layer = fit_layer(features, sizes, settings.z_max, n_hidden=settings.n_hidden, seed=seed)
     targets, weight = _targets(training.target(lag)[labelled]), None if weight is None else weight[labelled]
     return layer, fit_read_outs(layer, features, targets, pairs, weight)
 

@@ -8,7 +8,7 @@ Days without head counts are not used.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -84,6 +84,8 @@ class TrainingDays:
         By lag [readings], for each day the head counts at that lag [people]; 0 where not known.
     lows : list of float
         Lowest CO2 of each day [ppm].
+    lags : tuple of float
+        Lags of the estimates to train [min].
     sparse : SparseLabels, optional
         None if head counts are complete and of weight 1.
     """
@@ -91,6 +93,7 @@ class TrainingDays:
     days: list[Inputs]
     people: dict[int, list[Array]]
     lows: list[float]
+    lags: tuple[float, ...]
     sparse: SparseLabels | None = None
 
     def __len__(self) -> int:
@@ -100,6 +103,11 @@ class TrainingDays:
     def interval(self) -> float:
         """Time between readings [min]."""
         return self.days[0].interval
+
+    @property
+    def lags_in_readings(self) -> tuple[int, ...]:
+        """Each of ``lags`` as a number of readings."""
+        return lags_in_readings(self.lags, self.interval)
 
     @cached_property
     def max_people(self) -> float:
@@ -123,7 +131,13 @@ class TrainingDays:
         """Return some of the days."""
         people = {lag: [by_day[k] for k in days] for lag, by_day in self.people.items()}
         sparse = None if self.sparse is None else self.sparse.subset(days)
-        return TrainingDays([self.days[k] for k in days], people, [self.lows[k] for k in days], sparse)
+        return replace(
+            self,
+            days=[self.days[k] for k in days],
+            people=people,
+            lows=[self.lows[k] for k in days],
+            sparse=sparse,
+        )
 
     @property
     def effective_days(self) -> float:
@@ -159,7 +173,11 @@ class TrainingDays:
 
 
 def prepare_training_days(
-    dates: Sequence[Sequence[LabelledEpisode]], *, interval: float, smoothing: float
+    dates: Sequence[Sequence[LabelledEpisode]],
+    *,
+    interval: float,
+    smoothing: float,
+    lags: tuple[float, ...] = LAGS,
 ) -> TrainingDays:
     """Return the training samples of the days that have head counts.
 
@@ -171,14 +189,16 @@ def prepare_training_days(
         Time between readings [min].
     smoothing : float
         Weight of the CO2 smoothing [readings squared].
+    lags : tuple of float
+        Lags of the estimates to train [min], 0 first, increasing.
     """
-    every, lags = max(round(SAMPLE_INTERVAL / interval), 1), lags_in_readings(interval)
+    every, steps = max(round(SAMPLE_INTERVAL / interval), 1), lags_in_readings(lags, interval)
     is_sparse = any(episode.weight is not None for date in dates for episode in date)
     dates = [date for date in dates if any(episode.known.any() for episode in date)]
     days, lows, chosen = [], [], []
     for date in dates:
-        all_inputs = [_inputs(episode, interval, smoothing) for episode in date]
-        chosen.append([_choose_samples(episode, lags, every) for episode in date])
+        all_inputs = [_inputs(episode, interval, smoothing, lags[-1]) for episode in date]
+        chosen.append([_choose_samples(episode, steps, every) for episode in date])
         samples = [inputs.take(which) for inputs, which in zip(all_inputs, chosen[-1], strict=True)]
         days.append(concatenate_inputs(samples))
         lows.append(min(float(inputs.lowest_co2[-1]) for inputs in all_inputs))
@@ -191,18 +211,18 @@ def prepare_training_days(
             for date, samples in zip(dates, chosen, strict=True)
         ]
 
-    people = {lag: at_lag(lag, _known_people) for lag in lags}
+    people = {lag: at_lag(lag, _known_people) for lag in steps}
     if not is_sparse:
-        return TrainingDays(days, people, lows)
-    weights = {lag: at_lag(lag, _weight) for lag in lags}
-    for lag, minutes in zip(lags, LAGS, strict=True):
+        return TrainingDays(days, people, lows, lags)
+    weights = {lag: at_lag(lag, _weight) for lag in steps}
+    for lag, minutes in zip(steps, lags, strict=True):
         if not any(day.any() for day in weights[lag]):
             raise InputError(
                 f"readings must continue without a gap for {minutes:g} min after at least one head count"
             )
     unobserved = [_unobserved(date, interval) for date in dates]
     hourly_weights = [_hourly_weights(date) for date in dates]
-    return TrainingDays(days, people, lows, SparseLabels(weights, unobserved, hourly_weights))
+    return TrainingDays(days, people, lows, lags, SparseLabels(weights, unobserved, hourly_weights))
 
 
 def _choose_samples(episode: LabelledEpisode, lags: Sequence[int], every: int) -> slice | NDArray[np.int64]:
@@ -240,9 +260,15 @@ def _hourly_weights(date: Sequence[LabelledEpisode]) -> Array:
     return largest
 
 
-def _inputs(episode: LabelledEpisode, interval: float, smoothing: float) -> Inputs:
-    co2, ventilation = episode.co2, episode.ventilation
-    return episode_inputs(co2, ventilation, episode.clock, interval=interval, smoothing=smoothing)
+def _inputs(episode: LabelledEpisode, interval: float, smoothing: float, longest_lag: float) -> Inputs:
+    return episode_inputs(
+        episode.co2,
+        episode.ventilation,
+        episode.clock,
+        interval=interval,
+        smoothing=smoothing,
+        longest_lag=longest_lag,
+    )
 
 
 def _before(values: NDArray[T], lag: int) -> NDArray[T]:

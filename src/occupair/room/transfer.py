@@ -96,9 +96,12 @@ def balance_prior(models: Sequence[OccupancyEstimator]) -> BalancePrior:
 
 
 def _balance(room: RoomModel, lag: float) -> Balance:
-    """Return the mass balance of a room at a lag [min]; at long intervals several lags share one."""
+    """Return the mass balance of a room at a lag [min], or at the longest shorter one that it has.
+
+    At long intervals several lags share one balance.
+    """
     readings = lag_in_readings(lag, room.interval)
-    return next(one.balance for one in room.refinements if one.lag == readings)
+    return [one.balance for one in room.refinements if one.lag <= readings][-1]
 
 
 def _noise(residual: Array, weight: Array | None = None) -> float:
