@@ -15,16 +15,16 @@ endif
 help:                    ## list the targets
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-demo: $(INSTALLED)       ## the paper's experiment in about a minute, with a report
+demo: $(INSTALLED)       ## reproduce the paper's experiment with one draw (1 min) and write a report
 	@$(BIN)/occupair reproduce --draws 1 --out occupair-report.html
 
-reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: docs/experiment.md
+reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the table in docs/experiment.md
 	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html
 
-serve: $(INSTALLED)      ## the live service with five simulated rooms: http://127.0.0.1:8099
+serve: $(INSTALLED)      ## run the live service with five simulated rooms: http://127.0.0.1:8099
 	@$(BIN)/occupair serve --demo
 
-test: lint servers       ## all tests
+test: lint servers       ## run the linters and all tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
@@ -37,33 +37,30 @@ servers:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
 	elif [ -n "$$missing" ]; then echo "not installed, some tests will be skipped:$$missing"; fi
 
-soak: $(INSTALLED) servers  ## kill the service twenty times on each database (5 min)
+soak: $(INSTALLED) servers  ## kill the service 20 times on each database (5 min)
 	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_crash_recovery.py
 
 mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test fails for each (5 min)
 	@$(BIN)/python tools/planted_bugs.py
 
-load: $(INSTALLED) servers  ## load test: 2,000 rooms for 10 min, then increasing to failure: docs/load.md
+load: $(INSTALLED) servers  ## load test with 2,000 rooms for 10 min, then more until failure: docs/load.md
 	@$(BIN)/python -m tools.load --until-it-breaks
 
-lint: $(INSTALLED)       ## ruff, mypy and the import contracts
+lint: $(INSTALLED)       ## run ruff, mypy and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-ROOMS := sdu2018-1 sdu2018-2 sdu2018-3 sdu2018-4 sdu2019-1 robod-1 robod-3
-METHODS := mean,profile,markov-chain,mass-balance,deconvolution,kalman,hmm,ridge,gradient-boosting,random-forest,svr,mlp,paper,occupair
+rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchmark.md (20 min, then cached)
+	@$(BIN)/occupair benchmark --jobs 2 --out occupair-benchmark.html
 
-rooms: $(INSTALLED)      ## all methods on all public rooms: docs/benchmark.md (20 min, then cached)
-	@$(BIN)/occupair benchmark $(ROOMS) --methods $(METHODS) --jobs 2 --out occupair-benchmark.html
-
-validate: $(INSTALLED)   ## interval coverage, accuracy with few labelled days: docs/validation.md (3 min)
-	@$(BIN)/occupair validate $(ROOMS)
+validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (3 min)
+	@$(BIN)/occupair validate
 
 prove: validate
 
-bench: $(INSTALLED)      ## speed, compared with BLAS, naive equations and other packages: docs/speed.md (6 min)
+bench: $(INSTALLED)      ## measure speed and compare with other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed
 
 # Installed versions stay unchanged. scikit-elm does not declare its dependency on Dask; pyrcn pulls in torch.
@@ -73,13 +70,13 @@ peers: $(INSTALLED)      ## install the packages that make bench compares with (
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/installed.txt $$peer || \
 	  echo "$$peer: conflicts with the installed packages, skipped"; done
 
-seeds: $(INSTALLED)      ## the paper's experiment with ten seeds, one draw each (6 min)
+seeds: $(INSTALLED)      ## run the paper's experiment with ten seeds, one draw each (6 min)
 	@$(BIN)/python tools/seeds.py 10
 
-screenshots: $(INSTALLED) servers  ## the screenshots of the live page in the README
+screenshots: $(INSTALLED) servers  ## update the README screenshots of the live page
 	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/page/test_page.py
 
-picture: $(INSTALLED)    ## the figure in the README, from the report (needs chromium)
+picture: $(INSTALLED)    ## update the README figure from the report (needs chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
 
 clean:                   ## remove the virtual environment and generated files

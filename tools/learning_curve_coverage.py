@@ -17,7 +17,7 @@ from label_plan_gain import full_days, join_days
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
-from occupair.datasets.benchmark_rooms import ROOMS, read_room
+from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, read_room
 from occupair.groundtruth.planning.learning_curve import CONFIDENCE, learning_curve
 
 LABELLED, MORE, DRAWS = (4, 7), 3, 5
@@ -27,7 +27,7 @@ OFFICES = 3
 
 def read_rooms() -> dict[str, pd.DataFrame]:
     simulated = {f"office {seed}": oc.simulate_office(days=16, seed=seed) for seed in range(OFFICES)}
-    return simulated | {name: read_room(name) for name in ROOMS if ROOMS[name].dataset != "uci864"}
+    return simulated | {name: read_room(name) for name in BENCHMARK_ROOMS}
 
 
 def measure(days: list[pd.DataFrame], n: int, rng: np.random.Generator) -> dict[str, float] | None:

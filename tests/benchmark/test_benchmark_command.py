@@ -5,8 +5,8 @@ import json
 import pytest
 
 import occupair as oc
-from occupair.benchmark.command import benchmark
-from occupair.datasets import ROOMS, benchmark_rooms, find_folder
+from occupair.benchmark.public_rooms import benchmark
+from occupair.datasets import BENCHMARK_ROOMS, benchmark_rooms, find_folder
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def test_benchmark_writes_markdown_json_and_report(simulated, tmp_path):
     assert [row["method"] for row in document["averages"]] == ["mean", "profile"]
 
 
-def test_default_is_all_rooms(simulated, tmp_path):
+def test_default_is_all_benchmark_rooms(simulated, tmp_path):
     document = json.loads(benchmark(methods=["mean"], lags=[0], cache=tmp_path, as_json=True))
-    assert list(document["rooms"]) == list(ROOMS)
+    assert list(document["rooms"]) == list(BENCHMARK_ROOMS)
 
 
 def test_cache_folder_is_set_by_the_environment(simulated, tmp_path, monkeypatch):

@@ -11,11 +11,10 @@ import occupair as oc
 from occupair.benchmark import validation
 from occupair.benchmark.coverage import coverage
 from occupair.benchmark.few_labelled_days import few_days
-from occupair.benchmark.validation import ROOMS, measure, validate
+from occupair.benchmark.validation import measure, validate
 from occupair.benchmark.validation_tables import Validation, as_json, as_markdown
 from occupair.cli import app
-from occupair.datasets import ROOMS as KNOWN
-from occupair.datasets import benchmark_rooms
+from occupair.datasets import BENCHMARK_ROOMS, benchmark_rooms
 from occupair.progress import progress_to
 
 ROOT = Path(__file__).parents[2]
@@ -134,18 +133,13 @@ def test_coverage_is_compared_with_the_target(office):
     assert "its mean over occupied readings is 0.0, 0.0 and 0.0 %." in met
 
 
-def test_default_rooms_are_those_of_the_makefile():
-    (named,) = re.findall(r"^ROOMS := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert tuple(named.split()) == ROOMS
-    assert set(ROOMS) <= set(KNOWN)
+def test_default_is_all_benchmark_rooms(monkeypatch, office):
+    def stop(rooms):
+        raise oc.InputError(" ".join(rooms))
 
-
-def test_default_is_all_default_rooms(monkeypatch):
-    def stop(names):
-        raise oc.InputError(" ".join(names))
-
-    monkeypatch.setattr(validation, "read_rooms", stop)
-    with pytest.raises(oc.InputError, match=" ".join(ROOMS)):
+    monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: office)
+    monkeypatch.setattr(validation, "measure", stop)
+    with pytest.raises(oc.InputError, match=" ".join(BENCHMARK_ROOMS)):
         validate()
 
 
@@ -181,7 +175,7 @@ def test_page_has_the_format_of_the_command():
     """The page has the default rooms, the same tables and consistent means; the values need the rooms."""
     text = (ROOT / "docs/validation.md").read_text()
     mean, rooms, mean_few, rooms_few = tables_of(text)
-    assert list(dict.fromkeys(row["room"] for row in rooms)) == list(ROOMS)
+    assert list(dict.fromkeys(row["room"] for row in rooms)) == list(BENCHMARK_ROOMS)
     assert [row["days"] for row in mean_few] == ["3", "5", "10", "all"]
     for table, average, columns in ((rooms, mean, ("lag [min]",)), (rooms_few, mean_few, ("days",))):
         for row in average:

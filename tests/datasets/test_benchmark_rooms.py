@@ -2,7 +2,7 @@
 
 import pytest
 
-from occupair.datasets import DATASETS, ROOMS, read_robod, read_room
+from occupair.datasets import BENCHMARK_ROOMS, DATASETS, ROOMS, read_robod, read_room
 from occupair.errors import InputError
 from occupair.readings.schema import check_readings, interval_of
 
@@ -11,6 +11,7 @@ KEYS = ["sdu2018-1", "sdu2018-2", "sdu2018-3", "sdu2018-4", "sdu2019-1", "robod-
 
 def test_order_of_rooms():
     assert list(ROOMS) == KEYS
+    assert list(BENCHMARK_ROOMS) == KEYS[:-1]
     assert {room.dataset for room in ROOMS.values()} == set(DATASETS) - {"uci357"}
 
 

@@ -5,7 +5,8 @@
 - `lookahead`: detection of methods that use future readings
 - `run_cache`, `code_fingerprint`: results cached by the content of data and code
 - `scores`, `bootstrap`, `result`: scores and confidence intervals of their differences
-- `score_tables`, `room_figures`, `benchmark_page`, `command`: output of ``occupair benchmark``
+- `score_tables`, `room_figures`, `benchmark_page`: tables, figures and report
+- `public_rooms`: the benchmark on public rooms, ``occupair benchmark``
 - `coverage`, `few_labelled_days`: interval coverage, accuracy with few labelled days
 - `validation`, `validation_tables`: both studies, and the output of ``occupair validate``
 """

@@ -1,4 +1,4 @@
-"""The benchmark: reads cached runs, computes missing ones and scores all of them."""
+"""The benchmark on any rooms: reads cached runs, computes missing ones and scores all of them."""
 
 from __future__ import annotations
 

@@ -14,9 +14,6 @@ from occupair.datasets import read_rooms
 from occupair.progress import stage
 from occupair.readings.schema import date_slices
 
-ROOMS = ("sdu2018-1", "sdu2018-2", "sdu2018-3", "sdu2018-4", "sdu2019-1", "robod-1", "robod-3")
-"""The public rooms with ventilation readings, which can share models."""
-
 
 def validate(rooms: Sequence[str] = (), *, as_json: bool = False) -> str:
     """Measure interval coverage and accuracy with few labelled days on public rooms.
@@ -24,7 +21,7 @@ def validate(rooms: Sequence[str] = (), *, as_json: bool = False) -> str:
     Parameters
     ----------
     rooms : sequence of str
-        Names in ``occupair.datasets.ROOMS``; default: ``ROOMS``.
+        Names in ``occupair.datasets.ROOMS``; default: ``BENCHMARK_ROOMS``, whose models can share a prior.
     as_json : bool
         Return JSON instead of Markdown.
 
@@ -33,7 +30,7 @@ def validate(rooms: Sequence[str] = (), *, as_json: bool = False) -> str:
     InputError
         For an unknown room, or a room whose data are missing.
     """
-    validation = measure(read_rooms(rooms or ROOMS))
+    validation = measure(read_rooms(rooms))
     return json_of(validation) if as_json else as_markdown(validation)
 
 

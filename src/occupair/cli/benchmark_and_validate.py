@@ -10,7 +10,7 @@ import typer
 from occupair.cli.shared import bar, note
 from occupair.errors import InputError
 
-ValidationRooms = Annotated[
+Rooms = Annotated[
     list[str] | None,
     typer.Argument(metavar="[ROOM]...", help="Rooms; default: the seven with ventilation readings."),
 ]
@@ -18,9 +18,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def benchmark(
-    rooms: Annotated[
-        list[str] | None, typer.Argument(metavar="[ROOM]...", help="Rooms; default: all.")
-    ] = None,
+    rooms: Rooms = None,
     methods: Annotated[str, typer.Option(help="Methods, comma-separated; default: all.")] = "",
     lags: Annotated[str, typer.Option(help="Lags of the estimates [min], comma-separated.")] = "0,10,20",
     path: Annotated[Path | None, typer.Option("--out", help="HTML report to write.")] = None,
@@ -34,7 +32,7 @@ def benchmark(
 
     Example: occupair benchmark sdu2018-1 robod-3 --methods occupair,mass-balance,svr
     """
-    from occupair.benchmark.command import benchmark as run
+    from occupair.benchmark.public_rooms import benchmark as run
 
     with bar():
         text = run(
@@ -49,7 +47,7 @@ def benchmark(
     typer.echo(text)
 
 
-def validate(rooms: ValidationRooms = None, as_json: AsJson = False) -> None:
+def validate(rooms: Rooms = None, as_json: AsJson = False) -> None:
     """Validate the default estimator on public rooms.
 
     Measures the coverage of its prediction intervals and its accuracy with few labelled days.
@@ -63,7 +61,7 @@ def validate(rooms: ValidationRooms = None, as_json: AsJson = False) -> None:
     typer.echo(text)
 
 
-def prove(rooms: ValidationRooms = None, as_json: AsJson = False) -> None:
+def prove(rooms: Rooms = None, as_json: AsJson = False) -> None:
     """Run 'occupair validate' (deprecated name)."""
     note("'occupair prove' is deprecated and will be removed in the next version: use 'occupair validate'")
     validate(rooms, as_json)

@@ -3,7 +3,7 @@
 - `sdu2018`, `sdu2019`, `robod`, `uci864`, `uci357`: one reader per data set
 - `data_set`: name, citation, licence and files of a data set
 - `catalogue`: the known data sets and their location on this machine
-- `benchmark_rooms`: the rooms of the benchmark
+- `benchmark_rooms`: the public rooms, and which of them are in the benchmark
 - `fetching`: downloads with checksums
 - `published_tables`, `regular_grid`: published CSV tables, resampled to regular readings
 
@@ -16,7 +16,7 @@ readings, list the module in ``catalogue.DATASETS``, export the reader here, and
 ``benchmark_rooms.ROOMS`` and ``read_room``. Tests check the checksums against the downloaded files.
 """
 
-from occupair.datasets.benchmark_rooms import ROOMS, Room, read_room, read_rooms
+from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS, Room, read_room, read_rooms
 from occupair.datasets.catalogue import DATASETS, find_folder
 from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.fetching import fetch
@@ -27,6 +27,7 @@ from occupair.datasets.uci357 import read_uci357
 from occupair.datasets.uci864 import read_uci864
 
 __all__ = [
+    "BENCHMARK_ROOMS",
     "DATASETS",
     "ROOMS",
     "DataSet",

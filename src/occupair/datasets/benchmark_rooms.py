@@ -1,4 +1,4 @@
-"""The rooms of the benchmark and their published properties."""
+"""The public rooms, their published properties, and those of the benchmark."""
 
 from __future__ import annotations
 
@@ -56,10 +56,14 @@ ROOMS: dict[str, Room] = {
     "robod-3": Room("robod", 3, "office", 13, 5.0, area=98.4, volume=413.0, seats=15),
     "uci864": Room("uci864", 1, "office", 3, 0.5, area=27.6),
 }
+"""All public rooms with head counts, by name."""
+
+BENCHMARK_ROOMS = tuple(name for name, room in ROOMS.items() if room.dataset != "uci864")
+"""Default rooms of ``occupair benchmark`` and ``occupair validate``: those with ventilation readings."""
 
 
 def read_room(key: str, folder: str | Path | None = None, *, aligned: bool = True) -> pd.DataFrame:
-    """Read the readings of a benchmark room.
+    """Read the readings of a public room.
 
     Parameters
     ----------
@@ -92,8 +96,8 @@ def read_room(key: str, folder: str | Path | None = None, *, aligned: bool = Tru
 
 
 def read_rooms(names: Iterable[str] = ()) -> dict[str, pd.DataFrame]:
-    """Read several benchmark rooms by name; all of them if ``names`` is empty."""
-    names = list(dict.fromkeys(names)) or list(ROOMS)
+    """Read several public rooms by name; the benchmark rooms if ``names`` is empty."""
+    names = list(dict.fromkeys(names)) or list(BENCHMARK_ROOMS)
     for name in names:
         _check_name(name)
     return {name: read_room(name) for name in names}

@@ -1,4 +1,4 @@
-"""The benchmark of public rooms, as run by ``occupair benchmark``."""
+"""The benchmark on public rooms, as run by ``occupair benchmark``: `run_benchmark` with files in and out."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def benchmark(
 
     Parameters
     ----------
-    rooms, methods : sequence of str
-        Names in ``ROOMS`` and ``METHODS``; all if empty.
+    rooms : sequence of str
+        Names in ``occupair.datasets.ROOMS``; default: ``BENCHMARK_ROOMS``.
+    methods : sequence of str
+        Names in ``METHODS``; default: all.
     lags : sequence of float
         Lags of the estimates [min].
     out : path, optional
