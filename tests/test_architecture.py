@@ -1,6 +1,7 @@
-"""Importing the package loads nothing heavy, and nothing is pickled. `make lint` checks import contracts."""
+"""Lazy imports, no pickling, and complete package docstrings. `make lint` checks the import contracts."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,29 @@ def test_nothing_is_pickled():
     assert len(paths) > 100
     for path in paths:
         assert not set(imported_packages(path.read_text())) & UNSAFE, path
+
+
+def module_names(package):
+    """Return the names of the modules and subpackages in the folder of a package."""
+    for path in package.iterdir():
+        if path.suffix == ".py" and path.stem != "__init__":
+            yield path.stem
+        elif (path / "__init__.py").is_file():
+            yield path.name
+
+
+PACKAGES = {
+    path.parent.relative_to(SOURCE.parent).as_posix(): path.parent
+    for path in sorted(SOURCE.rglob("__init__.py"))
+    if path.parent.name != "versions"  # of the store, one file per schema revision
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_docstring_lists_every_module(package):
+    docstring = ast.get_docstring(ast.parse((PACKAGES[package] / "__init__.py").read_text()))
+    listed = {name for quoted in re.findall(r"`([\w/]+)`", docstring) for name in quoted.split("/")}
+    assert sorted(set(module_names(PACKAGES[package])) - listed) == []
 
 
 def loaded_by(code, *names):

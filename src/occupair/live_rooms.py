@@ -6,7 +6,7 @@ The rooms stay independent objects with their own histories, and each estimate e
 are distributed over the cores instead: each revises a different part of its day, so one matrix for all rooms
 would have to recompute every day in full.
 
-In the live service, ``occupair.live.rooms.batching`` collects the readings that are due at the same time and
+In the live service, ``occupair.live.rooms.engine`` collects the readings that are due at the same time and
 passes them to ``LiveRooms``.
 """
 

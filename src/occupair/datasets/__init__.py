@@ -1,11 +1,12 @@
 """Public data sets of rooms with CO2 readings and head counts.
 
-- `sdu2018`, `sdu2019`, `robod`, `uci864`, `uci357`: one reader per data set
 - `data_set`: name, citation, licence and files of a data set
 - `catalogue`: the known data sets and their location on this machine
-- `benchmark_rooms`: the public rooms, and which of them are in the benchmark
 - `fetching`: downloads with checksums
-- `published_tables`, `regular_grid`: published CSV tables, resampled to regular readings
+- `published_tables`: CSV tables as published
+- `regular_grid`: their records resampled to regular readings
+- `sdu2018`, `sdu2019`, `robod`, `uci864`, `uci357`: one reader per data set
+- `benchmark_rooms`: the public rooms, and which of them are in the benchmark
 
 Each reader takes the folder with the publisher's files, plain or gzipped. Its docstring gives the
 authors, the licence, the rooms and the known faults of the data. Known clock errors are corrected;

@@ -1,1 +1,5 @@
-"""Extreme learning machines: a random hidden layer and a ridge read-out."""
+"""Extreme learning machines: a random hidden layer and a ridge read-out.
+
+- `hidden_layer`: the random hidden layer, and the normal equations of the read-out
+- `regressors`: scikit-learn regressors
+"""

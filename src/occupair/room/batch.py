@@ -4,7 +4,7 @@ This module is stateless: it turns the inputs of many rooms into estimates. It e
 ``RoomModel`` (``occupair.room.equation``), with a column of parameters for each room. Rooms of a batch share
 the random layers, so each adds only its scales and read-outs, some kilobytes. The history of each room, from
 which its input is built, is held elsewhere: ``occupair.live_rooms`` batches independent ``LiveRoom`` objects
-whose readings are due at the same time, and ``occupair.live.rooms.batching`` collects those readings in the
+whose readings are due at the same time, and ``occupair.live.rooms.engine`` collects those readings in the
 service.
 """
 

@@ -1,1 +1,12 @@
-"""Shared parts of the HTTP servers: access control, error responses, request bodies and static files."""
+"""Shared parts of the HTTP servers: the live service and the counting page.
+
+Modules in the order in which a request passes them:
+
+- `security_headers`: headers of every response
+- `access`: tokens and roles, cross-site requests, rate limits and body size limits
+- `tokens`: access tokens and their hashes
+- `hosts`: loopback addresses, and protection against DNS rebinding
+- `request_bodies`: JSON bodies, validated by a pydantic model
+- `errors`: error responses
+- `assets`: static files of a page; ``static/`` has those that all pages share
+"""

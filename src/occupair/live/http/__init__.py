@@ -1,5 +1,16 @@
 """HTTP interface of the live service, and its page.
 
-`app` assembles it: every request passes the security headers and the access control of `occupair.web`, then a
-route of `rooms`, `readings`, `labels`, `models`, `training`, `events`, `login`, `health` or `metrics`.
+`app` assembles it: every request passes the security headers and the access control of `occupair.web`, then
+one of the routes. The modules:
+
+- `app`: the web application
+- `dependencies`: the pipeline, room, time and language of a request
+- `rooms`: states of rooms, and the history of estimates
+- `readings`: posted readings
+- `labels`: head counts
+- `models`, `training`: model versions, and training on labels
+- `events`: server-sent events with every change of state
+- `login`: the login of the page
+- `health`, `metrics`: health check and Prometheus metrics
+- `schemas`, `state_json`, `rfc3339`: models of requests and responses, JSON of states, times
 """

@@ -1,1 +1,10 @@
-"""Estimation in the live service: readings of all rooms in any order in, estimates and room states out."""
+"""Estimation in the live service: readings of all rooms in any order in, estimates and room states out.
+
+- `engine`: all rooms; collects the readings to be estimated in one batch
+- `room`: one room: which readings of its day are estimated, and again after late readings
+- `reading_grid`: the readings of a room on the time grid of its model
+- `sensor_faults`: implausible CO2 and wrong sensor clocks
+- `room_state`: the state a room reports
+- `room_models`: the model of each room
+- `restore`: rooms restored from the store when the service starts
+"""
