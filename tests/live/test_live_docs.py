@@ -19,10 +19,10 @@ from occupair.live.http.app import make_app
 from occupair.live.messages import VENTILATION_HOLD, Quality, ReadingOutcome, to_time
 from occupair.live.mqtt.discovery import state_payload
 from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
-from occupair.live.rooms import reading_grid
 from occupair.live.rooms import room as live_room
 from occupair.live.rooms import sensor_faults as faults
 from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD
+from occupair.readings import gaps
 from occupair.room.live_day import START_UP
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +129,7 @@ def test_documented_numbers_match_the_code():
         f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
         f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
         f"a value holds for {VENTILATION_HOLD / 60:g} hours",
-        f"gaps up to {reading_grid.LONGEST_GAP:g} minutes",
+        f"gaps up to {gaps.LONGEST_GAP:g} minutes",
         f"`stale_after` ({room.stale_after:g} minutes)",
         f"`retention_days` ({service.retention_days})",
         f"`tolerance` ({service.tolerance:g} people)",

@@ -119,7 +119,7 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     >>> times = pd.date_range("2024-01-08", periods=1440, freq="min")
     >>> readings = pd.DataFrame({"co2": 420.0}, index=times)
     >>> [fault.kind for fault in find_faults(readings)]
-    ['no_counts', 'no_ventilation']
+    ['no_counts', 'stuck', 'no_ventilation']
     """
     table = prepare_readings(readings)
     found = [

@@ -18,17 +18,26 @@ from occupair.checks.prepared_readings import (
     plausible_co2,
     runs,
     spans_of,
+    steps_of,
     times_of,
 )
-from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2, largest_step, stuck_limit
+from occupair.checks.sensor_limits import (
+    HIGHEST_CO2,
+    LOWEST_CO2,
+    STUCK,
+    elapsed_minutes,
+    largest_step,
+    resolution_of,
+    stuck_limit,
+)
+from occupair.readings.gaps import LONGEST_GAP, bridged_step
 from occupair.wording import day_list, plural
 
 OCCUPIED_WHILE_STUCK = 30.0  # min with people during which constant CO2 is certainly a sensor fault
 STUCK_WRONG = 0.01  # of the occupied time; less does not affect a fit
 FINE = 10.0  # ppm; a finer resolution never limits accuracy
 LEVELS_NOTED, LEVELS_DOUBTFUL = 40.0, 20.0  # steps between low and high; with 20, one is 5 % of the people
-FEWEST_STEPS = 50  # changes of CO2 needed to judge the resolution or the update period
-AT_REST = 15.0  # ppm above its lowest level at which CO2 in an empty room may be constant
+FEWEST_CHANGES = 50  # of CO2, needed to judge whether the sensor is too coarse or too slow
 STAIRCASE_SHARE = 0.6  # of the changes at the same distance; clock jitter affects the others
 JUMPS_A_DAY = 3.0  # from which it is not a person breathing at the sensor but an eCO2 sensor
 FAILED_WRONG = 0.2  # of the readings; the other readings of such a sensor are not reliable either
@@ -62,21 +71,34 @@ def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
 
 
 def check_stuck(readings: pd.DataFrame) -> list[Fault]:
-    """Find hours of constant CO2, except in an empty room at its lowest level."""
-    co2, interval = plausible_co2(readings).to_numpy(), interval_minutes(readings)
-    limit = stuck_limit(resolution_of(readings))
-    same = np.zeros(len(co2), dtype=bool)
-    same[1:] = (np.diff(co2) == 0) & follows_without_gap(readings)
-    long = [(first - 1, last) for first, last in runs(same) if (last - first + 1) * interval >= limit]
-    stuck = [run for run in long if not _at_rest(readings, *run)]
-    return [_stuck_fault(readings, stuck)] if stuck else []
+    """Find CO2 that is constant for longer than a working sensor allows; the live service finds the same."""
+    known = readings[plausible_co2(readings).notna()]
+    if len(known) < 2:
+        return []
+    co2, interval = known["co2"].to_numpy(), interval_minutes(readings)
+    minutes = np.concatenate(([0.0], np.cumsum(steps_of(known))))
+    elapsed = elapsed_minutes(minutes, bridged_step(interval, LONGEST_GAP))
+    constant = [(first - 1, last) for first, last in runs(np.diff(co2, prepend=np.nan) == 0)]
+    stuck = []
+    for first, last in constant:
+        if (duration := elapsed[last] - elapsed[first]) < STUCK:
+            continue
+        is_occupied = _occupied_minutes(known, first, last) >= OCCUPIED_WHILE_STUCK
+        occupied = None if counts_of(known) is None else is_occupied
+        if duration >= stuck_limit(elapsed, co2, first, occupied=occupied):
+            stuck.append((first, last))
+    minutes_stuck = [float(elapsed[last] - elapsed[first]) + interval for first, last in stuck]
+    return [_stuck_fault(known, stuck, minutes_stuck)] if stuck else []
 
 
 def check_coarse(readings: pd.DataFrame) -> list[Fault]:
     """Find a sensor or logger whose resolution is too coarse to tell numbers of people apart."""
-    step = resolution_of(readings)
-    low, high = plausible_co2(readings).quantile([0.01, 0.99])
-    levels = (high - low) / step if step else np.inf
+    co2 = plausible_co2(readings).dropna()
+    if np.count_nonzero(np.diff(co2)) < FEWEST_CHANGES:
+        return []
+    step = resolution_of(np.asarray(co2, dtype=np.float64))
+    low, high = co2.quantile([0.01, 0.99])
+    levels = (high - low) / step
     if step <= FINE or levels >= LEVELS_NOTED:
         return []
     severity: Severity = "doubtful" if levels < LEVELS_DOUBTFUL else "note"
@@ -88,22 +110,12 @@ def check_coarse(readings: pd.DataFrame) -> list[Fault]:
     return [Fault("coarse", severity, message, details={"step": step, "levels": float(levels)})]
 
 
-def resolution_of(readings: pd.DataFrame) -> float:
-    """Return the smallest change of CO2 [ppm], 0 if there are too few changes to tell.
-
-    It is large if values are rounded, or logged only once they have changed by a certain amount (COV).
-    """
-    steps = np.abs(np.diff(plausible_co2(readings).dropna().to_numpy()))
-    steps = steps[steps > 0]
-    return float(np.quantile(steps, 0.05)) if steps.size >= FEWEST_STEPS else 0.0
-
-
 def check_staircase(readings: pd.DataFrame) -> list[Fault]:
     """Find a sensor that updates less often than it is read."""
     co2 = plausible_co2(readings).to_numpy()
     changed = np.flatnonzero(np.diff(co2) != 0)
     spacing = np.diff(changed)
-    if spacing.size < FEWEST_STEPS:
+    if spacing.size < FEWEST_CHANGES:
         return []
     usual = int(np.argmax(np.bincount(spacing)))
     share = float(np.mean(spacing == usual))
@@ -177,18 +189,9 @@ def _occupied_minutes(readings: pd.DataFrame, first: int, last: int) -> float:
     return float((counts.iloc[first : last + 1] > 0).sum()) * interval_minutes(readings)
 
 
-def _at_rest(readings: pd.DataFrame, first: int, last: int) -> bool:
-    """Whether the room is empty and CO2 near its lowest level."""
-    lowest = float(plausible_co2(readings).quantile(0.01))
-    rest = lowest + max(AT_REST, resolution_of(readings))
-    empty = _occupied_minutes(readings, first, last) < OCCUPIED_WHILE_STUCK
-    return readings["co2"].iloc[first] <= rest and empty
-
-
-def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]]) -> Fault:
-    times, interval = times_of(readings), interval_minutes(readings)
+def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]], minutes: list[float]) -> Fault:
+    times = times_of(readings)
     spans = [(times[first], times[last]) for first, last in stuck]
-    minutes = [(last - first + 1) * interval for first, last in stuck]
     occupied = [_occupied_minutes(readings, *run) for run in stuck]
     share = sum(occupied) / max(_occupied_minutes(readings, 0, len(readings) - 1), 1.0)
     certain = max(occupied) >= OCCUPIED_WHILE_STUCK and share >= STUCK_WRONG

@@ -7,6 +7,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+LONGEST_GAP = 10.0
+"""Gaps up to this length are bridged by holding the last value [min]."""
 GAP_INTERVALS = 1.5
 """Intervals between two readings beyond which there is a gap; up to this, the second was only late."""
 

@@ -19,11 +19,9 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from occupair.live.messages import VENTILATION_HOLD, to_microseconds, to_time
-from occupair.readings.gaps import bridged_step
+from occupair.readings.gaps import LONGEST_GAP, bridged_step
 from occupair.readings.grid import MINUTE
 
-LONGEST_GAP = 10.0
-"""Gaps up to this length are bridged by holding the last value, as in ``read_readings`` [min]."""
 NEVER = 1 << 62
 
 
@@ -110,7 +108,7 @@ class ReadingGrid:
     def __init__(self, interval: float) -> None:
         self.step = round(interval * MINUTE)  # [us]
         self.co2, self.ventilation = TimeSeries(), TimeSeries()
-        self._bridged = bridged_step(self.step, LONGEST_GAP * MINUTE)
+        self.bridged = bridged_step(self.step, LONGEST_GAP * MINUTE)  # [us]
 
     def with_interval(self, interval: float) -> ReadingGrid:
         """Return the same readings on another grid."""
@@ -126,7 +124,7 @@ class ReadingGrid:
             if at >= until:
                 return
             following = times[index + 1] if index + 1 < len(times) else NEVER
-            stop = following if following - at <= self._bridged else min(following, at + self.step)
+            stop = following if following - at <= self.bridged else min(following, at + self.step)
             first = max(at, since)
             first += (midnight - first) % self.step
             for time in range(first, min(stop, until), self.step):

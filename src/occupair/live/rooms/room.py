@@ -387,7 +387,7 @@ class Room:
     def _set_model(self, model: Model | None) -> None:
         self.model, self.broken = model, False
         self.grid = self.grid.with_interval(UNTRAINED_INTERVAL if model is None else model.room.interval)
-        self._faults = FaultDetector(self.grid.co2)
+        self._faults = FaultDetector(self.grid.co2, self.grid.bridged)
         self.lag = lag_in_readings(PUBLISHED_LAG, self.grid.step / MINUTE)
         self._drop_estimates()
 

@@ -7,9 +7,10 @@ Whether CO2 is faulty at a reading depends on that reading and on those before i
 from __future__ import annotations
 
 import datetime as dt
-import math
 
-from occupair.checks.sensor_limits import COARSE_STEP, STUCK, STUCK_COARSE, largest_step
+import numpy as np
+
+from occupair.checks.sensor_limits import STUCK, STUCK_COARSE, elapsed_minutes, largest_step, stuck_limit
 from occupair.live.messages import Reading
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.reading_grid import TimeSeries
@@ -37,17 +38,21 @@ class FaultDetector:
     ----------
     co2 : TimeSeries
         The plausible CO2 readings of a room.
+    bridged : float
+        Longest time between two readings that is not a gap [us].
     """
 
-    def __init__(self, co2: TimeSeries) -> None:
-        self._co2 = co2
+    def __init__(self, co2: TimeSeries, bridged: float) -> None:
+        self._co2, self._bridged = co2, bridged
         self.reset()
 
     def reset(self) -> None:
         """Start again from the first reading, after a reading was inserted or removed."""
         self._n_seen = 0
-        self._same_since = self._jumped = -(1 << 62)  # [us]
-        self._smallest_step = math.inf  # between two readings that differ [ppm]
+        self._jumped = -(1 << 62)  # [us]
+        self._changed = 0  # index of the first reading with the present value
+        self._constant = 0.0  # time since then without gaps [min]
+        self._limit: float | None = None  # for that time [min], once it is needed
 
     def fault_at(self, time: int) -> Cause | None:
         """Return the fault at a time [us], or None. Times must not decrease between calls."""
@@ -59,22 +64,28 @@ class FaultDetector:
             return None
         if time - self._jumped < SETTLES * MINUTE:
             return Cause(Reason.JUMP)
-        limit = STUCK_COARSE if COARSE_STEP <= self._smallest_step < math.inf else STUCK
-        unchanged = (times[self._n_seen - 1] - self._same_since) / MINUTE
-        return Cause(Reason.STUCK, {"hours": round(unchanged / 60)}) if unchanged >= limit else None
+        return Cause(Reason.STUCK, {"hours": round(self._constant / 60)}) if self._is_stuck() else None
+
+    def _is_stuck(self) -> bool:
+        if self._constant < STUCK:
+            return False
+        if self._limit is None:
+            until = slice(self._changed + 1)
+            elapsed = elapsed_minutes(np.array(self._co2.times[until]) / MINUTE, self._bridged / MINUTE)
+            self._limit = stuck_limit(elapsed, np.array(self._co2.values[until]), self._changed)
+        return self._constant >= self._limit
 
     def _add(self, index: int) -> None:
-        times, values = self._co2.times, self._co2.values
-        time = times[index]
         if index == 0:
-            self._same_since = time
             return
-        step, minutes = abs(values[index] - values[index - 1]), (time - times[index - 1]) / MINUTE
+        times, values = self._co2.times, self._co2.values
+        step, waited = abs(values[index] - values[index - 1]), times[index] - times[index - 1]
         if step > 0:
-            self._same_since = time
-            self._smallest_step = min(self._smallest_step, step)
-        if step > largest_step(minutes):
-            self._jumped = time
+            self._changed, self._constant, self._limit = index, 0.0, None
+        elif waited <= self._bridged:
+            self._constant += waited / MINUTE
+        if step > largest_step(waited / MINUTE):
+            self._jumped = times[index]
 
 
 class SensorClock:
