@@ -11,7 +11,7 @@ import occupair as oc
 from occupair.checks import find_faults
 from occupair.checks.clock_check import _separate_runs, check_clocks
 from occupair.checks.clock_offset_groups import clock_groups
-from occupair.checks.clock_offset_range import WITHIN
+from occupair.checks.clock_offset_range import MAX_OFFSET_ERROR
 from occupair.checks.clock_offset_scores import _mass_balance_fits, clock_scores
 from occupair.checks.prepared_readings import prepare_readings
 
@@ -129,7 +129,7 @@ def test_offset_interval_has_90_percent_coverage(moved):
 
 
 def test_confidence_is_calibrated(moved):
-    right = np.array([abs(told["offset"] - minutes) <= WITHIN for minutes, told in moved])
+    right = np.array([abs(told["offset"] - minutes) <= MAX_OFFSET_ERROR for minutes, told in moved])
     confidence = np.array([told["confidence"] for _, told in moved])
     assert confidence.mean() <= right.mean() + 0.05
     assert right[confidence >= 0.9].mean() >= 0.9

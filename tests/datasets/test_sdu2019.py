@@ -119,7 +119,7 @@ def test_artificial_room(tmp_path):
         ),
         (
             {"occupant_count": (",7\n", ",7.5\n")},
-            r"readings of .*co2_room_1.csv, row 8, column occupancy: must be a whole number",
+            r"readings of .*co2_room_1.csv, row 8, column occupancy: must be a non-negative integer",
         ),
     ],
 )

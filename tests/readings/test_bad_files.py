@@ -285,12 +285,12 @@ FOUND = {
     "negative head count": (
         lambda t: csv(with_cells(t, "occupancy", r500="-1", r501="-2")),
         "negative_counts: The head count is negative in 2 readings, down to -2",
-        "row 502, column occupancy: must be a whole number of people, 0 or more, got -1",
+        "row 502, column occupancy: must be a non-negative integer, got -1",
     ),
     "fractional head count": (
         lambda t: csv(with_cells(t, "occupancy", r500="2.5")),
         "broken_counts: 1 of 864 head counts are not integers (first 2.5 at 2015-08-04 17:40)",
-        "row 502, column occupancy: must be a whole number of people, 0 or more, got 2.5",
+        "row 502, column occupancy: must be a non-negative integer, got 2.5",
     ),
     "negative CO2": (
         lambda t: csv(with_cells(t, "co2", r500="-5", r501="65535")),

@@ -234,7 +234,7 @@ def test_ambiguous_hour_occurring_once_is_summer_time(csv):
         (GOOD.replace(",421,1", ",421,half"), r"row 3, column ventilation: must be a number, got 'half'"),
         (
             GOOD.replace(",421,1,1", ",421,1,-1"),
-            r"row 3, column occupancy: must be a whole number of people, 0 or",
+            r"row 3, column occupancy: must be a non-negative integer",
         ),
         (
             "time,co2\n2024-01-08 08:00,0\n2024-01-08 08:01,\n",
@@ -269,7 +269,7 @@ def test_ambiguous_hour_occurring_once_is_summer_time(csv):
         (GOOD.replace(",421,", ",high,"), r"office\.csv, row 3, column co2: must be a number, got 'high'"),
         (
             GOOD.replace("423,1,2", "423,1,2.5"),
-            r"office\.csv, row 4, column occupancy: must be a whole number",
+            r"office\.csv, row 4, column occupancy: must be a non-negative integer",
         ),
         (GOOD.replace("08:01,", "08:01+01:00,"), r"row 3, column time: UTC offsets must be stated at all"),
     ],
@@ -445,7 +445,7 @@ def test_newest_first_is_reversed_and_keeps_row_numbers(csv):
     header, *lines = GOOD.splitlines(keepends=True)
     turned = header + "".join(lines[::-1])
     assert oc.read_readings(csv(turned)).equals(oc.read_readings(csv(GOOD)))
-    with pytest.raises(oc.InputError, match="row 2, column occupancy: must be a whole number"):
+    with pytest.raises(oc.InputError, match="row 2, column occupancy: must be a non-negative integer"):
         oc.read_readings(csv(turned.replace("423,1,2", "423,1,2.5")))
 
 

@@ -42,9 +42,9 @@ def test_attrs_are_preserved_and_input_is_unchanged():
     [
         (
             {"occupancy": [1, 2, 2.5, None]},
-            ", row 3, column occupancy: must be a whole number of people.*2.5",
+            ", row 3, column occupancy: must be a non-negative integer.*2.5",
         ),
-        ({"occupancy": [1, -2, 3, None]}, ", row 2, column occupancy: must be a whole number of people.*-2"),
+        ({"occupancy": [1, -2, 3, None]}, ", row 2, column occupancy: must be a non-negative integer.*-2"),
         ({"occupancy": [1, "two", 3, None]}, ", row 2, column occupancy: must be a number, got 'two'"),
         ({"occupancy": np.nan}, ", column occupancy: must have a head count at one reading or more"),
         ({"occupancy": 1, WEIGHT: 0}, ", column occupancy: must have a head count at one reading or more"),

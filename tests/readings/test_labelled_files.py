@@ -86,9 +86,7 @@ def test_no_label_is_held_over_rows_with_weight_0(tmp_path, count):
 
 def test_invalid_or_missing_labels_are_rejected(tmp_path):
     text = "time,co2,occupancy,occupancy_weight\n2024-01-08 08:00,500,-3,{}\n2024-01-08 08:15,500,1,{}\n"
-    with pytest.raises(
-        oc.InputError, match=r"column occupancy: must be a whole number of people, 0 or more, got -3"
-    ):
+    with pytest.raises(oc.InputError, match=r"column occupancy: must be a non-negative integer, got -3"):
         read_labelled(write(tmp_path / "a.csv", text.format("0.1", "1")))
     with pytest.raises(oc.InputError, match="occupancy: must have a head count at one reading or more"):
         read_labelled(write(tmp_path / "b.csv", text.format("0", "0")))

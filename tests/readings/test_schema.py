@@ -102,11 +102,14 @@ def changed(column, row, value):
         (changed("ventilation", 1, np.nan), "row 2, column ventilation: must be from 0 to 1"),
         (
             changed("occupancy", 3, 2.5),
-            r"row 4, column occupancy: must be a whole number of people.*got 2\.5",
+            r"row 4, column occupancy: must be a non-negative integer.*got 2\.5",
         ),
-        (changed("occupancy", 3, -1), "row 4, column occupancy: must be a whole number of people"),
-        (changed("occupancy", 3, np.inf), "row 4, column occupancy: must be a whole number of people"),
-        (changed("occupancy", 3, np.nan), "row 4, column occupancy: must be a whole number.*got nothing"),
+        (changed("occupancy", 3, -1), "row 4, column occupancy: must be a non-negative integer"),
+        (changed("occupancy", 3, np.inf), "row 4, column occupancy: must be a non-negative integer"),
+        (
+            changed("occupancy", 3, np.nan),
+            "row 4, column occupancy: must be a non-negative integer.*got nothing",
+        ),
         (changed("co2", 2, 1e9), r"row 3, column co2: must be from 0 to 1000000 ppm, got 1e\+09"),
         (
             readings(co2=pd.Timestamp("2024-01-01")),

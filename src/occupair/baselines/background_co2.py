@@ -9,7 +9,7 @@ import numpy as np
 from occupair.baselines.baseline import Array, Day
 from occupair.baselines.rolling import running_minimum, shifted
 
-AVERAGING = 5.0  # [min], against single low readings
+AVERAGING_SPAN = 5.0  # [min], against single low readings
 
 
 @dataclass(frozen=True)
@@ -48,4 +48,4 @@ class BackgroundCO2:
 
 
 def _minimum_so_far(day: Day) -> Array:
-    return running_minimum(day.co2, day.readings_in(AVERAGING))
+    return running_minimum(day.co2, day.readings_in(AVERAGING_SPAN))

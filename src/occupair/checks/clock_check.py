@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 
 from occupair.checks.clock_offset_groups import ClockGroup, clock_groups, is_supported
-from occupair.checks.clock_offset_range import WITHIN, OffsetRange
+from occupair.checks.clock_offset_range import MAX_OFFSET_ERROR, OffsetRange
 from occupair.checks.clock_offset_scores import ClockScores, clock_scores
 from occupair.checks.fault import Fault, Severity
 from occupair.checks.prepared_readings import Array, Mask, counts_of, runs, whole_day_spans
 from occupair.wording import day_list, plural
 
 MAX_RUNS = 3  # runs of days reported separately; more are reported as one set of days
-CONFIDENT = 0.9  # fraction of resampled offsets beyond any response lag for a fault to be wrong
-SURE = 0.9  # probability of a day to be called clear
-RELATED = 0.1  # fraction of variance; a daily rhythm alone explains about as much
-DAYS_TO_JUDGE = 3  # occupied days
+MIN_CONFIDENCE = 0.9  # fraction of resampled offsets beyond any response lag for a fault to be wrong
+MIN_DAY_PROBABILITY = 0.9  # probability of a day to be called clear
+MIN_EXPLAINED_VARIANCE = 0.1  # fraction of variance; a daily rhythm alone explains about as much
+MIN_OCCUPIED_DAYS = 3  # occupied days
 
 
 def check_clocks(readings: pd.DataFrame) -> list[Fault]:
@@ -35,7 +35,7 @@ def check_clocks(readings: pd.DataFrame) -> list[Fault]:
 def _unrelated(scores: ClockScores) -> list[Fault]:
     """Report CO2 that explains almost none of the head counts at any clock offset."""
     share = float(scores.share(np.ones(len(scores.days), dtype=bool)).max())
-    if share >= RELATED or int((scores.total > 0).sum()) < DAYS_TO_JUDGE:
+    if share >= MIN_EXPLAINED_VARIANCE or int((scores.total > 0).sum()) < MIN_OCCUPIED_DAYS:
         return []
     message = (
         f"CO2 explains only {share:.0%} of the variance of the head counts at any clock offset: "
@@ -64,7 +64,7 @@ def _clock_fault(scores: ClockScores, group: ClockGroup, days: Mask) -> Fault:
     before = float(share[scores.zero])
     offset = group.offset
     after = float(share[np.argmin(np.abs(scores.offsets - offset.rounded))])
-    severity: Severity = "wrong" if offset.beyond_response >= CONFIDENT else "doubtful"
+    severity: Severity = "wrong" if offset.beyond_response >= MIN_CONFIDENCE else "doubtful"
     dates = list(scores.days[days])
     spans = whole_day_spans(dates)
     message = (
@@ -94,7 +94,7 @@ def _which_days(days: Mask, dates: list[pd.Timestamp], probability: Array) -> st
         return f"On all {plural(days.size, 'day')}"
     if len(runs(days)) == 1 and len(dates) > 1:
         return f"From {dates[0]:%Y-%m-%d} to {dates[-1]:%Y-%m-%d} ({len(dates)} of {days.size} days)"
-    sure = int((probability[days] >= SURE).sum())
+    sure = int((probability[days] >= MIN_DAY_PROBABILITY).sum())
     return (
         f"On about {len(dates)} of {days.size} days ({sure} of them clearly, the others less so; "
         f"{day_list(dates)})"
@@ -118,8 +118,8 @@ def _uncertainty(offset: OffsetRange) -> str:
     """Describe the interval and the confidence of an offset."""
     near, far = sorted((offset.low, offset.high), key=abs)
     return (
-        f"between {abs(near):.0f} and {abs(far):.0f} min; within ±{WITHIN:.0f} min with a confidence of "
-        f"{min(offset.confidence, 0.99):.0%}"
+        f"between {abs(near):.0f} and {abs(far):.0f} min; within ±{MAX_OFFSET_ERROR:.0f} min "
+        f"with a confidence of {min(offset.confidence, 0.99):.0%}"
     )
 
 

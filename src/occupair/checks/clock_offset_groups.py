@@ -16,17 +16,17 @@ from occupair.checks.clock_offset_range import OffsetRange, offset_range
 from occupair.checks.clock_offset_scores import LARGEST_OFFSET, ClockScores, circular
 from occupair.checks.prepared_readings import Array, Mask, runs
 
-SMALLEST = 30.0  # min; less may be the response lag of the room, see RESPONSE_LAGS
-REPORTED = 20.0  # min; less, after subtracting the response lag, is not reported
-APART = 60.0  # min between the offsets of two groups of days; closer offsets are one group
+MIN_OFFSET = 30.0  # min; less may be the response lag of the room, see RESPONSE_LAGS
+MIN_REPORTED_OFFSET = 20.0  # min; less, after subtracting the response lag, is not reported
+MIN_OFFSET_DISTANCE = 60.0  # min between the offsets of two groups of days; closer offsets are one group
 DAY_COST = 1.0  # nat by which a day must prefer another offset to count for it
 MIN_EVIDENCE = 20.0  # nat; correct clocks reach 11 by chance (ROBOD room 3), wrong ones 51 and more
 RUN_COST = 0.2  # nat by which consecutive days must prefer it on average; slow rooms stay below
 MIN_RUN_EVIDENCE = 15.0  # nat for consecutive days; correct clocks reach 9 (ROBOD room 3)
-ABOVE_NOISE = 4.0  # times the upper quartile over all offsets, which is the noise level of the room
+MIN_SIGNAL_TO_NOISE = 4.0  # times the upper quartile over all offsets, which is the noise level of the room
 MIN_DAYS = 2  # one odd day is not a wrong clock
 MAX_GROUPS = 3  # offsets besides 0: summer time, winter time and one other error; more is noise
-WRAPPED_APART = 180.0  # min; 12 h late and nearly 12 h early are the same finding
+MIN_WRAPPED_DISTANCE = 180.0  # min; 12 h late and nearly 12 h early are the same finding
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def clock_groups(scores: Sequence[ClockScores]) -> tuple[ClockScores, list[Clock
         for k, state in enumerate(states)
         if state != best_scores.zero and is_supported(best_scores, state, best == k)
     ]
-    reported = [group for group in groups if abs(group.offset.rounded) >= REPORTED]
+    reported = [group for group in groups if abs(group.offset.rounded) >= MIN_REPORTED_OFFSET]
     return best_scores, sorted(reported, key=lambda group: -int(group.days.sum()))
 
 
@@ -95,8 +95,8 @@ def _candidates(scores: ClockScores) -> list[int]:
 def _apart(offsets: Array, taken: Array) -> Mask:
     """Whether each offset is far from those chosen, the first of which is 0, also across 12 h."""
     apart = np.abs(offsets[:, None] - taken)
-    least = np.where(apart > LARGEST_OFFSET, WRAPPED_APART, APART)
-    least[:, 0] = SMALLEST
+    least = np.where(apart > LARGEST_OFFSET, MIN_WRAPPED_DISTANCE, MIN_OFFSET_DISTANCE)
+    least[:, 0] = MIN_OFFSET
     return np.asarray((np.abs(circular(offsets[:, None] - taken)) >= least).all(axis=1))
 
 
@@ -136,7 +136,7 @@ def _best_run(gain: Array) -> Array:
 
 def _least(gain: Array, least: float) -> float:
     """Evidence that chance does not reach [nat]."""
-    return max(least, ABOVE_NOISE * float(np.quantile(gain, 0.75)))
+    return max(least, MIN_SIGNAL_TO_NOISE * float(np.quantile(gain, 0.75)))
 
 
 def _posterior(evidence: Array, *, rounds: int = 20) -> Array:

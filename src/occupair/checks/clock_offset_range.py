@@ -15,11 +15,11 @@ import numpy as np
 from occupair.checks.clock_offset_scores import RESPONSE_LAGS, ClockScores, circular
 from occupair.checks.prepared_readings import Array, Mask
 
-RESAMPLES = 1000
+N_RESAMPLES = 1000
 INTERVAL_QUANTILES = (0.05, 0.95)  # of the resampled offsets
-WITHIN = 15.0  # min; a smaller error does not matter: it is within the response lag of a room
-MAX_RESPONSE = 30.0  # min; the response lag of any room is less
-SNAP = 10.0  # min; most clock errors are whole hours, and offsets this close are rounded to them
+MAX_OFFSET_ERROR = 15.0  # min; a smaller error does not matter: it is within the response lag of a room
+MAX_RESPONSE_LAG = 30.0  # min; the response lag of any room is less
+MAX_ROUNDING = 10.0  # min; most clock errors are whole hours, and offsets this close are rounded to them
 REFERENCE_DAYS = 3  # days with correct clocks needed to estimate the response lag
 
 
@@ -32,7 +32,7 @@ class OffsetRange:
     rounded : how late CO2 is timestamped, negative if early, rounded to a close whole hour [min]
     measured : the same, not rounded [min]
     low, high : 90 % interval of the resampled offsets [min]
-    confidence : fraction of resampled offsets within WITHIN of ``rounded`` [0..1]
+    confidence : fraction of resampled offsets within MAX_OFFSET_ERROR of ``rounded`` [0..1]
     beyond_response : fraction of resampled offsets beyond the response lag of any room [0..1]
     """
 
@@ -54,7 +54,7 @@ def offset_range(scores: ClockScores, days: Mask, correct: Mask, *, near: float)
     days, correct : masks over the days
         The days in question, and the days with correct clocks.
     near : float
-        Rough estimate of the offset, to within MAX_RESPONSE [min].
+        Rough estimate of the offset, to within MAX_RESPONSE_LAG [min].
     """
     rng = np.random.default_rng(0)
     response, responses = _response_lag(scores, correct, rng)
@@ -69,8 +69,8 @@ def offset_range(scores: ClockScores, days: Mask, correct: Mask, *, near: float)
         measured,
         min(low, rounded),
         max(high, rounded),
-        confidence=float(np.mean(np.abs(away) <= max(WITHIN, scores.width))),
-        beyond_response=float(np.mean(np.abs(circular(draws)) >= MAX_RESPONSE)),
+        confidence=float(np.mean(np.abs(away) <= max(MAX_OFFSET_ERROR, scores.width))),
+        beyond_response=float(np.mean(np.abs(circular(draws)) >= MAX_RESPONSE_LAG)),
     )
 
 
@@ -81,17 +81,17 @@ def _response_lag(scores: ClockScores, correct: Mask, rng: np.random.Generator) 
         usual = float(scores.offsets[int(np.argmax(evidence.sum(axis=0)))])
         return usual, _resampled(scores, evidence, rng)
     weights = np.array(list(RESPONSE_LAGS.values()), dtype=float)
-    lags = rng.choice(np.array(list(RESPONSE_LAGS), dtype=float), size=RESAMPLES, p=weights / weights.sum())
+    lags = rng.choice(np.array(list(RESPONSE_LAGS), dtype=float), size=N_RESAMPLES, p=weights / weights.sum())
     return 0.0, lags - np.average(list(RESPONSE_LAGS), weights=weights)
 
 
 def _close(scores: ClockScores, offset: float) -> Mask:
-    return np.asarray(np.abs(scores.offsets - offset) < MAX_RESPONSE)
+    return np.asarray(np.abs(scores.offsets - offset) < MAX_RESPONSE_LAG)
 
 
 def _resampled(scores: ClockScores, evidence: Array, rng: np.random.Generator) -> Array:
     """Offsets of resampled days [min], each drawn by its likelihood."""
-    weights = rng.multinomial(len(evidence), np.full(len(evidence), 1 / len(evidence)), size=RESAMPLES)
+    weights = rng.multinomial(len(evidence), np.full(len(evidence), 1 / len(evidence)), size=N_RESAMPLES)
     possible = np.isfinite(evidence).all(axis=0)
     total = np.where(possible, weights @ np.where(possible, evidence, 0.0), -np.inf)
     by_likelihood = np.argmax(total + rng.gumbel(size=total.shape), axis=1)
@@ -107,4 +107,4 @@ def _snapped(offset: float) -> float:
     (60.0, -480.0, 45.0, 5.0)
     """
     hours = 60.0 * round(offset / 60)
-    return hours if hours and abs(offset - hours) <= SNAP else offset
+    return hours if hours and abs(offset - hours) <= MAX_ROUNDING else offset

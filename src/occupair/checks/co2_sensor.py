@@ -33,16 +33,16 @@ from occupair.checks.sensor_limits import (
 from occupair.readings.gaps import LONGEST_GAP, bridged_step
 from occupair.wording import day_list, plural
 
-OCCUPIED_WHILE_STUCK = 30.0  # min with people during which constant CO2 is certainly a sensor fault
-STUCK_WRONG = 0.01  # of the occupied time; less does not affect a fit
-FINE = 10.0  # ppm; a finer resolution never limits accuracy
+STUCK_OCCUPIED_TIME = 30.0  # min with people during which constant CO2 is certainly a sensor fault
+STUCK_SHARE_WRONG = 0.01  # of the occupied time; less does not affect a fit
+FINE_RESOLUTION = 10.0  # ppm; a finer resolution never limits accuracy
 LEVELS_NOTED, LEVELS_DOUBTFUL = 40.0, 20.0  # steps between low and high; with 20, one is 5 % of the people
 FEWEST_CHANGES = 50  # of CO2, needed to judge whether the sensor is too coarse or too slow
 STAIRCASE_SHARE = 0.6  # of the changes at the same distance; clock jitter affects the others
 JUMPS_A_DAY = 3.0  # from which it is not a person breathing at the sensor but an eCO2 sensor
-FAILED_WRONG = 0.2  # of the readings; the other readings of such a sensor are not reliable either
-NEARLY_EMPTY = 0.05  # of the maximum occupancy
-RISE_ALONE = 200.0  # ppm; more than air from neighbouring rooms causes
+FAILED_SHARE_WRONG = 0.2  # of the readings; the other readings of such a sensor are not reliable either
+NEARLY_EMPTY_SHARE = 0.05  # of the maximum occupancy
+RISE_WITHOUT_PEOPLE = 200.0  # ppm; more than air from neighbouring rooms causes
 SETTLING_TIME = 30.0  # min after people leave during which CO2 may still rise
 LISTED_SPANS = 4  # spans in a message before the rest is only counted
 
@@ -66,7 +66,7 @@ def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
         f"(first {spans[0][0]:%Y-%m-%d %H:%M}): failed reads. {advice}"
     )
     details = {"readings": int(failed.sum()), "share": float(failed.mean()), "spans": spans}
-    severity: Severity = "doubtful" if read_as_missing and failed.mean() < FAILED_WRONG else "wrong"
+    severity: Severity = "doubtful" if read_as_missing and failed.mean() < FAILED_SHARE_WRONG else "wrong"
     return [Fault("failed_reads", severity, message, spans[0][0], spans[-1][1], details)]
 
 
@@ -83,7 +83,7 @@ def check_stuck(readings: pd.DataFrame) -> list[Fault]:
     for first, last in constant:
         if (duration := elapsed[last] - elapsed[first]) < STUCK:
             continue
-        is_occupied = _occupied_minutes(known, first, last) >= OCCUPIED_WHILE_STUCK
+        is_occupied = _occupied_minutes(known, first, last) >= STUCK_OCCUPIED_TIME
         occupied = None if counts_of(known) is None else is_occupied
         if duration >= stuck_limit(elapsed, co2, first, occupied=occupied):
             stuck.append((first, last))
@@ -99,7 +99,7 @@ def check_coarse(readings: pd.DataFrame) -> list[Fault]:
     step = resolution_of(np.asarray(co2, dtype=np.float64))
     low, high = co2.quantile([0.01, 0.99])
     levels = (high - low) / step
-    if step <= FINE or levels >= LEVELS_NOTED:
+    if step <= FINE_RESOLUTION or levels >= LEVELS_NOTED:
         return []
     severity: Severity = "doubtful" if levels < LEVELS_DOUBTFUL else "note"
     message = (
@@ -165,7 +165,7 @@ def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
     empty = _empty_and_settled(readings, counts)
     co2 = plausible_co2(readings).rolling(5, center=True, min_periods=1).median().to_numpy()
     rises = [_largest_rise(co2, first, last) for first, last in runs(empty)]
-    rises = [found for found in rises if found[2] > RISE_ALONE]
+    rises = [found for found in rises if found[2] > RISE_WITHOUT_PEOPLE]
     if not rises:
         return []
     times = times_of(readings)
@@ -194,7 +194,7 @@ def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]], minutes: 
     spans = [(times[first], times[last]) for first, last in stuck]
     occupied = [_occupied_minutes(readings, *run) for run in stuck]
     share = sum(occupied) / max(_occupied_minutes(readings, 0, len(readings) - 1), 1.0)
-    certain = max(occupied) >= OCCUPIED_WHILE_STUCK and share >= STUCK_WRONG
+    certain = max(occupied) >= STUCK_OCCUPIED_TIME and share >= STUCK_SHARE_WRONG
     severity: Severity = "wrong" if certain else "doubtful"
     listed = "; ".join(
         f"{length:.0f} min from {start:%Y-%m-%d %H:%M}"
@@ -212,7 +212,7 @@ def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]], minutes: 
 
 def _empty_and_settled(readings: pd.DataFrame, counts: pd.Series[float]) -> Mask:
     """Whether almost nobody was counted during the last SETTLING_TIME, without a gap."""
-    few = (counts <= NEARLY_EMPTY * counts.max()).to_numpy()
+    few = (counts <= NEARLY_EMPTY_SHARE * counts.max()).to_numpy()
     settle = round(SETTLING_TIME / interval_minutes(readings))
     empty = np.zeros(len(few), dtype=bool)
     after_gap = np.concatenate(([True], ~follows_without_gap(readings)))

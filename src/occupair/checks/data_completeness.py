@@ -12,10 +12,10 @@ from occupair.wording import plural
 
 FEWEST_DAYS = 3  # occupied days; with fewer, no days can be held out for evaluation
 GOOD_DAYS = 7  # occupied days; a week covers each weekday
-HOURS = 6  # hours of a day with at least one head count; all counts in one hour are of little use
-MISSING_NOTED = 0.01  # of the readings
-MISSING_DOUBTFUL = 0.2  # of the readings
-STEADY = 1e-6  # range below which ventilation is constant
+MIN_HOURS_WITH_COUNTS = 6  # h of a day with at least one head count; counts of one hour are of little use
+MISSING_SHARE_NOTED = 0.01  # of the readings
+MISSING_SHARE_DOUBTFUL = 0.2  # of the readings
+CONSTANT_VENTILATION_RANGE = 1e-6  # range below which ventilation is constant
 
 
 def check_labels(readings: pd.DataFrame) -> list[Fault]:
@@ -26,7 +26,7 @@ def check_labels(readings: pd.DataFrame) -> list[Fault]:
         return [Fault("no_counts", "wrong", message, details={"days": 0})]
     known = counts.dropna()
     days, hours = days_of(known.to_frame()), times_of(known.to_frame()).hour
-    labelled = pd.Series(hours, index=days).groupby(level=0).nunique() >= HOURS
+    labelled = pd.Series(hours, index=days).groupby(level=0).nunique() >= MIN_HOURS_WITH_COUNTS
     occupied = int((labelled & (known.groupby(days).max() > 0)).sum())
     found = _presence_only(counts)
     if occupied >= GOOD_DAYS:
@@ -50,7 +50,7 @@ def check_ventilation(readings: pd.DataFrame) -> list[Fault]:
     if low < 0 or high > 1:
         message = f"Ventilation {VALUE_RULES['ventilation'].text}, got {low:g} to {high:g}. Scale it."
         return [Fault("ventilation_range", "wrong", message, details={"lowest": low, "highest": high})]
-    if high - low > STEADY:
+    if high - low > CONSTANT_VENTILATION_RANGE:
         return []
     message = (
         f"Ventilation is constant at {low:g}. Remove the column, or use the one that follows the fan or the "
@@ -68,21 +68,24 @@ def check_holes(readings: pd.DataFrame) -> list[Fault]:
     absent = float(np.maximum(np.rint(steps[inside] / interval) - 1, 0).sum())
     empty = float(readings["co2"].isna().sum())
     share = (absent + empty) / (len(readings) + absent)
-    if share < MISSING_NOTED:
+    if share < MISSING_SHARE_NOTED:
         return []
     longest = float(steps[inside].max()) if inside.any() else 0.0
     message = (
         f"{share:.0%} of the CO2 readings are missing within days (longest gap {longest:.0f} min). "
         "Estimates start again after a long gap."
     )
-    severity: Severity = "doubtful" if share >= MISSING_DOUBTFUL else "note"
+    severity: Severity = "doubtful" if share >= MISSING_SHARE_DOUBTFUL else "note"
     return [Fault("holes", severity, message, details={"share": share, "longest": longest})]
 
 
 def _few(occupied: int, labelled: int) -> str:
     if labelled == 0:
-        return f"No day has head counts in at least {HOURS} hours, so there is almost nothing to train on"
-    days = f"{plural(labelled, 'day')} with head counts in at least {HOURS} hours"
+        return (
+            f"No day has head counts in at least {MIN_HOURS_WITH_COUNTS} hours, so there is almost nothing "
+            "to train on"
+        )
+    days = f"{plural(labelled, 'day')} with head counts in at least {MIN_HOURS_WITH_COUNTS} hours"
     if occupied == 0:
         return f"Nobody is counted on {days}: an estimator would only be trained on an empty room"
     on = plural(occupied, "day") if occupied == labelled else f"{occupied} of {days}"

@@ -10,13 +10,13 @@ from occupair.checks.fault import Fault
 from occupair.checks.prepared_readings import DAY, counts_of, days_of, runs, times_of
 from occupair.wording import day_list, plural
 
-NIGHT = (0, 5)  # h; after late workers and before early cleaners
-ALL_NIGHT = 0.8  # of the night with people counted
-UNLIKELY = 0.01  # p-value of the trend
-DRIFT = 3.0  # people over all nights
-NIGHTS_TO_JUDGE = 5
-LEFT_OVER = 2.0  # people counted at the end of the day and gone at the next reading
-OFTEN = 0.2  # of the midnights
+NIGHT_HOURS = (0, 5)  # h; after late workers and before early cleaners
+ALL_NIGHT_SHARE = 0.8  # of the night with people counted
+MAX_DRIFT_P_VALUE = 0.01  # p-value of the trend
+MIN_DRIFT = 3.0  # people over all nights
+MIN_NIGHTS = 5
+MIN_PEOPLE_RESET = 2.0  # people counted at the end of the day and gone at the next reading
+MIN_RESET_SHARE = 0.2  # of the midnights
 
 
 def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
@@ -57,12 +57,12 @@ def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
     if counts is None:
         return []
     nightly = counts.groupby(days_of(counts.to_frame())).median().dropna()
-    if len(nightly) < NIGHTS_TO_JUDGE or nightly.nunique() < 2:
+    if len(nightly) < MIN_NIGHTS or nightly.nunique() < 2:
         return []
     days = (pd.DatetimeIndex(nightly.index) - nightly.index[0]) / DAY
     values = nightly.to_numpy(dtype=float)
     change = float(theilslopes(values, days)[0]) * float(days[-1])
-    if abs(change) < DRIFT or not kendalltau(days, values).pvalue < UNLIKELY:
+    if abs(change) < MIN_DRIFT or not kendalltau(days, values).pvalue < MAX_DRIFT_P_VALUE:
         return []
     message = (
         f"The counter drifts: at night, when the room should be empty, it goes from {values[0]:.0f} to "
@@ -79,7 +79,7 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
         return []
     by_night = counts.groupby(days_of(counts.to_frame()))
     share = (counts >= 0.5).groupby(days_of(counts.to_frame())).mean()
-    nights = list(share.index[share >= ALL_NIGHT])
+    nights = list(share.index[share >= ALL_NIGHT_SHARE])
     if not nights:
         return []
     level = by_night.median()[nights]
@@ -90,7 +90,7 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
         f"({day_list(nights)}): a counter error, or were people present? "
         "If not, set the head counts of these nights to 0."
     )
-    end = pd.Timedelta(hours=NIGHT[1])
+    end = pd.Timedelta(hours=NIGHT_HOURS[1])
     details = {
         "nights": len(nights),
         "of_nights": len(share),
@@ -108,8 +108,8 @@ def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
     days = days_of(readings)
     last = np.flatnonzero(days[1:] - days[:-1] == DAY)
     left = counts.to_numpy()[last]
-    gone = (left >= LEFT_OVER) & (counts.to_numpy()[last + 1] <= 0)
-    if last.size < NIGHTS_TO_JUDGE or gone.mean() < OFTEN:
+    gone = (left >= MIN_PEOPLE_RESET) & (counts.to_numpy()[last + 1] <= 0)
+    if last.size < MIN_NIGHTS or gone.mean() < MIN_RESET_SHARE:
         return []
     midnights = list(days[last[gone] + 1])
     message = (
@@ -131,5 +131,5 @@ def _nights(readings: pd.DataFrame) -> pd.Series[float] | None:
     if counts is None:
         return None
     hours = times_of(readings).hour
-    known = counts[(hours >= NIGHT[0]) & (hours < NIGHT[1])].dropna()
+    known = counts[(hours >= NIGHT_HOURS[0]) & (hours < NIGHT_HOURS[1])].dropna()
     return known if len(known) else None

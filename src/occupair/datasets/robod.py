@@ -12,10 +12,11 @@ from occupair.datasets.regular_grid import fill_gaps, longest_parts
 from occupair.datasets.regular_grid import whole_days as only_whole_days
 from occupair.readings.schema import check_readings
 
-EARLY = pd.Timedelta(hours=8)
+CLOCK_ERROR = pd.Timedelta(hours=8)
+"""How early the times of CO2 are."""
 INTERVAL = pd.Timedelta(minutes=5)
 LONGEST_GAP = 9  # [readings], 45 min
-MAINS = 50.0  # [Hz], fan at full speed
+FULL_SPEED_HZ = 50.0  # [Hz], fan at full speed
 
 FANS = {1: "fcu_fan_speed", 3: "ahu_fan_speed"}
 """The fan speed column [Hz] of each room."""
@@ -96,7 +97,7 @@ def read_robod(
     readings = _as_published(table, FANS[room])
     if aligned:
         co2 = readings["co2"]
-        readings["co2"] = co2.set_axis(pd.DatetimeIndex(co2.index) + EARLY).reindex(co2.index)
+        readings["co2"] = co2.set_axis(pd.DatetimeIndex(co2.index) + CLOCK_ERROR).reindex(co2.index)
     readings = longest_parts(fill_gaps(readings, limit=LONGEST_GAP), interval=INTERVAL)
     if whole_days:
         readings = only_whole_days(readings, interval=INTERVAL)
@@ -113,7 +114,7 @@ def _as_published(table: Table, fan: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "co2": table.numbers("indoor_co2"),
-            "ventilation": (table.numbers(fan) / MAINS).clip(upper=1.0),
+            "ventilation": (table.numbers(fan) / FULL_SPEED_HZ).clip(upper=1.0),
             "occupancy": table.numbers("occupant_count"),
         }
     ).set_axis(times)

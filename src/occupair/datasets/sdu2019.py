@@ -17,7 +17,9 @@ WINTER_MONTHS = (11, 12, 1, 2, 3)
 WINTER_DAYS_OF_OCTOBER = (17, 32)
 """The days (``DayID``) between the clock change on 2018-10-28 and the end of that month."""
 
-LATE = pd.Timedelta(minutes=60)
+CLOCK_ERROR = pd.Timedelta(minutes=60)
+"""How late the times of CO2 and ventilation are in winter."""
+
 _KEYS = ["Year", "Month", "time_of_day_min", "DayID", "Workday"]
 _ARTICLES = "https://api.figshare.com/v2/collections/4505813/articles"
 _CHECKSUMS = {
@@ -127,7 +129,8 @@ def _winter_aligned(readings: pd.DataFrame, winter: pd.DatetimeIndex) -> pd.Data
     """Shift CO2 and damper on winter days one hour earlier, within each day."""
     late = readings.loc[readings.index.isin(winter), ["co2", "ventilation"]]
     times = pd.DatetimeIndex(late.index)
-    earlier = late.set_axis(times - LATE).reindex(times)  # no two days are consecutive: nothing spills over
+    # no two days are consecutive: nothing spills over
+    earlier = late.set_axis(times - CLOCK_ERROR).reindex(times)
     moved = readings.copy()
     moved.loc[times, ["co2", "ventilation"]] = earlier.groupby(times.normalize()).ffill()
     return moved

@@ -18,7 +18,8 @@ from occupair.readings.time_zones import parse_time_zone
 
 REPEATS = ("entered_again", "left_again")
 COUNTS = ("entered", "left", *REPEATS)
-UNCERTAIN = 0.5
+UNCERTAIN_WEIGHT = 0.5
+"""Weight of a minute whose count is uncertain [0..1]."""
 
 
 def check_passages(passages: pd.DataFrame, *, source: Source | str = "passages") -> pd.DataFrame:
@@ -78,7 +79,7 @@ def _check_people(passages: pd.DataFrame, name: str, source: Source) -> np.ndarr
     if wrong.any():
         k = int(np.argmax(wrong))
         got = "an empty value" if np.isnan(people[k]) else f"{people[k]:g}"
-        rule = f"must be an integer of 0 people or more, got {got} at {passages.index[k]}"
+        rule = f"must be a non-negative integer, got {got} at {passages.index[k]}"
         raise source.error(rule, row=k, column=name)
     return people.astype(np.int64)
 

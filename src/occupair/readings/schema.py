@@ -46,7 +46,7 @@ def check_readings(
     InputError
         If a required column is missing, times do not increase, the time between two readings is not a
         multiple of the interval, CO2 is negative or not finite, ventilation is outside 0..1, or a head
-        count is not a whole number.
+        count is not an integer.
     """
     source = source if isinstance(source, Source) else Source(source)
     if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):

@@ -38,7 +38,7 @@ class ValueRule:
 VALUE_RULES = {
     "co2": ValueRule(0.0, 1e6, "must be from 0 to 1000000 ppm"),
     "ventilation": ValueRule(0.0, 1.0, "must be from 0 to 1 (80 % is 0.8)"),
-    "occupancy": ValueRule(0.0, np.inf, "must be a whole number of people, 0 or more", integer=True),
+    "occupancy": ValueRule(0.0, np.inf, "must be a non-negative integer", integer=True),
 }
 
 

@@ -10,8 +10,8 @@ from occupair.report.paper_experiment import Reproduction
 from occupair.report.published_results import PAPER_BEST_WITHIN, PAPER_SCORES
 
 LIVE, HINDSIGHT, DRIFTING, RAW, ELM = 26, 22, 24, 21, 4
-OFTEN = 0.05  # fraction of clamped readings that is reported
-NOTICEABLE = 1.1  # errors within this factor are called about the same
+CLAMPED_SHARE_REPORTED = 0.05  # fraction of clamped readings that is reported
+ABOUT_THE_SAME_FACTOR = 1.1  # errors within this factor are called about the same
 
 
 def headline(reproduction: Reproduction) -> str:
@@ -135,9 +135,9 @@ def best_first(errors: dict[int, float]) -> list[int]:
 
 def _compared(error: float, other: float) -> str:
     ratio = other / error if error > 0 else np.inf
-    if ratio > NOTICEABLE:
+    if ratio > ABOUT_THE_SAME_FACTOR:
         return f"smaller by a factor of {ratio:.1f}" if np.isfinite(ratio) else "zero"
-    return "about the same" if ratio > 1 / NOTICEABLE else f"larger by a factor of {1 / ratio:.1f}"
+    return "about the same" if ratio > 1 / ABOUT_THE_SAME_FACTOR else f"larger by a factor of {1 / ratio:.1f}"
 
 
 def _stability(growth: float) -> str:
@@ -164,7 +164,7 @@ def _end_of_local(day: pd.DataFrame, minutes: int) -> str:
 
 def _drift(reproduction: Reproduction) -> str:
     drifting, live = reproduction.scores[DRIFTING].rmse, reproduction.scores[LIVE].rmse
-    if drifting > NOTICEABLE * live:
+    if drifting > ABOUT_THE_SAME_FACTOR * live:
         return (
             f"(24) feeds back its earlier estimates and drifts: RMSE {people(drifting)}, "
             f"{drifting / live:.1f} times that of (26), which re-estimates the whole day at every reading."
@@ -179,7 +179,11 @@ def _at_the_limit(reproduction: Reproduction) -> str:
     """Name the estimators that are often wrongly clamped at the maximum occupancy in training."""
     limit = reproduction.most_people - 0.5
     wrongly = reproduction.estimates.ge(limit).mul(reproduction.truth < limit, axis=0).mean()
-    stuck = [f"({equation}) {percent(float(share))}" for equation, share in wrongly.items() if share > OFTEN]
+    stuck = [
+        f"({equation}) {percent(float(share))}"
+        for equation, share in wrongly.items()
+        if share > CLAMPED_SHARE_REPORTED
+    ]
     if not stuck:
         return ""
     return (

@@ -1,6 +1,7 @@
 """Simulation of the paper's office: occupants, room air and sensor."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -164,7 +165,8 @@ def _calendar_days(weekdays: int) -> int:
     return weekdays + 2 * ((weekdays - 1) // 5)
 
 
-def _checked_integer(name: str, value: object, *, least: int) -> int:
+def _checked_integer(name: str, value: object, *, least: Literal[0, 1]) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise InputError(f"{name} must be an integer of {least} or more, got {value!r}")
+    sign = "positive" if least == 1 else "non-negative"
+    raise InputError(f"{name} must be a {sign} integer, got {value!r}")

@@ -314,8 +314,8 @@ def test_repeated_hour_in_autumn_is_resolved(tmp_path):
 INVALID_TABLES = {
     "time,co2\n2024-01-08 08:00,512\n": "has no columns of entries and exits and no direction column",
     "time,in\n2024-01-08 08:00,1\n": "has a column that may be entered but none that may be left",
-    "time,in,out\n2024-01-08 08:00,1.5,0\n": "row 2, column in: must be an integer of 0 people or more",
-    "time,in,out\n2024-01-08 08:00,-2,0\n": "must be an integer of 0 people or more, got -2",
+    "time,in,out\n2024-01-08 08:00,1.5,0\n": "row 2, column in: must be a non-negative integer",
+    "time,in,out\n2024-01-08 08:00,-2,0\n": "must be a non-negative integer, got -2",
     "time,in,out\n2024-01-08 08:00,many,0\n": "row 2, column in: must be a number, got 'many'",
     "time,direction\n2024-01-08 08:00,in\n2024-01-08 08:01,up\n2024-01-08 08:02,in\n": "row 3, column "
     "direction: must be a direction such as in or out, got 'up'",
@@ -337,7 +337,7 @@ def test_invalid_table_raises_one_line_error(tmp_path, text):
 INVALID_LOGS = {
     "2024-01-08T08:31:07 a/north/in 1\nnonsense\n": "row 2: must be a time, a topic and a payload",
     "2024-01-08T08:31:07 a/north/in lots\n": "row 1, column payload: must be a number, in or out",
-    "2024-01-08T08:31:07 a/north/in 1.5\n": "must be an integer of 0 people or more, got 1.5",
+    "2024-01-08T08:31:07 a/north/in 1.5\n": "must be a non-negative integer, got 1.5",
     "2024-01-08T08:31:07 a/north/battery 93\n": "contains no message with a direction (in or out)",
 }
 

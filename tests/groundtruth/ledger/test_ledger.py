@@ -332,7 +332,7 @@ def test_invalid_input_raises_one_line_error():
     table = rows("08:00 a +1 -1")
     air = pd.DataFrame({"co2": 500.0}, index=pd.date_range("2024-02-08", periods=10, freq="min"))
     cases = {
-        "capacity must be an integer of 1 person or more, got 0": lambda: build_ledger(table, capacity=0),
+        "capacity must be a positive integer, got 0": lambda: build_ledger(table, capacity=0),
         "reset must be a time of day such as 00:00 or 23:30, got '24:00'": lambda: build_ledger(
             table, reset="24:00"
         ),

@@ -303,5 +303,5 @@ def test_weekends_are_dissimilar_to_weekdays(choices):
 
 @pytest.mark.parametrize("days", [0, 1.5])
 def test_number_of_days_must_be_a_positive_integer(choices, days):
-    with pytest.raises(InputError, match=f"days must be an integer of 1 or more, got {days}"):
+    with pytest.raises(InputError, match=f"days must be a positive integer, got {days}"):
         plan_labels(choices, days=days)

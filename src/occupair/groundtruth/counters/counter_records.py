@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.groundtruth.passages import UNCERTAIN, check_passages, minutes_of, not_counted
+from occupair.groundtruth.passages import UNCERTAIN_WEIGHT, check_passages, minutes_of, not_counted
 from occupair.readings.gaps import GAP_INTERVALS
 from occupair.readings.grid import MINUTE, usual_interval
 from occupair.readings.source import Source
@@ -24,13 +24,13 @@ from occupair.readings.source import Source
 Kind = Literal["single", "interval", "cumulative"]
 Floats = NDArray[np.float64]
 
-REPEAT_WITHIN = 2.0  # s; people walking behind one another are mostly further apart, a double trigger is not
-REGULAR = 0.6  # fraction of steps within 20 % of the median from which records count as regular
+MAX_REPEAT_SECONDS = 2.0  # people walking behind one another are mostly further apart, double triggers not
+MIN_REGULAR_SHARE = 0.6  # fraction of steps within 20 % of the median from which records count as regular
 MIN_RISES, MAX_FALLS = 5, 0.34  # a running total rises at least this often; falls per rise at most
 MODULI = tuple(2**bits for bits in (8, 16, 24, 32)) + tuple(10**digits for digits in range(2, 10))
-WRAPS_WITHIN = 3.0  # times the largest step seen elsewhere, or 20 people
+MAX_WRAP_STEP = 3.0  # times the largest step seen elsewhere, or 20 people
 MAX_PEOPLE = 10_000  # between two records; more is implausible for a door
-QUIET = pd.Timedelta(minutes=30)  # after so long without passages, a reset loses none
+QUIET_PERIOD = pd.Timedelta(minutes=30)  # after so long without passages, a reset loses none
 
 
 def passages_from_records(
@@ -100,7 +100,7 @@ def is_regular(times: pd.DatetimeIndex) -> bool:
         return False
     steps = np.diff(times.as_unit("us").asi8) / 1e6
     usual = float(np.median(steps))
-    return usual > 0 and float(np.mean(np.abs(steps / usual - 1) < 0.2)) >= REGULAR
+    return usual > 0 and float(np.mean(np.abs(steps / usual - 1) < 0.2)) >= MIN_REGULAR_SHARE
 
 
 def _from_single(own: pd.DataFrame, door: str, source: Source) -> pd.DataFrame:
@@ -109,7 +109,8 @@ def _from_single(own: pd.DataFrame, door: str, source: Source) -> pd.DataFrame:
     table = counts.assign(door=door, weight=1.0)
     for name in ("entered", "left"):
         passed = counts[counts[name] > 0]
-        repeat = np.diff(pd.DatetimeIndex(passed.index).as_unit("us").asi8, prepend=0) <= REPEAT_WITHIN * 1e6
+        steps = np.diff(pd.DatetimeIndex(passed.index).as_unit("us").asi8, prepend=0)
+        repeat = steps <= MAX_REPEAT_SECONDS * 1e6
         marks = pd.Series(0.0, index=np.arange(len(table)))
         marks[np.flatnonzero(counts[name] > 0)[repeat]] = 1.0
         table[f"{name}_again"] = marks.to_numpy()
@@ -156,7 +157,9 @@ def _from_totals(own: pd.DataFrame, door: str, source: Source) -> pd.DataFrame:
     tables = [_spread(door, starts, times[1:], counts, source)]
     lossy = starts[reset & _has_traffic(times, counts)]
     if len(lossy):
-        tables.append(pd.DataFrame({"door": door, "entered": 0, "left": 0, "weight": UNCERTAIN}, index=lossy))
+        tables.append(
+            pd.DataFrame({"door": door, "entered": 0, "left": 0, "weight": UNCERTAIN_WEIGHT}, index=lossy)
+        )
     if regular:
         tables += uncovered_minutes(door, times[0], times[-1])
     return check_passages(pd.concat(tables), source=source)
@@ -168,7 +171,7 @@ def _has_traffic(times: pd.DatetimeIndex, counts: Floats) -> NDArray[np.bool_]:
     at = times.as_unit("us").asi8
     last = np.maximum.accumulate(np.where(passed, at[1:], at[0] - 10**18))
     before = np.r_[at[0] - 10**18, last[:-1]]
-    return np.asarray(passed | (at[:-1] - before < QUIET / pd.Timedelta(microseconds=1)))
+    return np.asarray(passed | (at[:-1] - before < QUIET_PERIOD / pd.Timedelta(microseconds=1)))
 
 
 def _increments(totals: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -181,7 +184,7 @@ def _increments(totals: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """
     steps = np.diff(totals)
     reset = steps < 0
-    largest = WRAPS_WITHIN * max(float(steps[~reset].max(initial=0.0)), 20.0 / WRAPS_WITHIN)
+    largest = MAX_WRAP_STEP * max(float(steps[~reset].max(initial=0.0)), 20.0 / MAX_WRAP_STEP)
     for k in np.flatnonzero(reset):
         wrapped = [m - totals[k] + totals[k + 1] for m in MODULI if m > totals[k]]
         plausible = [step for step in wrapped if step <= largest]
@@ -213,7 +216,7 @@ def _spread(
     if starts.tz is not None:
         index = index.tz_localize("UTC").tz_convert(starts.tz)
     certain = np.arange(len(minutes)) < len(at[0])
-    weight = np.where(certain, 1.0, UNCERTAIN)
+    weight = np.where(certain, 1.0, UNCERTAIN_WEIGHT)
     return pd.DataFrame(
         {"door": door, "entered": passed[:, 0], "left": passed[:, 1], "weight": weight}, index=index
     )

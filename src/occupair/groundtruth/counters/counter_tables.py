@@ -214,7 +214,7 @@ def _counts(table: RawTable, positions: Sequence[int]) -> list[np.ndarray]:
         wrong = ~np.isnan(values) & ~((values >= 0) & (values == np.rint(values)))
         if wrong.any():
             k = int(np.argmax(wrong))
-            rule = f"must be an integer of 0 people or more, got {values[k]:g}"
+            rule = f"must be a non-negative integer, got {values[k]:g}"
             raise table.source.error(rule, row=int(table.row_numbers[k]), column=str(column.name))
         found.append(values)
     return found

@@ -185,7 +185,7 @@ def _is_number(value: object) -> bool:
 def _check_people(value: object, message: Message, source: Source) -> float:
     assert isinstance(value, int | float)
     if not (value >= 0 and value == round(value)):
-        rule = f"must be an integer of 0 people or more, got {value:g}"
+        rule = f"must be a non-negative integer, got {value:g}"
         raise source.error(rule, row=message.row, column="payload")
     return float(value)
 

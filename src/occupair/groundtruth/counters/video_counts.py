@@ -9,10 +9,10 @@ import pandas as pd
 from occupair.groundtruth.counters.counter_records import uncovered_minutes
 from occupair.groundtruth.counting.counts import read_book
 from occupair.groundtruth.events import Door, read_events
-from occupair.groundtruth.passages import UNCERTAIN, check_passages, not_counted
+from occupair.groundtruth.passages import UNCERTAIN_WEIGHT, check_passages, not_counted
 from occupair.readings.source import Source
 
-WEIGHTS = {"counted": 1.0, "unsure": UNCERTAIN, "skipped": 0.0}
+WEIGHTS = {"counted": 1.0, "unsure": UNCERTAIN_WEIGHT, "skipped": 0.0}
 """Weight of a minute by the state it was given when it was counted."""
 
 

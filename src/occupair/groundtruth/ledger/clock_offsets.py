@@ -23,15 +23,15 @@ Floats = NDArray[np.float64]
 
 MAX_OFFSET = 90  # min; larger offsets are whole hours, which CO2 reveals
 NATS_PER_PERSON = 4.0  # gain per person less to correct; corresponds to about one error in 50 passages
-BACKGROUND = 31  # window over which the usual traffic of a door is averaged [min]
+BACKGROUND_WINDOW = 31  # window over which the usual traffic of a door is averaged [min]
 MIN_RATE = 0.003  # lower bound of the usual traffic [people/min]
 GROUP_POWER = 1.5  # exponent of the group size beyond the first person
 KERNEL = (0.2, 0.6, 0.2)  # a group is spread over neighbouring minutes
 FOLLOW = (0.05, 0.1, 0.2, 0.4, 0.8)  # people at other doors per group member; the best fit is used
 PRIOR_AGREE = 0.7  # prior probability that the clocks agree
 MIN_LOG_ODDS = 0.5  # above this an offset is reported [nat]; its detection rate is measured in the tests
-AS_LIKELY = 2.0  # offsets within this log odds of the best are included in the range [nat]
-CO2_RESOLVES = 20  # from this offset on, CO2 can tell which of two clocks is wrong [min]
+RANGE_LOG_ODDS = 2.0  # offsets within this log odds of the best are included in the range [nat]
+MIN_OFFSET_FOR_CO2 = 20  # from this offset on, CO2 can tell which of two clocks is wrong [min]
 OFFSETS = np.arange(-MAX_OFFSET, MAX_OFFSET + 1)
 
 
@@ -75,7 +75,7 @@ def find_clock_corrections(grid: PassageGrid, readings: pd.DataFrame | None = No
         )
         if log_odds < MIN_LOG_ODDS or door in {one.door for one in corrections}:
             break
-        if len(grid.doors) == 2 and abs(offset) >= CO2_RESOLVES and readings is not None:
+        if len(grid.doors) == 2 and abs(offset) >= MIN_OFFSET_FOR_CO2 and readings is not None:
             other = next(name for name in grid.doors if name != door)
             if _co2_fit(grid, other, -offset, readings) > _co2_fit(grid, door, offset, readings):
                 door, offset, low, high = other, -offset, -high, -low
@@ -107,7 +107,7 @@ def _best_offset(grid: PassageGrid, door: int) -> tuple[int, float, int, int]:
     k = int(np.argmax(log_odds))
     if k == MAX_OFFSET:
         return 0, 0.0, 0, 0
-    likely = OFFSETS[log_odds >= log_odds[k] - AS_LIKELY]
+    likely = OFFSETS[log_odds >= log_odds[k] - RANGE_LOG_ODDS]
     same_sign = likely[np.sign(likely) == np.sign(OFFSETS[k])]
     return int(OFFSETS[k]), float(log_odds[k]), int(same_sign.min()), int(same_sign.max())
 
@@ -140,7 +140,7 @@ def _group_likelihood(grid: PassageGrid, door: int) -> Floats:
 
 def _follow_likelihood(leading: Counts, following: Counts, offsets: Counts) -> Floats:
     """Poisson log likelihood ratio of ``following`` with and without groups of ``leading`` at each offset."""
-    usual = uniform_filter1d(following.astype(float), BACKGROUND, mode="constant") + MIN_RATE
+    usual = uniform_filter1d(following.astype(float), BACKGROUND_WINDOW, mode="constant") + MIN_RATE
     groups = np.convolve(np.maximum(leading - 1, 0) ** GROUP_POWER, KERNEL, mode="same")
     at = np.flatnonzero(groups)
     if at.size == 0:

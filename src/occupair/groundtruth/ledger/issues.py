@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from occupair.checks.prepared_readings import runs
 from occupair.groundtruth.ledger.clock_offsets import ClockCorrection
 from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid, parse_time_of_day
-from occupair.groundtruth.passages import UNCERTAIN
+from occupair.groundtruth.passages import UNCERTAIN_WEIGHT
 from occupair.wording import day_list, plural
 
 DRIFT_MIN_DAYS = 3  # fewest days that can show counter drift
@@ -304,5 +304,5 @@ def minute_weights(grid: PassageGrid) -> NDArray[np.float64]:
     """Weight of each minute [0..1], lower for uncertain and uncounted minutes and for silent doors."""
     weight = np.asarray(grid.weight.min(axis=0))
     for _, first, last, _ in find_silent_periods(grid):
-        weight[first : last + 1] = np.minimum(weight[first : last + 1], UNCERTAIN)
+        weight[first : last + 1] = np.minimum(weight[first : last + 1], UNCERTAIN_WEIGHT)
     return weight

@@ -149,7 +149,7 @@ def build_ledger(
     0
     """
     if capacity is not None and not (isinstance(capacity, int) and capacity >= 1):
-        raise InputError(f"capacity must be an integer of 1 person or more, got {capacity!r}")
+        raise InputError(f"capacity must be a positive integer, got {capacity!r}")
     for text, name in ((reset, "reset"), (quiet_after, "quiet_after")):
         parse_time_of_day(text, name)
     passages = check_passages(in_zone(passages, timezone, source=Source("passages")))

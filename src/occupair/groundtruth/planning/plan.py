@@ -158,7 +158,7 @@ def plan_labels(
     'Label 3 days, then run again: 2 labelled days are too few for a learning curve.'
     """
     if days is not None and not (isinstance(days, int | np.integer) and days >= 1):
-        raise InputError(f"days must be an integer of 1 or more, got {days!r}")
+        raise InputError(f"days must be a positive integer, got {days!r}")
     if model is not None and not hasattr(model, "room_"):
         raise InputError("model must have layer 'room': the paper's estimators have no prediction intervals")
     readings = _check_readings(readings)

@@ -29,8 +29,11 @@ from occupair.readings.time_zones import parse_time_zone
 from occupair.wording import plural
 
 SENSITIVITY = 0.9
+"""Default sensitivity [0..1]."""
 MARGIN = 2.0
+"""Default distance from a minute boundary within which a passage belongs to both minutes [s]."""
 RATE = 5.0
+"""Default number of frames analysed per second [1/s]."""
 
 _PROGRESS_STEPS = 500
 
