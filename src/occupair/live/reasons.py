@@ -55,7 +55,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.NO_CO2_READING: "noch kein CO2-Messwert",
         Reason.OFFLINE_SINCE_TIME: "kein Messwert seit {since:%H:%M} Uhr",
         Reason.OFFLINE_SINCE_DATE: "kein Messwert seit {since:%d.%m.}",
-        Reason.TOO_FEW_READINGS: "zu wenige Messwerte, seit der Raum online ist",
+        Reason.TOO_FEW_READINGS: "zu wenige Messwerte seit Mitternacht oder seit der letzten Lücke",
         Reason.VENTILATION_UNKNOWN: "Lüftung unbekannt, das Modell benötigt sie",
         Reason.OUT_OF_RANGE: "unplausibler Messwert: {co2:g} ppm",
         Reason.STUCK: "CO2 seit {hours} Stunden unverändert",
