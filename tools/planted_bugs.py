@@ -83,7 +83,7 @@ BUGS = [
     ),
     Bug(
         "checks/sensor_limits.py",
-        "return LOWEST_CO2 <= co2 <= HIGHEST_CO2",
+        "return (co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2)",
         "return co2 <= HIGHEST_CO2",
         "checks live/rooms",
     ),

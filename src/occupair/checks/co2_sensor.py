@@ -22,10 +22,9 @@ from occupair.checks.prepared_readings import (
     times_of,
 )
 from occupair.checks.sensor_limits import (
-    HIGHEST_CO2,
-    LOWEST_CO2,
     STUCK,
     elapsed_minutes,
+    is_plausible,
     largest_step,
     resolution_of,
     stuck_limit,
@@ -50,7 +49,7 @@ LISTED_SPANS = 4  # spans in a message before the rest is only counted
 def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
     """Find readings that are not CO2 concentrations: 0 ppm, negative, or beyond any sensor's range."""
     co2 = readings["co2"].to_numpy()
-    failed = (co2 < LOWEST_CO2) | (co2 > HIGHEST_CO2)
+    failed = ~np.isnan(co2) & ~is_plausible(co2)
     if not failed.any():
         return []
     spans = spans_of(readings, failed)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
+from occupair.checks.sensor_limits import is_plausible
 from occupair.errors import InputError
 from occupair.readings.gaps import is_gap
 from occupair.readings.schema import COLUMNS, check_duplicate_columns
@@ -76,7 +76,7 @@ def follows_without_gap(readings: pd.DataFrame) -> Mask:
 def plausible_co2(readings: pd.DataFrame) -> pd.Series[float]:
     """Return CO2 [ppm] with failed reads as NaN."""
     co2 = readings["co2"]
-    return co2.where((co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2))
+    return co2.where(is_plausible(co2.to_numpy(dtype=np.float64)))
 
 
 def counts_of(readings: pd.DataFrame) -> pd.Series[float] | None:

@@ -6,6 +6,8 @@ Each limit states its reason. The false-alarm figures are from the eight publish
 
 from __future__ import annotations
 
+from typing import overload
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,15 +79,23 @@ cause changes of 500 ppm and more.
 """
 
 
-def is_plausible(co2: float) -> bool:
-    """Whether a room can have this CO2 concentration [ppm].
+@overload
+def is_plausible(co2: float) -> bool: ...
+
+
+@overload
+def is_plausible(co2: Array) -> NDArray[np.bool_]: ...
+
+
+def is_plausible(co2: float | Array) -> bool | NDArray[np.bool_]:
+    """Whether a room can have this CO2 concentration [ppm]; NaN is not plausible.
 
     Examples
     --------
     >>> is_plausible(0.0), is_plausible(420.0), is_plausible(65535.0)
     (False, True, False)
     """
-    return LOWEST_CO2 <= co2 <= HIGHEST_CO2
+    return (co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2)
 
 
 def resolution_of(co2: Array) -> float:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from occupair.atomic_files import replacing
 from occupair.readings.column_names import check_column_option, find_column
+from occupair.readings.gaps import LONGEST_GAP
 from occupair.readings.grid import check_grid_options, put_on_grid
 from occupair.readings.head_counts import WEIGHT, check_labelled
 from occupair.readings.number_column import as_text
@@ -37,7 +38,7 @@ def read_readings(
     ventilation_full: float | None = None,
     ventilation_unit: str | None = None,
     interval: float | None = None,
-    longest_gap: float = 10.0,
+    longest_gap: float = LONGEST_GAP,
     lenient: bool = False,
 ) -> pd.DataFrame:
     r"""Read a CSV or Parquet export of a building management system or data logger.

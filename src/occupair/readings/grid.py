@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.readings.gaps import bridged_step
+from occupair.readings.gaps import LONGEST_GAP, bridged_step
 from occupair.readings.source import Source
 
 Microseconds = NDArray[np.int64]
@@ -37,7 +37,7 @@ def put_on_grid(
     readings: pd.DataFrame,
     *,
     interval: float | None = None,
-    longest_gap: float = 10.0,
+    longest_gap: float = LONGEST_GAP,
     complete: bool = True,
     source: Source,
 ) -> pd.DataFrame:

@@ -10,11 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from occupair.checks.sensor_limits import HIGHEST_CO2, LOWEST_CO2
+from occupair.checks.sensor_limits import is_plausible
 from occupair.errors import InputError
 from occupair.live.messages import VENTILATION_HOLD
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot
+from occupair.readings.gaps import LONGEST_GAP
 from occupair.readings.grid import MINUTE, check_grid_options, put_on_grid
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
@@ -53,13 +54,13 @@ def training_readings(
         dropped.
     """
     zone = parse_time_zone(timezone)
-    check_grid_options(interval, 10.0)
+    check_grid_options(interval, LONGEST_GAP)
     check_texts("room", [room])
     if not 0 <= hold < float("inf"):
         raise InputError(f"hold must be 0 min or more, got {hold}")
     time, co2, ventilation, label_times, people = _read(store, room)
     source = Source(f"room {room!r} in the store")
-    plausible = (co2 >= LOWEST_CO2) & (co2 <= HIGHEST_CO2)
+    plausible = is_plausible(co2)
     if not plausible.any():
         raise source.error("has no CO2 reading")
     times = pd.DatetimeIndex(time[plausible].view("datetime64[us]")).tz_localize("UTC").tz_convert(zone)
