@@ -17,6 +17,9 @@ INTERFACE_NAMES = {"people_refined": PUBLISHED_FIELD}
 VENTILATION_HOLD = 1440.0
 """A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
 
+MAX_PEOPLE = 10_000
+"""Largest head count of a label, and largest estimate of a usable model."""
+
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
 

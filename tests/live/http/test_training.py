@@ -9,6 +9,7 @@ from occupair.errors import InputError
 from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.live.http.models import MAX_MODEL_BYTES
+from occupair.live.http.schemas import LabelIn
 
 OCTETS = {"Content-Type": "application/octet-stream"}
 
@@ -95,6 +96,14 @@ def test_people_per_label_is_limited():
     ask = Client(make_app(pipeline, pipeline.config))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 21})
     assert (answer.status_code, error_detail(answer)) == (422, "people must be at most 20, got 21")
+
+
+def test_highest_setting_of_people_per_label_is_effective(pipeline, ask):
+    """The setting, the schema of a request and the store have the same bound."""
+    highest = Limits.model_json_schema()["properties"]["people_per_label"]["maximum"]
+    assert highest == LabelIn.model_json_schema()["properties"]["people"]["maximum"]
+    assert ask("POST", "/api/rooms/lab/labels", json={"people": highest}).status_code == 201
+    assert [label.people for label in pipeline.store.labels("lab")] == [highest]
 
 
 def test_label_in_the_future_is_rejected(ask):

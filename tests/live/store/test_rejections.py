@@ -44,10 +44,10 @@ INVALID = [
         lambda s: s.add_model("lab", b"", origin="web"),
         "origin must be one of file, upload, trained, got 'web'",
     ),
-    (lambda s: s.add_label(Label("lab", EIGHT, -1, EIGHT)), "people must be from 0 to 1000000, got -1"),
+    (lambda s: s.add_label(Label("lab", EIGHT, -1, EIGHT)), "people must be from 0 to 10000, got -1"),
     (
         lambda s: s.add_label(Label("lab", EIGHT, 10**9, EIGHT)),
-        "people must be from 0 to 1000000, got 1000000000",
+        "people must be from 0 to 10000, got 1000000000",
     ),
     (lambda s: s.estimates("lab", None, None, limit=0), "limit must be 1 or more, got 0"),
 ]

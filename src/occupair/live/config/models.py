@@ -29,6 +29,7 @@ from occupair.live.config.values import (
     TopicName,
     TopicPrefix,
 )
+from occupair.live.messages import MAX_PEOPLE
 from occupair.web.tokens import Role
 
 Shape = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
@@ -177,7 +178,7 @@ class Limits(_Model):
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600
     body_bytes: Annotated[int, Field(ge=1_000, le=1_000_000_000)] = 1_000_000
     readings_per_post: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
-    people_per_label: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    people_per_label: Annotated[int, Field(ge=1, le=MAX_PEOPLE)] = MAX_PEOPLE
 
 
 class ServiceTable(_Model):

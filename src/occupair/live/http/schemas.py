@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from occupair.live.messages import Quality, ReadingOutcome
+from occupair.live.messages import MAX_PEOPLE, Quality, ReadingOutcome
 from occupair.room.lags import PUBLISHED_FIELD
 
-MAX_PEOPLE = 10_000
 MAX_ESTIMATES = 10_000
 MAX_VERSION = 2**31 - 1
 _EXAMPLE_TIME = "2026-03-02T09:00:00Z"

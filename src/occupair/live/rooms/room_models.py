@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
+from occupair.live.messages import MAX_PEOPLE
 from occupair.live.rooms.room import Model
 from occupair.live.store import DamagedModel, Store, StoreError
 from occupair.live_room import LiveRoom
@@ -24,8 +25,6 @@ log = logging.getLogger("occupair.live")
 
 TEST_READINGS, TEST_LIVE_READINGS = 90, 10
 """Readings that a model is tested on before use, and how many of them one at a time."""
-MAX_PEOPLE = 10_000.0
-"""A model that estimates more people than this is broken."""
 _MIDNIGHT = dt.datetime(2024, 1, 8, tzinfo=dt.UTC)  # a Monday
 
 
@@ -156,7 +155,7 @@ def load_tested_model(content: bytes, *, tolerance: float) -> LiveRoom:
         raise InputError(f"is a model that cannot be run: {message}") from None
     if not np.all((people >= 0) & (people <= MAX_PEOPLE)):  # nor NaN
         worst = people[~((people >= 0) & (people <= MAX_PEOPLE))][0]
-        rule = f"estimates must be from 0 to {MAX_PEOPLE:.0f} people"
+        rule = f"estimates must be from 0 to {MAX_PEOPLE} people"
         raise InputError(f"is a model that does not work: {rule}, got {worst:g} on test readings")
     return room
 

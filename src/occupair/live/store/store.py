@@ -10,7 +10,15 @@ from sqlalchemy import Connection, Row, Select, Table, and_, delete, func, or_, 
 from sqlalchemy.dialects import postgresql, sqlite
 
 from occupair.errors import InputError
-from occupair.live.messages import EstimateRecord, Label, Quality, Reading, to_microseconds, to_time
+from occupair.live.messages import (
+    MAX_PEOPLE,
+    EstimateRecord,
+    Label,
+    Quality,
+    Reading,
+    to_microseconds,
+    to_time,
+)
 from occupair.live.store import schema
 from occupair.live.store.database import (
     StoreError,
@@ -32,8 +40,6 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert
 VALUE_COLUMNS = ("co2", "ventilation")
-MAX_PEOPLE = 1_000_000
-"""Largest head count of a label."""
 
 
 class Store(ModelStore):
