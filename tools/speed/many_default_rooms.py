@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.elm.hidden_layer import each_on_a_core
+from occupair.elm.cores import each_on_a_core
 from occupair.room.batch import BatchEstimates, RoomBatch
 from occupair.room.equation import as_slice
 from occupair.room.inputs import Clock, Inputs, window_length

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.elm.hidden_layer import each_on_a_core, sigmoid_in_place
+from occupair.elm.cores import each_on_a_core
+from occupair.elm.hidden_layer import sigmoid_in_place
 from occupair.errors import InputError
 from tools.speed.room_clocks import Indices, RoomClocks, check_step
 

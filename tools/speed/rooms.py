@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from occupair import OccupancyEstimator, simulate_office
-from occupair.elm.hidden_layer import each_on_a_core
+from occupair.elm.cores import each_on_a_core
 from tools.speed.formatting import Headline, Section, Table, memory_of, ratio, time
 from tools.speed.many_default_rooms import ManyDefaultRooms
 from tools.speed.many_paper_rooms import ManyPaperRooms

@@ -8,6 +8,7 @@ import numpy as np
 
 from occupair.baselines.baseline import Array, Baseline, Day
 from occupair.baselines.time_of_day import days_of_kind, is_weekend, slot_of_day, slots_per_day
+from occupair.room.profile_comparison import mean_by_bin
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,9 +50,9 @@ class ProfileBaseline(Baseline):
 
     def _means(self, days: list[Day], people: list[Array]) -> Array:
         slots = np.concatenate([slot_of_day(day, self.slot) for day in days])
-        size = slots_per_day(self.slot)
-        total = np.bincount(slots, weights=np.concatenate(people), minlength=size)
-        return total / np.maximum(np.bincount(slots, minlength=size), 1)
+        counts = np.concatenate(people)
+        means = mean_by_bin(slots, counts, np.ones(counts.size), n_bins=slots_per_day(self.slot))
+        return np.nan_to_num(means)
 
     def _estimate_day(self, day: Day) -> Array:
         return self.profile_[is_weekend(day)][slot_of_day(day, self.slot)]

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
+
+from occupair.elm.cores import each_on_a_core, usable_cores
 
 Array = NDArray[np.float64]
-S = TypeVar("S")
 T = TypeVar("T")
 
 _ROWS_PER_BLOCK = 4096
@@ -190,23 +189,10 @@ def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: i
     """Distribute equal blocks of samples over the cores that the BLAS may use."""
     if n_rows <= _FEW_ROWS:
         return [work([slice(0, n_rows)])]
-    cores = _cores()
+    cores = usable_cores()
     most = min(_ROWS_PER_BLOCK, max(_VALUES_PER_BLOCK // n_hidden, 1))
     rounds = max(math.ceil(n_rows / (cores * most)), 1)
     size = max(math.ceil(n_rows / (cores * rounds)), 256)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     shares = [share for core in range(cores) if (share := blocks[core::cores])]
     return each_on_a_core(work, shares or [blocks])
-
-
-def each_on_a_core(work: Callable[[S], T], items: Sequence[S]) -> list[T]:
-    """Run ``work`` on every item, one core per item, on as many cores as the BLAS may use."""
-    cores = min(_cores(), len(items)) if len(items) > 1 else 1
-    if cores < 2:
-        return [work(item) for item in items]
-    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
-        return list(pool.map(work, items))
-
-
-def _cores() -> int:
-    return max((int(pool["num_threads"]) for pool in threadpool_info()), default=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,11 +119,22 @@ def time_of_day_profile(
     steps = np.concatenate([_steps(clocks[k]) for k in same_kind])
     counts = np.concatenate([people[k] for k in same_kind])
     weight = np.ones(counts.size) if weights is None else np.concatenate([weights[k] for k in same_kind])
-    total = np.bincount(steps, weights=weight * counts, minlength=_STEPS_PER_DAY)
-    weight_sum = np.bincount(steps, weights=weight, minlength=_STEPS_PER_DAY)
+    profile = mean_by_bin(steps, counts, weight, n_bins=_STEPS_PER_DAY)[_steps(day)]
+    return np.nan_to_num(profile) if weights is None else profile
+
+
+def mean_by_bin(bins: NDArray[np.signedinteger[Any]], people: Array, weights: Array, *, n_bins: int) -> Array:
+    """Return the weighted mean occupancy of each time-of-day bin [people]; NaN without head counts.
+
+    Examples
+    --------
+    >>> mean_by_bin(np.array([0, 0, 2]), np.array([1.0, 4.0, 5.0]), np.array([1.0, 0.5, 1.0]), n_bins=3)
+    array([ 2., nan,  5.])
+    """
+    total = np.bincount(bins, weights=weights * people, minlength=n_bins)
+    weight_sum = np.bincount(bins, weights=weights, minlength=n_bins)
     has_counts = weight_sum > 0
-    unknown = 0.0 if weights is None else np.nan
-    return np.where(has_counts, total / np.where(has_counts, weight_sum, 1.0), unknown)[_steps(day)]
+    return np.where(has_counts, total / np.where(has_counts, weight_sum, 1.0), np.nan)
 
 
 _STEPS_PER_DAY = 1440 // PROFILE_STEP

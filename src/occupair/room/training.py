@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.elm.hidden_layer import each_on_a_core
+from occupair.elm.cores import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
 from occupair.room.equation import is_present, weighted_mean
