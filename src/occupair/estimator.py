@@ -29,6 +29,7 @@ from occupair.readings.training_match import match_training
 from occupair.room import fit_and_estimate as room_layer
 from occupair.room.lags import lag_in_readings
 from occupair.room.live_day import RoomDay
+from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.room.transfer import BalancePrior, balance_prior
 from occupair.smoothing import smoothing_in_readings
 
@@ -268,7 +269,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         checked = match_training(readings, **{name: getattr(self, f"{name}_") for name in names})
         times = readings.index.rename("time")
         if hasattr(self, "room_"):
-            wait, level = self._wait(lag, mode), confidence or 0.9
+            wait, level = self._wait(lag, mode), confidence or CONFIDENCE
             table = room_layer.estimate_readings(
                 checked, self.room_, wait=wait, confidence=level, verbose=self.verbose
             )

@@ -13,7 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.errors import InputError
-from occupair.readings.schema import check_readings, episode_slices, exact_readings, interval_of
+from occupair.readings.schema import (
+    check_readings,
+    episode_slices,
+    exact_readings,
+    interval_of,
+    is_same_interval,
+)
 
 Array = NDArray[np.float64]
 
@@ -130,7 +136,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
             readings = readings[[name for name in readings.columns if name in columns]]
         readings = check_readings(readings, needed=columns)
         interval = interval_of(readings)
-        if abs(interval - self.interval_) > 1e-6:
+        if not is_same_interval(interval, self.interval_):
             ours, theirs = f"{self.interval_:g} min", f"{interval:g} min"
             raise InputError(f"readings come every {theirs}, but the model was trained on one every {ours}")
         return readings

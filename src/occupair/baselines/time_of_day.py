@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.baselines.baseline import Array, Day
+from occupair.readings.schema import SATURDAY
 
 MINUTES_PER_DAY = 1440
 
@@ -33,7 +34,7 @@ def is_weekend(day: Day) -> bool:
     >>> is_weekend(Day(pd.DatetimeIndex(["2024-01-07"]), np.zeros(1), np.zeros(1), 1.0))
     True
     """
-    return bool(day.times[0].weekday() >= 5)
+    return bool(day.times[0].weekday() >= SATURDAY)
 
 
 def slot_of_day(day: Day, slot: float) -> NDArray[np.intp]:

@@ -7,12 +7,12 @@ import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
 from occupair.checks.fault import Fault
+from occupair.checks.lowest_co2 import MAX_DRIFT_P_VALUE
 from occupair.checks.prepared_readings import DAY, counts_of, days_of, runs, times_of
 from occupair.wording import day_list, plural
 
 NIGHT_HOURS = (0, 5)  # h; after late workers and before early cleaners
 ALL_NIGHT_SHARE = 0.8  # of the night with people counted
-MAX_DRIFT_P_VALUE = 0.01  # p-value of the trend
 MIN_DRIFT = 3.0  # people over all nights
 MIN_NIGHTS = 5
 MIN_PEOPLE_RESET = 2.0  # people counted at the end of the day and gone at the next reading

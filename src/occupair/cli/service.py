@@ -94,12 +94,13 @@ def token(
 
     Example: occupair token --role read --name grafana
     """
+    from occupair.live.config.values import ID_PATTERN
     from occupair.web.tokens import hash_token, make_token
 
     if role not in ("read", "write", "admin"):
         raise InputError(f"--role must be read, write or admin, got {role!r}")
     name = name or role
-    if not re.fullmatch(r"[a-z0-9_-]{1,64}", name):
+    if not re.fullmatch(ID_PATTERN, name):
         raise InputError(f"--name must be 1 to 64 characters of a-z, 0-9, _ and -, got {name!r}")
     new = make_token()
     note("copy the token now, it is not shown again; add the lines below it to the settings file")

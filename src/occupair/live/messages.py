@@ -17,6 +17,9 @@ INTERFACE_NAMES = {"people_refined": PUBLISHED_FIELD}
 VENTILATION_HOLD = 1440.0
 """A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
 
+FIRST_YEAR, LAST_YEAR = 2000, 2100
+"""Valid years of a reading; a clock that was never set shows 1970."""
+
 MAX_PEOPLE = 10_000
 """Largest head count of a label, and largest estimate of a usable model."""
 
@@ -68,7 +71,8 @@ REJECTION_TEXTS = {
     ReadingOutcome.DUPLICATE: "the room already has a reading at this time, which is kept",
     ReadingOutcome.FUTURE: "the time is in the future: check the clocks of the sensor and of this machine",
     ReadingOutcome.NONSENSE: (
-        "CO2 must be a number in ppm, ventilation from 0 to 1, and the time in the years 2000 to 2100"
+        "CO2 must be a number in ppm, ventilation from 0 to 1, "
+        f"and the time in the years {FIRST_YEAR} to {LAST_YEAR}"
     ),
     ReadingOutcome.UNKNOWN_ROOM: "there is no such room",
 }

@@ -7,7 +7,7 @@ optional] over time; `schema` defines them. The modules in the order of the data
 - `raw_table`: a file as a table of strings, whatever its encoding, delimiter and header
 - `column_names`: which column is time, CO2, ventilation or occupancy
 - `records`: the columns of a file parsed into times and numbers
-- `time_column`, `time_strings`, `time_zones`: times
+- `time_column`, `time_strings`, `time_zones`, `epochs`: times
 - `number_column`, `co2_units`, `ventilation_units`, `ventilation_scale`: numbers and units
 - `value_rules`: the valid values of each column
 - `grid`, `gaps`: records on a regular grid

@@ -24,6 +24,9 @@ from occupair.readings.source import Source, missing_column
 from occupair.readings.value_rules import first_violation
 from occupair.wording import quoted
 
+SATURDAY = 5
+"""Day of the week, Monday being 0, from which it is the weekend."""
+
 COLUMNS = ("co2", "ventilation", "occupancy")
 
 
@@ -82,6 +85,17 @@ def interval_of(readings: pd.DataFrame) -> float:
     5.0
     """
     return _interval(_index(readings), Source("readings"))
+
+
+def is_same_interval(interval: float, trained: float) -> bool:
+    """Whether readings have the interval [min] that a model was trained on, but for rounding.
+
+    Examples
+    --------
+    >>> is_same_interval(0.1 + 0.2, 0.3), is_same_interval(1.0, 5.0)
+    (True, False)
+    """
+    return abs(interval - trained) <= 1e-6
 
 
 def exact_readings(minutes: float, interval: float, name: str, *, least: int = 1) -> int:

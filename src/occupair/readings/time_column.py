@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from occupair.readings.epochs import MAX_SECONDS, TICKS_PER_SECOND
 from occupair.readings.number_column import as_text
 from occupair.readings.source import Source
 from occupair.readings.time_strings import (
@@ -23,7 +24,6 @@ from occupair.readings.time_strings import (
 from occupair.wording import quoted
 
 RowNumbers = NDArray[np.int64]
-_EPOCHS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 _DAY_NUMBER = " (a spreadsheet day number? format the column as date and time there)"
 _RULE = "must be a time such as 2024-03-28 08:00 or 2024-03-28T08:00+01:00"
 
@@ -83,12 +83,13 @@ def _is_day_number(text: str) -> bool:
 def _parse_epoch(column: pd.Series) -> pd.DatetimeIndex | None:
     """Parse seconds, or fractions of them, since 1970; None if the first value is not such a number."""
     first = pd.to_numeric(as_text(column.iloc[:1]), errors="coerce").to_numpy(dtype=float)[0]
-    unit = next((unit for unit, scale in _EPOCHS.items() if 3e8 <= first / scale < 1e10), None)
+    seconds = {unit: first / ticks for unit, ticks in TICKS_PER_SECOND.items()}
+    unit = next((unit for unit, number in seconds.items() if 3e8 <= number < MAX_SECONDS), None)
     if unit is None or (len(str(column.iloc[0]).strip()) in (12, 14) and unit == "ms"):  # 202401080800
         return None
     numbers = pd.to_numeric(column, errors="coerce")
-    likely = numbers.where((numbers / _EPOCHS[unit]).between(3e8, 1e10))
-    microseconds = (likely.astype(float) if unit != "ns" else likely) * (1e6 / _EPOCHS[unit])
+    likely = numbers.where((numbers / TICKS_PER_SECOND[unit]).between(3e8, 1e10))
+    microseconds = (likely.astype(float) if unit != "ns" else likely) * (1e6 / TICKS_PER_SECOND[unit])
     rounded = np.rint(microseconds.to_numpy(dtype=float, na_value=np.nan))
     stamps = np.where(np.isnan(rounded), np.datetime64("NaT", "us").astype(np.int64), rounded)
     return pd.DatetimeIndex(stamps.astype(np.int64).view("datetime64[us]")).tz_localize("UTC")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.readings.schema import COLUMNS, check_duplicate_columns, check_readings, interval_of
+from occupair.readings.schema import (
+    COLUMNS,
+    check_duplicate_columns,
+    check_readings,
+    interval_of,
+    is_same_interval,
+)
 from occupair.readings.source import missing_column
 from occupair.readings.time_zones import in_time_zone
 from occupair.readings.ventilation_scale import Scale, check_scale_matches
@@ -57,7 +63,7 @@ def _check_has_ventilation(readings: object) -> None:
 
 
 def _check_interval(interval: float, trained: float) -> None:
-    if abs(interval - trained) <= 1e-6:
+    if is_same_interval(interval, trained):
         return
     resample = f"resample them (in Python, read_readings(path, interval={trained:g})), or "
     advice = f"{resample if interval < trained else ''}train a model on readings every {interval:g} min"

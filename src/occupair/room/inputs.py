@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from occupair.readings.schema import SATURDAY
 from occupair.smoothing import local_windows
 
 Array = NDArray[np.float64]
@@ -41,13 +42,13 @@ class Clock(NamedTuple):
         Clock(minute=array([570.]), weekend=array([1.]))
         """
         minute = times.hour * 60.0 + times.minute + times.second / 60.0
-        return cls(np.asarray(minute, dtype=float), np.asarray(times.day_of_week >= 5, dtype=float))
+        return cls(np.asarray(minute, dtype=float), np.asarray(times.day_of_week >= SATURDAY, dtype=float))
 
     @classmethod
     def at(cls, time: dt.datetime) -> Clock:
         """Return the local time of a single timestamp."""
         minute = time.hour * 60.0 + time.minute + time.second / 60.0
-        return cls(np.array([minute]), np.array([float(time.weekday() >= 5)]))
+        return cls(np.array([minute]), np.array([float(time.weekday() >= SATURDAY)]))
 
 
 @dataclass(frozen=True)

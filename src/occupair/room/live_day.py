@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from occupair.room.inputs import Clock, Inputs, episode_inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
+from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]
@@ -30,7 +31,7 @@ class RoomDay:
         Nominal coverage of the prediction interval.
     """
 
-    def __init__(self, model: RoomModel, *, confidence: float = 0.9) -> None:
+    def __init__(self, model: RoomModel, *, confidence: float = CONFIDENCE) -> None:
         self.model = model
         self.confidence = confidence
         self._smoother = LocalSmoother(model.smoothing)

@@ -14,7 +14,7 @@ from occupair.room.inputs import Inputs
 from occupair.room.linked_elm import LinkedLayer
 from occupair.room.mass_balance import Balance
 from occupair.room.open_hours import OpenHours
-from occupair.room.prediction_intervals import PredictionIntervals
+from occupair.room.prediction_intervals import CONFIDENCE, PredictionIntervals
 
 Array = NDArray[np.float64]
 
@@ -95,7 +95,9 @@ class RoomModel:
         """
         return self._equation.people(inputs)
 
-    def episode_people(self, inputs: Inputs, lag: int, confidence: float = 0.9) -> tuple[Array, Array, Array]:
+    def episode_people(
+        self, inputs: Inputs, lag: int, confidence: float = CONFIDENCE
+    ) -> tuple[Array, Array, Array]:
         """Estimate every reading of an episode with the readings up to ``lag`` readings later.
 
         Parameters

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 QUANTILES = np.concatenate([[0.0, 0.005, 0.01], np.arange(0.02, 0.981, 0.01), [0.99, 0.995, 1.0]])
 """Quantiles of the errors that a model stores."""
 
+CONFIDENCE = 0.9
+"""Default confidence of prediction intervals."""
+
 _BINS = 8
 _MIN_ERRORS = 60  # per bin
 _MIN_EFFECTIVE_ERRORS = 20  # per bin, sum of weights; a confidence of 0.9 needs 19

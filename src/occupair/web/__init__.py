@@ -4,6 +4,7 @@ Modules in the order in which a request passes them:
 
 - `security_headers`: headers of every response
 - `access`: tokens and roles, cross-site requests, rate limits and body size limits
+- `limits`: default limits
 - `tokens`: access tokens and their hashes
 - `hosts`: loopback addresses, and protection against DNS rebinding
 - `request_bodies`: JSON bodies, validated by a pydantic model

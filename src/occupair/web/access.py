@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from occupair.web.errors import describe_value, error_response
 from occupair.web.hosts import LOOPBACK_HOSTS, is_own_host
+from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role, StoredToken, find_token
 
 COOKIE = "occupair"
@@ -52,7 +53,7 @@ class AccessRules:
 
     host: str = "127.0.0.1"
     tokens: Sequence[StoredToken] = ()
-    body_bytes: int = 1_000_000
+    body_bytes: int = BODY_BYTES
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.readings.schema import date_slices, interval_of
+from occupair.readings.schema import SATURDAY, date_slices, interval_of
 
 Array = NDArray[np.float64]
 
@@ -82,7 +82,7 @@ def _profile(day: pd.DataFrame, interval: float) -> DayProfile:
     conditions, counts = np.unique(np.column_stack([co2 // CO2_STEP, level]), axis=0, return_counts=True)
     return DayProfile(
         date=times[0].normalize(),
-        weekend=bool(times[0].day_of_week >= 5),
+        weekend=bool(times[0].day_of_week >= SATURDAY),
         co2_low=float(low),
         co2_high=float(high),
         ventilation=tuple((np.bincount(level, minlength=len(VENTILATION_LEVELS)) / level.size).tolist()),

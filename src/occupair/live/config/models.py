@@ -30,6 +30,7 @@ from occupair.live.config.values import (
     TopicPrefix,
 )
 from occupair.live.messages import MAX_PEOPLE
+from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
 
 Shape = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
@@ -176,7 +177,7 @@ class Limits(_Model):
     """Limits on what one HTTP client may request."""
 
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600
-    body_bytes: Annotated[int, Field(ge=1_000, le=1_000_000_000)] = 1_000_000
+    body_bytes: Annotated[int, Field(ge=1_000, le=1_000_000_000)] = BODY_BYTES
     readings_per_post: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     people_per_label: Annotated[int, Field(ge=1, le=MAX_PEOPLE)] = MAX_PEOPLE
 

@@ -16,6 +16,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
+ID_PATTERN = r"[a-z0-9_-]{1,64}"
+"""Ids of rooms and names of tokens."""
 _MAX_TOPIC_BYTES = 65_535  # MQTT standard
 _STORE_SCHEMES = ("sqlite:///", "postgresql://", "postgres://", "postgresql+psycopg://")
 
@@ -97,7 +99,7 @@ String = Annotated[str, BeforeValidator(_check_string)]
 Id = Annotated[
     str,
     _rule(
-        re.compile(r"[a-z0-9_-]{1,64}").fullmatch,
+        re.compile(ID_PATTERN).fullmatch,
         "must be named with 1 to 64 characters of a-z, 0-9, _ and -",
     ),
 ]

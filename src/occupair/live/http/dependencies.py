@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 from fastapi import HTTPException, Path, Request
 
 from occupair.live.config import RoomConfig
+from occupair.live.config.values import ID_PATTERN
 from occupair.live.reasons import TEXTS
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def get_streams(request: Request) -> Streams:
     return cast("Streams", request.app.state.streams)
 
 
-_ROOM = Path(description="Room id.", json_schema_extra={"pattern": "^[a-z0-9_-]{1,64}$"})
+_ROOM = Path(description="Room id.", json_schema_extra={"pattern": f"^{ID_PATTERN}$"})
 
 
 async def get_room(request: Request, room: Annotated[str, _ROOM]) -> RoomConfig:

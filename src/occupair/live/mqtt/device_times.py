@@ -6,12 +6,11 @@ import datetime as dt
 import math
 
 from occupair.errors import InputError
+from occupair.live.messages import FIRST_YEAR
+from occupair.readings.epochs import MAX_SECONDS, TICKS_PER_SECOND
 from occupair.readings.time_zones import parse_time_zone
 from occupair.wording import quoted
 
-_EARLIEST = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)  # an earlier time comes from a clock that was never set
-_TICKS_PER_SECOND = (1.0, 1e3, 1e6, 1e9)
-_MAX_SECONDS = 1e10  # the year 2286
 _MAX_LENGTH = 40  # characters
 
 
@@ -46,7 +45,7 @@ def parse_device_time(value: object, *, timezone: str, received: dt.datetime) ->
             raise ValueError
     except (ValueError, OverflowError):
         raise InputError(f"must be a time such as 2024-03-28T08:00:00+01:00, got {_show(value)}") from None
-    return time if time >= _EARLIEST else None
+    return time if time.year >= FIRST_YEAR else None
 
 
 def _parse_number(value: object) -> float | None:
@@ -59,7 +58,7 @@ def _parse_number(value: object) -> float | None:
 def _from_epoch(number: float) -> dt.datetime:
     if not math.isfinite(number) or number < 0:
         raise ValueError
-    ticks = next((ticks for ticks in _TICKS_PER_SECOND if number < _MAX_SECONDS * ticks), None)
+    ticks = next((ticks for ticks in TICKS_PER_SECOND.values() if number < MAX_SECONDS * ticks), None)
     if ticks is None:
         raise ValueError
     return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=round(number / ticks * 1e6))

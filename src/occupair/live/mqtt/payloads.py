@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.errors import InputError
 from occupair.live.mqtt.device_times import parse_device_time
+from occupair.readings.value_rules import VALUE_RULES
+from occupair.readings.ventilation_units import OFF, ON
 from occupair.wording import quoted
 
 if TYPE_CHECKING:
@@ -25,12 +27,10 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 65_536
 """Largest payload that is parsed; readings have a few hundred bytes."""
-MAX_VALUE = 1e6
-"""Largest number that is accepted: pure CO2 is 1,000,000 ppm."""
+MAX_VALUE = VALUE_RULES["co2"].high
+"""Largest number that is accepted."""
 _MAX_NUMBER_LENGTH = 64  # characters
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?) ?(ppm|%)?", re.ASCII | re.IGNORECASE)
-_ON = {"on", "true", "open", "opened", "yes"}
-_OFF = {"off", "false", "closed", "close", "no"}
 _CO2_KEYS = ("co2", "CO2", "carbon_dioxide")
 _VENTILATION_KEYS = ("ventilation", "fan_state", "FanSpeed", "Dimmer", "position", "state", "POWER", "POWER1")
 _TASMOTA_CO2 = "CarbonDioxide"
@@ -236,8 +236,8 @@ def _parse_fraction(value: object, full: float) -> float:
     if isinstance(value, bool):
         return float(value)
     switch = value.strip().lower() if isinstance(value, str) and len(value) < _MAX_NUMBER_LENGTH else ""
-    if switch in _ON or switch in _OFF:
-        return float(switch in _ON)
+    if re.fullmatch(ON, switch) or re.fullmatch(OFF, switch):
+        return float(re.fullmatch(ON, switch) is not None)
     number, unit = _parse_number(value)
     if unit == "ppm":
         raise InputError(f"must be a fraction of {full:g} or a percentage, got {_show(value)}")

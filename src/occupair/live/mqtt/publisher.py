@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from occupair.live.config.values import ID_PATTERN
 from occupair.live.messages import RoomState
 from occupair.live.mqtt.client import SEND_WINDOW, BrokerClient, IncomingMessage
 from occupair.live.mqtt.discovery import (
@@ -24,7 +25,7 @@ from occupair.live.mqtt.receiver import RoomPipeline
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
 
-_ROOM_ID = re.compile(r"[a-z0-9_-]{1,64}")
+_ROOM_ID = re.compile(ID_PATTERN)
 
 
 class Publisher:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 from occupair.live.messages import (
+    FIRST_YEAR,
+    LAST_YEAR,
     STORED_OUTCOMES,
     EngineResult,
     EstimateRecord,
@@ -29,9 +30,8 @@ from occupair.live.rooms.room import Estimation, Model, Room
 from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD, room_state
 from occupair.live_room import Estimate
 from occupair.live_rooms import LiveRooms, NextReading
+from occupair.readings.value_rules import VALUE_RULES
 
-EARLIEST, LATEST = 2000, 2100
-"""Valid years of a reading; a clock that was never set shows 1970."""
 RESTACK_SHARE = 8
 """All models are stacked again once more than one room in this many has a new one; until then those rooms are
 estimated one by one."""
@@ -295,9 +295,10 @@ def _stack(models: Iterable[Model | None]) -> LiveRooms:
 
 def is_valid_reading(reading: Reading) -> bool:
     """Whether the values and the time of a reading can be stored. Implausible CO2 is valid."""
-    values = [value for value in (reading.co2, reading.ventilation) if value is not None]
-    if not values or not all(math.isfinite(value) for value in values):
+    if reading.co2 is None and reading.ventilation is None:
         return False
-    if reading.ventilation is not None and not 0 <= reading.ventilation <= 1:
+    if reading.co2 is not None and not VALUE_RULES["co2"].allows(abs(reading.co2)):  # negative: a failed read
         return False
-    return (reading.co2 is None or abs(reading.co2) <= 1e6) and EARLIEST <= reading.time.year <= LATEST
+    if reading.ventilation is not None and not VALUE_RULES["ventilation"].allows(reading.ventilation):
+        return False
+    return FIRST_YEAR <= reading.time.year <= LAST_YEAR
