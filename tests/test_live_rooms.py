@@ -152,3 +152,11 @@ def test_models_with_different_balance_variants_are_batched(estimators):
         seen = np.full(len(models), k + 1)
         found = batch.people(concatenate_inputs(inputs), np.arange(len(models)), seen)
         assert found.people == pytest.approx([day.people[-1] for day in alone], abs=1e-9)
+
+
+def test_models_with_different_lags_are_not_batched(estimators):
+    model = estimators[0].room_
+    other = replace(model, lags=(0.0, 10.0, 24.0))  # in readings the same
+    assert batch_key(model) != batch_key(other)
+    with pytest.raises(InputError, match="models must all have the same lags"):
+        RoomBatch([model, other], 0.9)

@@ -320,11 +320,15 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         check_is_fitted(self, "most_people_")
         confidence = interval
         _check_confidence(confidence)
+        lags = None
         if hasattr(self, "room_"):
             start_day: Callable[[], RunningDay] = partial(RoomDay, self.room_, confidence=confidence)
+            lags = self.room_.lags
         else:
             start_day = partial(LiveDay, self.network(lean=lean), tolerance=tolerance)
-        return LiveRoom(start_day, interval=self.interval_, uses_ventilation=self.uses_ventilation_)
+        return LiveRoom(
+            start_day, interval=self.interval_, uses_ventilation=self.uses_ventilation_, lags=lags
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the trained estimator to one file; see ``occupair.model_file``."""

@@ -78,14 +78,22 @@ class LiveRoom:
         Time between readings [min].
     uses_ventilation : bool
         Whether the estimator was trained with a ventilation column; if not, ventilation is ignored.
+    lags : tuple of float, optional
+        Lags at which estimates are refined [min]; None if every later reading refines them.
     """
 
     def __init__(
-        self, start_day: Callable[[], RunningDay], *, interval: float, uses_ventilation: bool
+        self,
+        start_day: Callable[[], RunningDay],
+        *,
+        interval: float,
+        uses_ventilation: bool,
+        lags: tuple[float, ...] | None = None,
     ) -> None:
         self._start_day = start_day
         self.interval = interval
         self.uses_ventilation = uses_ventilation
+        self.lags = lags
         self._last: dt.datetime | None = None
         self.day = start_day()
 
@@ -127,7 +135,12 @@ class LiveRoom:
 
     def fresh_copy(self) -> LiveRoom:
         """Return the same room without any readings."""
-        return LiveRoom(self._start_day, interval=self.interval, uses_ventilation=self.uses_ventilation)
+        return LiveRoom(
+            self._start_day,
+            interval=self.interval,
+            uses_ventilation=self.uses_ventilation,
+            lags=self.lags,
+        )
 
     def restore(self, times: Sequence[dt.datetime], co2: Array, ventilation: Array | None) -> None:
         """Set the state to that after these readings of a single day without gaps.
@@ -148,6 +161,10 @@ class LiveRoom:
     def __len__(self) -> int:
         """Return the number of readings since midnight or since the last gap."""
         return len(self.day)
+
+    def refines_after(self, lag: float) -> bool:
+        """Whether estimates are refined ``lag`` minutes later."""
+        return self.lags is None or lag in self.lags
 
     def refined_estimate(self, steps_back: int) -> float:
         """Return the refined estimate of the reading ``steps_back`` readings before the newest [people]."""

@@ -15,7 +15,7 @@ import pytest
 from live.waiting import until
 
 from occupair.live.config import MqttConfig, RoomConfig, Topic, VentilationTopic
-from occupair.live.messages import Quality, ReadingOutcome, RoomState
+from occupair.live.messages import NOT_REFINED, Quality, ReadingOutcome, RoomState
 from occupair.live.mqtt.bridge import MqttBridge
 
 both_versions = pytest.mark.parametrize("version", ["5", "3.1.1"])
@@ -38,9 +38,8 @@ def payload_at(minute: float, co2: float = 812) -> str:
 
 
 def state(room: str = "lab", people: int | None = 3, **more) -> RoomState:
-    values = dict.fromkeys(
-        ("people_exact", "low", "high", "co2", "co2_smoothed", "ventilation", "people_refined"), None
-    )
+    values = dict.fromkeys(("people_exact", "low", "high", "co2", "co2_smoothed", "ventilation"), None)
+    values["people_refined"] = NOT_REFINED
     occupied = None if people is None else people > 0
     values |= {"time": at(0), "quality": Quality.OK, "reason": "", "occupied": occupied} | more
     return RoomState(room, people=people, **values)

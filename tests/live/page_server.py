@@ -28,7 +28,7 @@ from occupair import simulate_office
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.app import make_app
-from occupair.live.messages import EstimateRecord, Label, Quality, RoomState
+from occupair.live.messages import NOT_REFINED, EstimateRecord, Label, Quality, RoomState
 from occupair.live.reasons import Cause, Reason
 
 ZONE = ZoneInfo("Europe/Copenhagen")
@@ -93,7 +93,7 @@ class FakeRoom:
             people=people if known else None,
             low=max(0.0, people - spread) if known else None,
             high=people + spread + (0.6 if not people else 0) if known else None,
-            people_refined=None,
+            people_refined=NOT_REFINED,
             co2=0.0 if quality is Quality.SUSPECT else float(round(420 + (days["co2"][at] - 420) * air)),
             co2_smoothed=420 + (days["smoothed"][at] - 420) * air,
             ventilation=float(days["ventilation"][at]),

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from occupair.live.messages import EstimateRecord, Quality, Reading
+from occupair.live.messages import NOT_REFINED, EstimateRecord, Quality, Reading
 from occupair.live.store import database
 
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
@@ -25,7 +25,7 @@ def estimate(room="lab", minute=0.0, people: float | None = 2.0, **others) -> Es
     values = {
         "low": 1.0,
         "high": 3.5,
-        "people_refined": None,
+        "people_refined": NOT_REFINED,
         "co2": 612.0,
         "co2_smoothed": 610.5,
         "ventilation": None,

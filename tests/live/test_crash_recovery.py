@@ -147,7 +147,7 @@ def test_kills_lose_no_reading_and_change_no_estimate(tmp_path, office, model, s
         for name in ("people", "low", "high"):
             np.testing.assert_allclose([getattr(one, name) for one in estimates], expected[name], atol=1e-6)
         np.testing.assert_allclose(
-            [one.people_refined for one in estimates[:-4]], refined.iloc[:-4], atol=1e-6
+            [one.people_refined[0] for one in estimates[:-4]], refined.iloc[:-4], atol=1e-6
         )
     assert state["people_exact"] == pytest.approx(expected["people"].iloc[-1], abs=1e-6)
     assert expected["people"].max() > 3

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,14 @@ def test_unusual_rooms_are_saved(slow_office, change):
     pd.testing.assert_series_equal(loaded.estimate(readings), model.estimate(readings), check_exact=True)
 
 
+def test_lags_are_written_only_if_not_those_of_the_first_version(trained_room):
+    values = room_to_json(trained_room.room_)
+    assert "lags" not in values
+    assert room_from_json(values).lags == (0, 10, 20)
+    assert room_from_json(values | {"lags": [0, 10.5, 20]}).lags == (0, 10.5, 20)
+    assert room_to_json(replace(trained_room.room_, lags=(0, 10.5, 20)))["lags"] == [0, 10.5, 20]
+
+
 def test_plain_values_survive_json(trained_room):
     values = room_to_json(trained_room.room_)
     assert room_to_json(room_from_json(json.loads(json.dumps(values)))) == values
@@ -120,6 +129,13 @@ def in_variant(at, value):
         (lambda m: m["room"]["refinements"].reverse(), "refinements do not match the interval"),
         (in_room(refinements=[]), "refinements do not match the interval"),
         (in_room(refinements="x"), "is not a valid model"),
+        (in_room(lags=[0, 10, 20, 30]), "is not a valid model"),
+        (in_room(lags=[]), "lags must be up to 20 increasing numbers from 0"),
+        (in_room(lags=[10, 20]), "lags must be up to 20 increasing numbers from 0"),
+        (in_room(lags=[0, 20, 10]), "lags must be up to 20 increasing numbers from 0"),
+        (in_room(lags=list(range(21))), "lags must be up to 20 increasing numbers from 0"),
+        (in_room(lags=[0, 1e9]), "number out of range: 1000000000.0"),
+        (in_room(lags=20), "is not a valid model"),
         (in_room(refinements=[7]), "is not a valid model"),
         (in_room(interval=1.0), "must be an integer from 0 to|do not match"),
         (in_room(interval=0), "number out of range: 0"),

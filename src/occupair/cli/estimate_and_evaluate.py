@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,11 +116,12 @@ def evaluate(
     out.print(lines)
     out.print(ROUNDING)
     if mode == "live" and used != lag:
-        out.print(_lag_note(lag, used or 0.0), soft_wrap=True)
+        out.print(_lag_note(lag, used or 0.0, estimator.room_.lags[1:]), soft_wrap=True)
 
 
-def _lag_note(lag: float, used: float) -> str:
-    reason = "the default estimator refines each estimate after 10 and 20 min, in whole readings"
+def _lag_note(lag: float, used: float, lags: Sequence[float]) -> str:
+    minutes = " and ".join(f"{one:g}" for one in lags)
+    reason = f"the default estimator refines each estimate after {minutes} min, in whole readings"
     return f"Lag used: {used:g} min instead of {lag:g} min; {reason}."
 
 

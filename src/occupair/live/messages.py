@@ -6,13 +6,15 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 from occupair.errors import InputError
 from occupair.live.reasons import Cause
-from occupair.room.lags import PUBLISHED_FIELD
+from occupair.room.lags import PUBLISHED_FIELDS
 
-INTERFACE_NAMES = {"people_refined": PUBLISHED_FIELD}
-"""Names in JSON and in the store of attributes that are called differently here."""
+Refined = tuple[float | None, ...]
+"""The refined estimate at each of ``PUBLISHED_LAGS`` [people]; None if unknown."""
+NOT_REFINED: Refined = (None,) * len(PUBLISHED_FIELDS)
 
 VENTILATION_HOLD = 1440.0
 """A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
@@ -104,8 +106,8 @@ class EstimateRecord:
         Occupancy as estimated at that time, unrounded [people]; None if unknown.
     low, high : float, optional
         Prediction interval [people], if the model has one.
-    people_refined : float, optional
-        Refined estimate for this time, made ``PUBLISHED_LAG`` later [people].
+    people_refined : tuple of (float or None)
+        Refined estimates for this time, made each of ``PUBLISHED_LAGS`` later [people].
     co2, co2_smoothed : float
         CO2 at the grid time, measured and smoothed with the readings up to then [ppm].
     ventilation : float, optional
@@ -119,7 +121,7 @@ class EstimateRecord:
     people: float | None
     low: float | None
     high: float | None
-    people_refined: float | None
+    people_refined: Refined
     co2: float
     co2_smoothed: float
     ventilation: float | None
@@ -146,8 +148,8 @@ class RoomState:
         CO2, measured and smoothed [ppm].
     ventilation : float, optional
         Ventilation [0..1].
-    people_refined : float, optional
-        Refined estimate for ``PUBLISHED_LAG`` before ``time`` [people]; published as ``PUBLISHED_FIELD``.
+    people_refined : tuple of (float or None)
+        Refined estimates for each of ``PUBLISHED_LAGS`` before ``time`` [people].
     quality : Quality
         Quality flag.
     reason : str
@@ -168,7 +170,7 @@ class RoomState:
     co2: float | None
     co2_smoothed: float | None
     ventilation: float | None
-    people_refined: float | None
+    people_refined: Refined
     quality: Quality
     reason: str
     trend: int = 0
@@ -177,9 +179,23 @@ class RoomState:
 
 def unknown_state(room: str, quality: Quality, cause: Cause) -> RoomState:
     """Return the state of a room without any estimate."""
-    empty = dict.fromkeys(one.name for one in fields(RoomState))
+    empty = dict.fromkeys(one.name for one in fields(RoomState)) | {"people_refined": NOT_REFINED}
     known = {"room": room, "quality": quality, "reason": cause.text(), "trend": 0, "cause": cause}
     return RoomState(**{**empty, **known})  # type: ignore[arg-type]
+
+
+def interface_values(message: EstimateRecord | RoomState, attributes: Iterable[str]) -> dict[str, Any]:
+    """Return attributes of an estimate or a state by their names in JSON and in the store.
+
+    Refined estimates have a name for each lag, see ``PUBLISHED_FIELDS``.
+    """
+    values: dict[str, Any] = {}
+    for name in attributes:
+        if name == "people_refined":
+            values.update(zip(PUBLISHED_FIELDS, message.people_refined, strict=True))
+        else:
+            values[name] = getattr(message, name)
+    return values
 
 
 @dataclass

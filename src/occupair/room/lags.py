@@ -1,7 +1,7 @@
-"""Lags at which estimates are refined: the one constant that every lag in the package follows from.
+"""Lags at which estimates are refined: the constants that every lag in the package follows from.
 
-The feature group S, the refinements in the model file, the lags of the benchmark and the refined estimate
-that the live service publishes and stores all derive from ``REFINEMENT_LAGS`` and ``PUBLISHED_LAG``.
+The feature group S, the refinements in a model file and the lags of the benchmark derive from
+``REFINEMENT_LAGS``; the fields and columns of the live service derive from ``PUBLISHED_LAGS``.
 """
 
 from __future__ import annotations
@@ -16,21 +16,25 @@ These are the lags of models trained from now on. To add one, for example 30 min
 benchmark's lags and the number of refinements in a model file follow. A trained model keeps the lags that it
 was trained with (``RoomModel.lags``), so models saved before the change load and give the same estimates.
 
-The live service publishes one refined estimate, the one at ``PUBLISHED_LAG``, and adding a lag does not
-change its interface or its store. To publish another lag, set ``PUBLISHED_LAG`` and add a store migration
-in ``live/store/migrations/versions`` that renames the column of the ``estimates`` table, for 30 min:
-``op.alter_column("estimates", "people_20", new_column_name="people_30")``. This renames the field
-``people_20`` in the HTTP and MQTT interfaces, so announce it in the change log.
+The live service publishes only ``PUBLISHED_LAGS``: adding a lag here changes neither its interfaces nor its
+store.
 """
 
 LAGS = (0.0, *REFINEMENT_LAGS)
 """All lags [min]: the estimate made as the reading arrives, and its refinements."""
 
-PUBLISHED_LAG = 20.0
-"""Lag of the refined estimate in the HTTP, MQTT and store interfaces [min]; one of ``LAGS``."""
+PUBLISHED_LAGS = (20.0,)
+"""Lags of the refined estimates that the live service publishes and stores [min], out of ``REFINEMENT_LAGS``.
 
-PUBLISHED_FIELD = f"people_{PUBLISHED_LAG:g}"
-"""Name of that estimate in JSON, and of its column in the store: ``people_20``."""
+To publish another lag, for example 30 min, append it here as well: ``(20.0, 30.0)``. The HTTP and MQTT
+interfaces then have a field ``people_30`` next to ``people_20``, null for models without that lag. The store
+needs a migration in ``live/store/migrations/versions`` that adds the column:
+``op.add_column("estimates", sa.Column("people_30", sa.Double))``. Announce the field in the change log. To
+stop publishing a lag, remove it here and drop its column, which breaks clients that read it.
+"""
+
+PUBLISHED_FIELDS = tuple(f"people_{lag:g}" for lag in PUBLISHED_LAGS)
+"""Names of these estimates in JSON, and of their columns in the store: ``people_20``."""
 
 
 def lag_in_readings(lag: float, interval: float) -> int:

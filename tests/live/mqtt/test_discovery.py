@@ -30,9 +30,9 @@ from occupair.live.mqtt.discovery import (
 MQTT = MqttConfig(host="broker")
 LAB = RoomConfig(id="lab-2", name="Lab 2")
 SEVEN = dt.datetime(2024, 1, 8, 7, 0, tzinfo=dt.UTC)
-KNOWN = RoomState("lab-2", SEVEN, 3, 2.8, 1.9, 3.7, True, 812.0, 806.25, 0.5, 2.6, Quality.OK, "")
-EMPTY = RoomState("lab-2", SEVEN, 0, 0.2, 0.0, 0.9, False, 415.0, 416.5, 0.5, 0.1, Quality.OK, "")
-UNKNOWN = RoomState("lab-2", None, *[None] * 9, Quality.STALE, "no reading for 20 minutes")
+KNOWN = RoomState("lab-2", SEVEN, 3, 2.8, 1.9, 3.7, True, 812.0, 806.25, 0.5, (2.6,), Quality.OK, "")
+EMPTY = RoomState("lab-2", SEVEN, 0, 0.2, 0.0, 0.9, False, 415.0, 416.5, 0.5, (0.1,), Quality.OK, "")
+UNKNOWN = RoomState("lab-2", None, *[None] * 8, (None,), Quality.STALE, "no reading for 20 minutes")
 
 TOPIC = re.compile(r"\w+/(?:[a-zA-Z0-9_-]+/)?[a-zA-Z0-9_-]+/config")
 DEVICE_KEYS = {
@@ -182,7 +182,7 @@ def test_state_payload():
 
 def test_non_finite_numbers_are_null():
     state = RoomState(
-        "lab", None, None, math.nan, -math.inf, math.inf, None, math.nan, None, None, None, Quality.OK, ""
+        "lab", None, None, math.nan, -math.inf, math.inf, None, math.nan, None, None, (None,), Quality.OK, ""
     )
     message = json.loads(state_payload(state), parse_constant=lambda name: pytest.fail(name))
     assert (

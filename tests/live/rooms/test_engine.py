@@ -82,7 +82,7 @@ def test_no_rooms():
 
 def record(room, minute, people=1.0):
     time = NOON + dt.timedelta(minutes=minute)
-    return EstimateRecord(room, time, people, None, None, None, 500.0, 500.0, None, Quality.OK)
+    return EstimateRecord(room, time, people, None, None, (None,), 500.0, 500.0, None, Quality.OK)
 
 
 @pytest.mark.parametrize("since", [0, 3, 9])

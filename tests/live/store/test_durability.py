@@ -43,7 +43,7 @@ for k in range(start, start + 100_000):
     rooms = [f"room {n}" for n in range(50)]
     store.write(
         [Reading(room, time, float(k), None, "mqtt", time) for room in rooms],
-        [EstimateRecord(room, time, 1.0, None, None, None, 1.0, 1.0, None, Quality.OK) for room in rooms],
+        [EstimateRecord(room, time, 1.0, None, None, (None,), 1.0, 1.0, None, Quality.OK) for room in rooms],
     )
     print(k, flush=True)
 """

@@ -143,7 +143,7 @@ def test_newest_readings_of_all_rooms(store):
 def test_new_estimates_replace_old_ones(store):
     first = [
         estimate(people=None, low=None, high=None, quality=Quality.STALE),
-        estimate(minute=1, people=4.25, ventilation=0.5, people_refined=4.0),
+        estimate(minute=1, people=4.25, ventilation=0.5, people_refined=(4.0,)),
     ]
     store.write([], first)
     assert store.estimates("lab", None, None, limit=10) == first

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
 from occupair.live.messages import MAX_PEOPLE, Quality, ReadingOutcome
-from occupair.room.lags import PUBLISHED_FIELD
+from occupair.room.lags import PUBLISHED_FIELDS, PUBLISHED_LAGS
 
 MAX_ESTIMATES = 10_000
 MAX_VERSION = 2**31 - 1
@@ -32,9 +32,16 @@ class Problem(BaseModel):
     detail: str = Field(examples=["there is no room 'attic'"])
 
 
-class State(BaseModel):
-    """Current state of a room; null means unknown."""
+def _with_refined(start: type[BaseModel], description: str) -> Any:
+    """Return a model with a field for each of ``PUBLISHED_LAGS`` after the fields of ``start``."""
+    refined: dict[str, Any] = {
+        name: (float | None, Field(description=description.format(lag=f"{lag:g}")))
+        for name, lag in zip(PUBLISHED_FIELDS, PUBLISHED_LAGS, strict=True)
+    }
+    return create_model(start.__name__, __base__=start, **refined)
 
+
+class _StateStart(BaseModel):
     room: str
     time: Time | None = Field(description="Time of the newest estimate.")
     people: int | None = Field(description="Occupancy, rounded [people].")
@@ -45,11 +52,11 @@ class State(BaseModel):
     co2: float | None = Field(description="CO2 [ppm]")
     co2_smoothed: float | None = Field(description="CO2, smoothed [ppm]")
     ventilation: float | None = Field(description="Ventilation [0..1]")
-    people_refined: float | None = Field(
-        validation_alias=PUBLISHED_FIELD,
-        serialization_alias=PUBLISHED_FIELD,
-        description="20-minute refined estimate, for 20 minutes ago [people].",
-    )
+
+
+class State(_with_refined(_StateStart, "{lag}-minute refined estimate, for {lag} minutes ago [people].")):  # type: ignore[misc]
+    """Current state of a room; null means unknown."""
+
     quality: Quality = Field(description="Quality flag.")
     reason: str = Field(
         description="Why the occupancy is unknown; empty if it is known. See `Accept-Language` (en, de)."
@@ -78,18 +85,16 @@ class Rooms(BaseModel):
     rooms: list[Room]
 
 
-class Estimate(BaseModel):
-    """Estimate for one grid time; null means unknown."""
-
+class _EstimateStart(BaseModel):
     time: Time
     people: float | None = Field(description="Occupancy as estimated at that time, unrounded [people].")
     low: float | None = Field(description="Lower limit of the prediction interval [people].")
     high: float | None = Field(description="Upper limit of the prediction interval [people].")
-    people_refined: float | None = Field(
-        validation_alias=PUBLISHED_FIELD,
-        serialization_alias=PUBLISHED_FIELD,
-        description="20-minute refined estimate for this time [people].",
-    )
+
+
+class Estimate(_with_refined(_EstimateStart, "{lag}-minute refined estimate for this time [people].")):  # type: ignore[misc]
+    """Estimate for one grid time; null means unknown."""
+
     co2: float | None = Field(description="CO2 [ppm]")
     co2_smoothed: float | None = Field(description="CO2, smoothed with the readings up to that time [ppm].")
     ventilation: float | None = Field(description="Ventilation [0..1]")

@@ -10,12 +10,11 @@ from typing import Any
 
 from occupair.live.config import RoomConfig
 from occupair.live.http.rfc3339 import format_time
-from occupair.live.messages import INTERFACE_NAMES, EstimateRecord, Quality, RoomState, unknown_state
+from occupair.live.messages import EstimateRecord, Quality, RoomState, interface_values, unknown_state
 from occupair.live.reasons import Cause, Reason
 
-_STATE_KEYS = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(RoomState)}
-_ESTIMATE_KEYS = {field.name: INTERFACE_NAMES.get(field.name, field.name) for field in fields(EstimateRecord)}
-del _STATE_KEYS["cause"], _ESTIMATE_KEYS["room"]
+_STATE_ATTRIBUTES = [field.name for field in fields(RoomState) if field.name != "cause"]
+_ESTIMATE_ATTRIBUTES = [field.name for field in fields(EstimateRecord) if field.name != "room"]
 
 
 class StateEncoder:
@@ -29,7 +28,7 @@ class StateEncoder:
         key = (state.room, language)
         cached = self._cache.get(key)
         if cached is None or cached[0] is not state:
-            values = {name: to_plain(getattr(state, field)) for field, name in _STATE_KEYS.items()}
+            values = _plain_values(state, _STATE_ATTRIBUTES)
             if state.cause is not None:
                 values["reason"] = state.cause.text(language)
             cached = self._cache[key] = (state, to_json(values))
@@ -55,9 +54,11 @@ class StateEncoder:
 
 def estimates_json(estimates: Iterable[EstimateRecord]) -> str:
     """Return the JSON list of estimates."""
-    return to_json(
-        [{name: to_plain(getattr(one, field)) for field, name in _ESTIMATE_KEYS.items()} for one in estimates]
-    )
+    return to_json([_plain_values(one, _ESTIMATE_ATTRIBUTES) for one in estimates])
+
+
+def _plain_values(message: EstimateRecord | RoomState, attributes: Iterable[str]) -> dict[str, Any]:
+    return {name: to_plain(value) for name, value in interface_values(message, attributes).items()}
 
 
 def to_plain(value: Any) -> Any:

@@ -14,14 +14,14 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from occupair.live.messages import INTERFACE_NAMES, RoomState
+from occupair.live.messages import RoomState, interface_values
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
 
 ONLINE, OFFLINE = "online", "offline"
 """Payloads of the availability topics and of the Home Assistant status."""
-_KEYS = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
+_ATTRIBUTES = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
 _VALUE_TEMPLATE = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
 _OCCUPIED_TEMPLATE = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
 _ATTRIBUTES_TEMPLATE = (
@@ -72,12 +72,13 @@ def state_payload(state: RoomState) -> str:
 
     Examples
     --------
-    >>> from occupair.live.messages import Quality
-    >>> state_payload(RoomState("lab", None, *[None] * 9, Quality.UNTRAINED, "no model yet"))[:50]
+    >>> from occupair.live.messages import Quality, unknown_state
+    >>> from occupair.live.reasons import Cause, Reason
+    >>> state_payload(unknown_state("lab", Quality.UNTRAINED, Cause(Reason.NO_MODEL)))[:50]
     '{"people": null, "people_exact": null, "low": null'
     """
     content: dict[str, object] = {
-        INTERFACE_NAMES.get(key, key): _finite(getattr(state, key)) for key in _KEYS
+        name: _finite(value) for name, value in interface_values(state, _ATTRIBUTES).items()
     }
     time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
     content |= {"quality": str(state.quality), "reason": state.reason, "time": time}

@@ -15,11 +15,12 @@ from occupair.live.rooms.reading_grid import local_day
 from occupair.live.rooms.room import READINGS_KEPT
 from occupair.live.rooms.room_models import RoomModels
 from occupair.live.store import Store
+from occupair.room.lags import PUBLISHED_LAGS
 from occupair.wording import plural
 
 log = logging.getLogger("occupair.live")
 
-RECENT_ESTIMATES = dt.timedelta(minutes=90)
+RECENT_ESTIMATES = dt.timedelta(minutes=70 + max(PUBLISHED_LAGS))
 """Estimates up to this long before the newest reading are restored."""
 ROOMS_AT_ONCE, LOG_EVERY = 64, 10.0
 """Rooms restored as one batch; and how often progress is logged [s]."""

@@ -28,6 +28,7 @@ from occupair.live.messages import (
     Quality,
     Reading,
     ReadingOutcome,
+    Refined,
     to_microseconds,
     to_time,
 )
@@ -43,7 +44,7 @@ from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, Sen
 from occupair.live_room import Estimate, LiveRoom
 from occupair.live_rooms import NextReading
 from occupair.readings.grid import MINUTE
-from occupair.room.lags import PUBLISHED_LAG, lag_in_readings
+from occupair.room.lags import PUBLISHED_LAGS, lag_in_readings
 
 EMPTY_AT_MIDNIGHT = 30.0
 """A day whose first reading is at most this long after midnight starts with an empty room [min]."""
@@ -82,8 +83,8 @@ class Room:
         Whether estimation failed with an unexpected error. Readings are still stored.
     fault : Cause, optional
         Why the newest grid reading has no estimate.
-    lag : int
-        Lag of refined estimates [intervals].
+    lags : tuple of (int or None)
+        Each of ``PUBLISHED_LAGS`` [intervals]; None if the model does not refine estimates at that lag.
     """
 
     def __init__(self, id: str, zone: ZoneInfo, model: Model | None = None) -> None:
@@ -115,6 +116,10 @@ class Room:
         if self._live is None or len(self._live) <= lag:
             return None
         return self._live.refined_estimate(lag)
+
+    def refined_estimates(self) -> Refined:
+        """Return the refined estimates for each of ``PUBLISHED_LAGS`` ago [people]."""
+        return tuple(None if lag is None else self.refined_estimate(lag) for lag in self.lags)
 
     def use_model(self, model: Model | None) -> Estimation[list[EstimateRecord]]:
         """Switch to another model and return its estimates for today."""
@@ -252,7 +257,7 @@ class Room:
             self._recent.pop()
         elif index < len(times):
             self._changes_newest |= index == len(times) - 1
-            return (yield from self._replay(min(readings[0].time, times[max(index - self.lag, 0)])))
+            return (yield from self._replay(min(readings[0].time, times[max(index - self._longest_lag, 0)])))
         return (yield from self._estimate_all(readings))
 
     def _is_same(self, index: int, reading: GridReading) -> bool:
@@ -265,7 +270,7 @@ class Room:
         self._start_day(self._day[0])
         readings = self._grid_readings(self._day[0])
         changed = bisect_left([reading.time for reading in readings], since)
-        start = max(changed - self.lag - 1, 0)  # refined estimates reach back that far
+        start = max(changed - self._longest_lag - 1, 0)  # refined estimates reach back that far
         self._skip(readings[:start])
         estimates = yield from self._estimate_all(readings[start:])
         return [one for one in estimates if to_microseconds(one.time) >= since]
@@ -274,7 +279,7 @@ class Room:
         """Continue from the stored estimates of the newest grid readings; False if any of them is missing."""
         assert self._day is not None
         readings = self._grid_readings(self._day[0])
-        newest = [stored.get(to_time(reading.time)) for reading in readings[-self.lag - 2 :]]
+        newest = [stored.get(to_time(reading.time)) for reading in readings[-self._longest_lag - 2 :]]
         found = [one for one in newest if one is not None]
         if len(found) < len(newest):
             return False
@@ -320,7 +325,7 @@ class Room:
         return list(estimates.values())
 
     def _estimate_and_refine(self, reading: GridReading) -> Estimation[list[EstimateRecord]]:
-        """Estimate the next grid reading and refine the estimate of ``lag`` intervals before it."""
+        """Estimate the next grid reading and refine the estimates that are one of ``lags`` older."""
         if self._day is None or reading.time >= self._day[1]:
             self._start_day(reading.time)
         self.fault = self._faults.fault_at(reading.time)
@@ -329,15 +334,17 @@ class Room:
         self._recent.append(newest)
         if self._live is None or not self._is_usable(reading):
             return [newest]
-        if not 0 < self.lag < min(len(self._recent), len(self._live)):
-            return [newest]
-        earlier = self._recent[-1 - self.lag]
-        refined_time = to_time(reading.time - self.lag * self.grid.step)
-        if earlier.time != refined_time or earlier.people is None:
-            return [newest]
-        earlier = replace(earlier, people_refined=self._live.refined_estimate(self.lag))
-        self._recent[-1 - self.lag] = earlier
-        return [earlier, newest]
+        refined: dict[int, EstimateRecord] = {}
+        for place, lag in enumerate(self.lags):
+            if lag is None or not 0 < lag < min(len(self._recent), len(self._live)):
+                continue
+            earlier = self._recent[-1 - lag]
+            if earlier.time != to_time(reading.time - lag * self.grid.step) or earlier.people is None:
+                continue
+            people = list(earlier.people_refined)
+            people[place] = self._live.refined_estimate(lag)
+            refined[lag] = self._recent[-1 - lag] = replace(earlier, people_refined=tuple(people))
+        return [*refined.values(), newest]
 
     def _estimate(self, reading: GridReading) -> Estimation[EstimateRecord]:
         if self._live is None:
@@ -368,7 +375,7 @@ class Room:
             people=estimate and estimate.people,
             low=estimate and estimate.low,
             high=estimate and estimate.high,
-            people_refined=estimate.people if estimate and self.lag == 0 else None,
+            people_refined=tuple(estimate.people if estimate and lag == 0 else None for lag in self.lags),
             co2=reading.co2,
             co2_smoothed=reading.co2 if co2_smoothed is None else co2_smoothed,
             ventilation=reading.ventilation,
@@ -388,7 +395,12 @@ class Room:
         self.model, self.broken = model, False
         self.grid = self.grid.with_interval(UNTRAINED_INTERVAL if model is None else model.room.interval)
         self._faults = FaultDetector(self.grid.co2, self.grid.bridged)
-        self.lag = lag_in_readings(PUBLISHED_LAG, self.grid.step / MINUTE)
+        interval = self.grid.step / MINUTE
+        self.lags = tuple(
+            lag_in_readings(lag, interval) if model is None or model.room.refines_after(lag) else None
+            for lag in PUBLISHED_LAGS
+        )
+        self._longest_lag = max((lag for lag in self.lags if lag is not None), default=0)
         self._drop_estimates()
 
     def _start_newest_day(self) -> None:
@@ -409,7 +421,7 @@ class Room:
 
     def _drop_estimates(self) -> None:
         self._estimated = EstimatedReadings()
-        self._recent: deque[EstimateRecord] = deque(maxlen=self.lag + 2)
+        self._recent: deque[EstimateRecord] = deque(maxlen=self._longest_lag + 2)
         self._faults.reset()
         self.fault = None
         self._live = self._live_before = None

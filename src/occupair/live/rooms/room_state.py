@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from occupair.live.messages import EstimateRecord, Quality, RoomState, unknown_state
+from occupair.live.messages import NOT_REFINED, EstimateRecord, Quality, RoomState, unknown_state
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.room import Room
 from occupair.readings.grid import MINUTE
@@ -47,7 +47,7 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         co2=newest.co2,
         co2_smoothed=newest.co2_smoothed,
         ventilation=newest.ventilation,
-        people_refined=room.refined_estimate(room.lag) if known else None,
+        people_refined=room.refined_estimates() if known else NOT_REFINED,
         quality=quality,
         reason="" if cause is None else cause.text(),
         trend=0 if exact is None else _trend(room, exact),

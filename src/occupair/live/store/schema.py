@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
-from occupair.room.lags import PUBLISHED_FIELD
+from occupair.room.lags import PUBLISHED_FIELDS
 
 metadata = MetaData()
 
@@ -50,7 +50,7 @@ estimates = Table(
     Column("people", Double),
     Column("low", Double),
     Column("high", Double),
-    Column(PUBLISHED_FIELD, Double),
+    *(Column(name, Double) for name in PUBLISHED_FIELDS),
     Column("co2", Double),
     Column("co2_smoothed", Double),
     Column("ventilation", Double),

@@ -32,7 +32,7 @@ from occupair.live.store.database import (
 )
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, rooms_of
-from occupair.room.lags import PUBLISHED_FIELD
+from occupair.room.lags import PUBLISHED_FIELDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -290,7 +290,7 @@ def _estimate_rows(estimates: Sequence[EstimateRecord]) -> list[Values]:
             "people": _to_number(estimate.people),
             "low": _to_number(estimate.low),
             "high": _to_number(estimate.high),
-            PUBLISHED_FIELD: _to_number(estimate.people_refined),
+            **dict(zip(PUBLISHED_FIELDS, map(_to_number, estimate.people_refined), strict=True)),
             "co2": _to_number(estimate.co2),
             "co2_smoothed": _to_number(estimate.co2_smoothed),
             "ventilation": _to_number(estimate.ventilation),
@@ -313,7 +313,7 @@ def _to_estimate(row: Row[Any]) -> EstimateRecord:
         people=row.people,
         low=row.low,
         high=row.high,
-        people_refined=getattr(row, PUBLISHED_FIELD),
+        people_refined=tuple(getattr(row, name) for name in PUBLISHED_FIELDS),
         co2=nan if row.co2 is None else row.co2,
         co2_smoothed=nan if row.co2_smoothed is None else row.co2_smoothed,
         ventilation=row.ventilation,
