@@ -39,7 +39,9 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="How many people are in the room? Ask the CO2 sensor it already has.",
+    help="How many people are in the room? Ask the CO2 sensor it already has.\n\n"
+    "'The paper' is Jiang, Masood, Soh and Li (2016), Indoor occupancy estimation from carbon dioxide "
+    "concentration.",
 )
 for command in (
     simulate_and_check.simulate,

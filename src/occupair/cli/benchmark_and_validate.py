@@ -12,7 +12,7 @@ from occupair.errors import InputError
 
 Rooms = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ROOM]...", help="Rooms; default: the seven with ventilation readings."),
+    typer.Argument(metavar="ROOM", help="Public rooms; default: the seven with ventilation readings."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -28,7 +28,7 @@ def benchmark(
 ) -> None:
     """Compare methods on public rooms.
 
-    All methods have the same folds and scores, and may not look ahead.
+    All methods use the same folds and scores, and no method uses readings later than the lag.
 
     Example: occupair benchmark sdu2018-1 robod-3 --methods occupair,mass-balance,svr
     """

@@ -32,7 +32,7 @@ def datasets(context: typer.Context) -> None:
 
 @datasets_app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="Data set, as listed by 'occupair datasets'.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Data set, as listed by 'occupair datasets'.")],
     folder: Annotated[
         Path | None,
         typer.Option("--into", help="Parent folder; default: OCCUPAIR_DATA, else the user's cache folder."),

@@ -88,10 +88,10 @@ def evaluate(
     dayfirst: Dayfirst = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Score a model on labelled readings.
+    """Score a model on readings with head counts.
 
-    The readings should not be those of training. Every reading is estimated; the readings with a head count
-    are scored, with equal weight.
+    Use readings that the model was not trained on. All readings are estimated; those with a head count are
+    scored, with equal weight.
 
     Example: occupair evaluate office.occupair next-week.csv
     """

@@ -12,6 +12,7 @@ import typer
 
 from occupair.cli.estimate_and_evaluate import SET_ZONE
 from occupair.cli.shared import (
+    READINGS_HELP,
     Columns,
     Dayfirst,
     Seed,
@@ -32,40 +33,46 @@ if TYPE_CHECKING:
 
 
 def fit(
-    readings: Annotated[
-        Path | None,
-        typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy."),
-    ] = None,
+    readings: Annotated[Path | None, typer.Argument(metavar="READINGS", help=READINGS_HELP)] = None,
     model: Annotated[Path, typer.Option("--out", help="Model file to write.")] = Path("room.occupair"),
     paper: Annotated[bool, typer.Option("--paper", help="Use the paper's estimator and settings.")] = False,
-    draws: Annotated[int | None, typer.Option(min=1, help="Random layers to select from.")] = None,
+    draws: Annotated[int | None, typer.Option(min=1, help="Random hidden layers to select from.")] = None,
     hidden: Annotated[int | None, typer.Option(min=1, help="Hidden neurons.")] = None,
-    horizon: Annotated[float | None, typer.Option(help="History the features cover [min].")] = None,
-    stride: Annotated[float | None, typer.Option(help="Time difference of feature I [min].")] = None,
+    horizon: Annotated[
+        float | None, typer.Option(help="History that the features cover, paper's layers only [min].")
+    ] = None,
+    stride: Annotated[
+        float | None, typer.Option(help="Time difference of CO2 feature I, paper's layers only [min].")
+    ] = None,
     smoothing: Annotated[float | None, typer.Option(help="CO2 smoothing [min squared]; 0 for none.")] = None,
     ridge: Annotated[float | None, typer.Option(help="Ridge penalty of the read-out.")] = None,
-    layer: Annotated[str | None, typer.Option(help="room (default), fs-elm or elm (the paper's).")] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="Input layer: room (default), or fs-elm or elm of the paper.")
+    ] = None,
     like: Annotated[
         list[Path] | None,
         typer.Option(help="Model of a similar room to start from when labelled days are few; repeatable."),
     ] = None,
     seed: Seed = 0,
     room: Annotated[
-        str | None, typer.Option(help="Train on the labels of this room of the live service.")
+        str | None,
+        typer.Option(help="Train on the readings and head counts of this room of the live service."),
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(help="Its database, sqlite:///FILE or postgresql://...; or set OCCUPAIR_STORE."),
+        typer.Option(
+            help="Database of the live service: sqlite:///FILE or postgresql://...; or set OCCUPAIR_STORE."
+        ),
     ] = None,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Train an estimator on labelled readings.
+    """Train an estimator on readings with head counts.
 
     The readings come from a file or from the database of the live service.
 
-    Example: occupair fit office.csv --out office.occupair --draws 5
+    Example: occupair fit office.csv --out office.occupair
     """
     from occupair.atomic_files import check_writable
     from occupair.estimator import OccupancyEstimator

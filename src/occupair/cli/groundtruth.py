@@ -45,7 +45,7 @@ groundtruth_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 @groundtruth_app.callback()
 def groundtruth() -> None:
-    """Produce head counts for training from door videos or door counters.
+    """Get head counts from door videos or door counters.
 
     Example: occupair groundtruth scan videos/ --out events/
     """
@@ -53,15 +53,13 @@ def groundtruth() -> None:
 
 @groundtruth_app.command()
 def scan(
-    videos: Annotated[
-        list[Path], typer.Argument(metavar="VIDEO...", help="Door videos, or folders of them.")
-    ],
+    videos: Annotated[list[Path], typer.Argument(metavar="VIDEO", help="Door videos, or folders of them.")],
     folder: Annotated[Path, typer.Option("--out", help="Events folder to write.")] = Path("events"),
     door: Annotated[
         list[str] | None,
         typer.Option(
-            help="Door of the videos: NAME, or NAME=PATTERN with a folder, the beginning of file names or "
-            "'*ch1*'; may be repeated. By default from file and folder names."
+            help="Door of the videos: NAME, or NAME=PATTERN with a folder, the beginning of file names or a "
+            "pattern such as '*ch1*'; repeatable. Default: from file and folder names."
         ),
     ] = None,
     start: Annotated[
@@ -74,9 +72,9 @@ def scan(
         float, typer.Option(help="0.5: minutes with a detected person; 1: minutes with any motion.")
     ] = 0.9,
     margin: Annotated[
-        float, typer.Option(help="A passage this close to a minute boundary is in both minutes [s].")
+        float, typer.Option(help="A passage this close to a minute boundary is shown in both minutes [s].")
     ] = 2.0,
-    rate: Annotated[float, typer.Option(help="Frames to analyse [1/s].")] = 5.0,
+    rate: Annotated[float, typer.Option(help="Frames to analyse per second.")] = 5.0,
     anew: Annotated[bool, typer.Option("--anew", help="Discard earlier results and scan again.")] = False,
     timezone: Timezone = None,
 ) -> None:
@@ -106,7 +104,9 @@ def scan(
 
 @groundtruth_app.command()
 def count(
-    events: Annotated[Path, typer.Argument(help="Events folder written by 'occupair groundtruth scan'.")],
+    events: Annotated[
+        Path, typer.Argument(metavar="EVENTS", help="Events folder written by 'occupair groundtruth scan'.")
+    ],
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")
     ] = 8097,
@@ -141,7 +141,7 @@ def occupancy(
     inputs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="INPUT...", help="Counted events folders, door counter CSV files or MQTT logs."
+            metavar="INPUT", help="Events folders, exports of door counters (CSV, Parquet) or MQTT logs."
         ),
     ],
     path: Annotated[Path, typer.Option("--out", help="CSV or Parquet to write.")],
@@ -153,7 +153,7 @@ def occupancy(
     quiet_after: Annotated[str, typer.Option(help="Time of day from which nobody is expected.")] = "23:30",
     apply: Annotated[bool, typer.Option("--apply", help="Apply the proposed corrections.")] = False,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Treat minutes that are still to be counted as not counted.")
+        bool, typer.Option("--partial", help="Accept minutes that are not counted yet, with low weight.")
     ] = False,
     cumulative: Annotated[
         bool | None,
@@ -163,10 +163,10 @@ def occupancy(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Add entries and exits up to occupancy, and report what does not balance.
+    """Sum entries and exits to occupancy, and report inconsistencies.
 
-    Prints the issues, one per line, and then the smallest corrections that balance every day. They are only
-    applied with --apply.
+    Prints the findings, one per line, and then the smallest corrections that make every day consistent. They
+    are applied only with --apply.
 
     Example: occupair groundtruth occupancy events/ --readings room.csv --out labelled.csv --apply
     """
@@ -219,11 +219,11 @@ def plan(
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Recommend how many more days to label in a room, and which.
 
-    READINGS has labelled and unlabelled days; head counts may be missing on some days or altogether.
+    Head counts may be missing on some or all days of READINGS.
 
     Example: occupair groundtruth plan room.csv --days 3
     """

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    draws: Annotated[int, typer.Option(min=1, help="Random layers to select from; 100 in the paper.")] = 100,
+    draws: Annotated[int, typer.Option(min=1, help="Random hidden layers to select from; paper: 100.")] = 100,
     seed: Seed = 0,
     path: Annotated[Path, typer.Option("--out", help="HTML report to write.")] = Path("occupair-report.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run the paper's experiment on simulated data.
 
-    Prints the tables of the paper next to the results and writes a report with its figures.
+    Prints the results next to those of the paper and writes a report with its figures.
 
     Example: occupair reproduce --draws 5 --out report.html
     """

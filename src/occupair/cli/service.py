@@ -39,7 +39,9 @@ def serve(
         int | None, typer.Option(min=1, max=65535, help="Port to listen on; overrides the settings.")
     ] = None,
 ) -> None:
-    """Run the live service: readings over MQTT and HTTP in, occupancy estimates and a web page out.
+    """Run the live service.
+
+    It receives readings over MQTT and HTTP, publishes occupancy estimates over both, and has a web page.
 
     Example: occupair serve rooms.toml
     """
@@ -84,13 +86,14 @@ def serve(
 
 def token(
     role: Annotated[
-        str, typer.Option(help="read, write (post readings and labels) or admin (train and change models).")
+        str,
+        typer.Option(help="read, write (also post readings and head counts) or admin (also manage models)."),
     ],
     name: Annotated[
         str, typer.Option(help="Name of the token in the settings: a-z, 0-9, _ and - [default: the role].")
     ] = "",
 ) -> None:
-    """Create an access token for the service.
+    """Create an access token for the live service.
 
     Example: occupair token --role read --name grafana
     """
@@ -112,7 +115,9 @@ def backup(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file to write.")],
     store: Store,
 ) -> None:
-    """Back up a store to one file; the service may be running.
+    """Back up the database of the live service to one file.
+
+    The service may be running.
 
     Example: occupair backup --store sqlite:///occupair.db occupair-backup.zip
     """
@@ -131,10 +136,12 @@ def restore(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file written by 'occupair backup'.")],
     store: Store,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Delete the current contents of the store.")
+        bool, typer.Option("--replace", help="Delete the current contents of the database first.")
     ] = False,
 ) -> None:
-    """Restore a store from a backup; stop the service first.
+    """Restore the database of the live service from a backup.
+
+    Stop the service first.
 
     Example: occupair restore occupair-backup.zip --store postgresql://me@localhost/occupair
     """

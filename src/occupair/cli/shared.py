@@ -24,8 +24,16 @@ Timezone = Annotated[
     str | None, typer.Option(help="Time zone of the room, e.g. Europe/Copenhagen; handles clock changes.")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
-Mode = Annotated[str, typer.Option(help="live (26), hindsight (22) or drifting (24).")]
-Lag = Annotated[float, typer.Option(min=0, help="Use readings up to this long after each estimate [min].")]
+Mode = Annotated[
+    str,
+    typer.Option(
+        help="live (past readings only), hindsight (whole day) or drifting (live, but past estimates are not "
+        "revised): Eqs. (26), (22) and (24) of the paper."
+    ),
+]
+Lag = Annotated[
+    float, typer.Option(min=0, help="Refine each estimate with the readings of the following LAG minutes.")
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option("--column", help="Map a column that is not recognised, e.g. co2='Raum 7'; repeatable."),
@@ -34,10 +42,9 @@ Dayfirst = Annotated[
     bool | None,
     typer.Option("--dayfirst/--monthfirst", help="Whether 01/02/2024 is 1 February or 2 January."),
 ]
-Readings = Annotated[
-    Path, typer.Argument(help="CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy.")
-]
-Model = Annotated[Path, typer.Argument(help="Model file written by 'occupair fit'.")]
+READINGS_HELP = "CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy."
+Readings = Annotated[Path, typer.Argument(metavar="READINGS", help=READINGS_HELP)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by 'occupair fit'.")]
 
 
 ROUNDING = "RMSE uses unrounded estimates; all other scores use estimates rounded to whole people."

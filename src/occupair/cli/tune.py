@@ -49,17 +49,17 @@ def tune(
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 3,
     rounds: Annotated[int, typer.Option(min=1, help="Passes over all settings.")] = 1,
     mode: Mode = "live",
-    horizon: Annotated[float, typer.Option(help="Initial horizon [min].")] = 30,
-    stride: Annotated[float, typer.Option(help="Initial stride [min].")] = 10,
+    horizon: Annotated[float, typer.Option(help="Initial history that the features cover [min].")] = 30,
+    stride: Annotated[float, typer.Option(help="Initial time difference of CO2 feature I [min].")] = 10,
     hidden: Annotated[int, typer.Option(min=1, help="Hidden neurons.")] = 1000,
-    draws: Annotated[int, typer.Option(min=1, help="Random layers to select from.")] = 1,
+    draws: Annotated[int, typer.Option(min=1, help="Random hidden layers to select from.")] = 1,
     seed: Seed = 0,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tune the paper's settings to a room.
+    """Tune the settings of the paper's estimator to a room.
 
     Settings are selected by cross-validation over days, which takes minutes.
 
