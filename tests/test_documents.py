@@ -148,7 +148,7 @@ LABELLED_DAYS = (
     r"(\d\.\d+)"
 )
 EXPERIMENT = (
-    r"RMSE of (\S+) people \(paper: (\S+)\) and is within ±4 people in (\S+) of the readings "
+    r"RMSE of (\S+) people \(paper: (\S+)\), and the fraction of estimates within ±4 people is (\S+) "
     r"\(paper: (\d\.\d+)"
 )
 
