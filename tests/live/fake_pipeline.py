@@ -180,11 +180,17 @@ class FakePipeline:
         self.delays: deque[float] = deque(maxlen=100)
         self.estimates_total = 0
         self.waiting = 0
+        self.links = frozenset({"mqtt", "bacnet"})
         self.healthy = {"store": "ok", "mqtt": "off", "engine": "ok"}
         self.taken: dict[tuple[str, dt.datetime], object] = {}
         self.durable_after = 0.0  # [s]
         self.listeners: list[SimpleNamespace] = []
         self._states = {room: make_state(room, place) for place, room in enumerate(config.rooms)}
+
+    def now(self):
+        if self.config.clock == "readings":
+            return max(state.time for state in self._states.values())
+        return dt.datetime.now(dt.UTC)
 
     async def submit(self, readings):
         await asyncio.sleep(self.durable_after)

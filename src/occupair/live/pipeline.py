@@ -78,11 +78,14 @@ class Pipeline:
     ----------
     counters : Counter
         Readings by source and outcome.
+    links : frozenset of str
+        Parts that connect to other systems. Without them the service is only degraded.
     delays : deque of float
         Time from the arrival of a reading to its estimate [s].
     """
 
     trainer: Trainer
+    links = frozenset({"mqtt"})
 
     def __init__(
         self,
@@ -152,7 +155,7 @@ class Pipeline:
             stored = await asyncio.to_thread(read_stored_rooms, self.store, new, newest, zones)
             self.config = config
             others = {room: setup for room, setup in setups.items() if room not in started}
-            await self._run(lambda engine: engine.change_rooms(removed, others, self._now()))
+            await self._run(lambda engine: engine.change_rooms(removed, others, self.now()))
             for some in in_batches(new):
                 ids = [room.id for room in some]
                 start = partial(
@@ -170,7 +173,7 @@ class Pipeline:
     async def _use_model_files(self, rooms: Sequence[RoomConfig]) -> None:
         """Use model files that have changed. If the store fails, each room has its old or its new model."""
         models, failure = await asyncio.to_thread(self.models.start, rooms)
-        await self._run(lambda engine: engine.use_changed_models(models, self._now()))
+        await self._run(lambda engine: engine.use_changed_models(models, self.now()))
         if failure is not None:
             raise failure
 
@@ -181,11 +184,11 @@ class Pipeline:
         stored: dict[str, StoredRoom],
         engine: Engine,
     ) -> EngineResult:
-        return engine.start_rooms(setups, models, stored, self._now())
+        return engine.start_rooms(setups, models, stored, self.now())
 
     def _restore(self, rooms: Sequence[RoomConfig]) -> None:
-        restore_rooms(self._engine, self.store, self.models, rooms, self._now)
-        self._states |= self._engine.states(self._now())
+        restore_rooms(self._engine, self.store, self.models, rooms, self._now_with)
+        self._states |= self._engine.states(self.now())
 
     # ---- interface of the service ----
 
@@ -224,6 +227,14 @@ class Pipeline:
             await self._activate(room, await asyncio.to_thread(self.models.newest_file_version, room))
             await asyncio.to_thread(self.store.forget, room)
 
+    def now(self) -> dt.datetime:
+        """Return the current time: that of the system clock, or of the newest reading.
+
+        ``clock = "readings"`` is for replays and the demo, which run faster than real time.
+        """
+        newest = None if self.config.clock == "wall" else self._newest
+        return newest or self._clock()
+
     def states(self) -> dict[str, RoomState]:
         """Return the states of all rooms."""
         return dict(self._states)
@@ -259,7 +270,7 @@ class Pipeline:
         model = await asyncio.to_thread(self.models.version, room, version)
 
         def switch(engine: Engine) -> EngineResult:
-            result = engine.use_models({room: model}, self._now())
+            result = engine.use_models({room: model}, self.now())
             result.activated = {room: version}
             return result
 
@@ -310,7 +321,7 @@ class Pipeline:
     def _run_batch(self, jobs: list[_Job]) -> None:
         readings = [reading for job in jobs for reading in job.readings]
         work = jobs[0].work
-        result = work(self._engine) if work else self._engine.add_readings(readings, self._now(readings))
+        result = work(self._engine) if work else self._engine.add_readings(readings, self._now_with(readings))
         self._loop.call_soon_threadsafe(self._publish_result, result, readings)
         if work:
             finished = [_Finished(jobs[0], result)]
@@ -325,14 +336,12 @@ class Pipeline:
         else:  # nothing to store
             self._on_written(finished)
 
-    def _now(self, readings: Sequence[Reading] = ()) -> dt.datetime:
-        """Return the current time, or that of the newest reading if the clock follows readings."""
-        if self.config.clock == "wall":
-            return self._clock()
-        valid = [one.time for one in readings if one.room in self._engine and is_valid_reading(one)]
-        times = valid + ([self._newest] if self._newest else [])
-        self._newest = max(times, default=None)
-        return self._newest or self._clock()
+    def _now_with(self, readings: Sequence[Reading]) -> dt.datetime:
+        """Return the current time once readings have arrived."""
+        if self.config.clock == "readings":
+            valid = [one.time for one in readings if one.room in self._engine and is_valid_reading(one)]
+            self._newest = max(valid + ([self._newest] if self._newest else []), default=None)
+        return self.now()
 
     # ---- results ----
 
@@ -377,7 +386,7 @@ class Pipeline:
                     log.exception("checking the room states failed")
 
     def _states_of(self, rooms: list[str], engine: Engine) -> EngineResult:
-        return EngineResult(states=engine.states(self._now(), rooms))
+        return EngineResult(states=engine.states(self.now(), rooms))
 
 
 class _Subscriber:

@@ -463,6 +463,8 @@ def test_internal_error_reveals_nothing(pipeline, ask):
         ({"store": "ok", "mqtt": "connecting", "engine": "ok"}, 200, "degraded"),
         ({"store": "ok", "mqtt": "no link: Connection refused", "engine": "ok"}, 200, "degraded"),
         ({"store": "disk is full", "mqtt": "connecting", "engine": "ok"}, 503, "failing"),
+        ({"store": "ok", "mqtt": "connecting", "bacnet": "no link"}, 200, "degraded"),
+        ({"store": "ok", "mqtt": "off", "bacnet": "no link"}, 200, "degraded"),
     ],
 )
 def test_health(pipeline, ask, parts, status, word):

@@ -62,7 +62,7 @@ def test_label_without_time_is_now(pipeline, ask):
     assert before <= label.time <= label.entered <= dt.datetime.now(dt.UTC)
 
 
-def test_clock_of_readings_is_the_newest_state(pipeline, ask):
+def test_label_without_time_takes_the_time_of_the_pipeline(pipeline, ask):
     pipeline.config = pipeline.config.model_copy(update={"clock": "readings"})
     pipeline.publish(make_state("kitchen", time=START + dt.timedelta(hours=1)))
     answer = ask("POST", "/api/rooms/lab/labels", json={"people": 2})

@@ -126,6 +126,19 @@ def test_full_backlog_rejects_readings(setup, blocking_store, office, monkeypatc
     with_pipeline(setup, blocking_store, work)
 
 
+def test_clock_of_readings_is_the_newest_valid_reading(setup, store):
+    time = dt.datetime(2024, 1, 8, 8, tzinfo=UTC)
+
+    async def work(pipeline):
+        later = time + dt.timedelta(minutes=7)
+        await pipeline.submit([Reading("lab", time, 500.0, None, "mqtt", time)])
+        await pipeline.submit([Reading("lab", later, None, 0.5, "mqtt", time)])  # ventilation has no state
+        await pipeline.submit([Reading("lab", later.replace(year=2999), 500.0, None, "mqtt", time)])
+        assert pipeline.now() == later
+
+    with_pipeline(setup, store, work)
+
+
 def test_outcome_of_every_kind_of_reading(setup, store, office):
     clock = Clock()
     now = clock.now

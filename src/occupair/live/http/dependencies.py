@@ -1,8 +1,7 @@
-"""What routes need from a request: the pipeline, the room of the path, the time and the client's language."""
+"""What routes need from a request: the pipeline, the room of the path and the client's language."""
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -42,18 +41,6 @@ async def get_room(request: Request, room: Annotated[str, _ROOM]) -> RoomConfig:
     if found is None:
         raise HTTPException(404, f"there is no room {room[:64]!r}")
     return found
-
-
-def current_time(pipeline: Pipeline) -> dt.datetime:
-    """Return the current time of the service: the system clock, or the time of the newest state.
-
-    ``clock = "readings"`` is for replays and the demo, which run faster than real time.
-    """
-    if pipeline.config.clock == "readings":
-        times = [state.time for state in pipeline.states().values() if state.time is not None]
-        if times:
-            return max(times)
-    return dt.datetime.now(dt.UTC)
 
 
 def get_language(request: Request) -> str:

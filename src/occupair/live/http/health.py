@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -30,8 +30,9 @@ _HEALTHY = ("ok", "connected", "off")
 )
 async def healthz(request: Request) -> JSONResponse:
     """Return the health of the service. Without a valid token, only the status is returned."""
-    parts = dict(get_pipeline(request).healthy)
-    status = overall_health(parts)
+    pipeline = get_pipeline(request)
+    parts = dict(pipeline.healthy)
+    status = overall_health(parts, pipeline.links)
     caller: Caller | None = request.state.caller
     body: dict[str, object] = {"status": status}
     if caller is not None:
@@ -41,19 +42,20 @@ async def healthz(request: Request) -> JSONResponse:
     return JSONResponse(body)
 
 
-def overall_health(parts: Mapping[str, str]) -> Literal["ok", "degraded", "failing"]:
+def overall_health(parts: Mapping[str, str], links: Set[str]) -> Literal["ok", "degraded", "failing"]:
     """Summarize the status of the parts.
 
-    Without the broker the service is only degraded: HTTP works, and a restart would not help.
+    Without a link, such as the one to the MQTT broker, the service is only degraded: HTTP works, and a
+    restart would not help.
 
     Examples
     --------
-    >>> overall_health({"store": "ok", "mqtt": "connected"})
+    >>> overall_health({"store": "ok", "mqtt": "connected"}, {"mqtt"})
     'ok'
-    >>> overall_health({"store": "ok", "mqtt": "connecting"})
+    >>> overall_health({"store": "ok", "mqtt": "connecting"}, {"mqtt"})
     'degraded'
     """
     failing = {part for part, status in parts.items() if status not in _HEALTHY}
     if not failing:
         return "ok"
-    return "degraded" if failing == {"mqtt"} else "failing"
+    return "degraded" if failing <= links else "failing"

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import current_time, get_pipeline, get_room
+from occupair.live.http.dependencies import get_pipeline, get_room
 from occupair.live.http.rfc3339 import format_time, parse_query_time
 from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
 from occupair.live.messages import Label
@@ -46,7 +46,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ro
     """Store a head count. It replaces a label of the same time. A time in the future is a conflict (409)."""
     pipeline = get_pipeline(request)
     given = await read_model(request, LabelIn)
-    now = current_time(pipeline)
+    now = pipeline.now()
     time = now if given.time is None else _parse_time(given.time, room, now)
     limit = pipeline.config.limits.people_per_label
     if given.people > limit:
@@ -72,7 +72,7 @@ async def remove_label(
 ) -> None:
     """Delete the label of a time."""
     pipeline = get_pipeline(request)
-    when = _parse_time(time, room, current_time(pipeline))
+    when = _parse_time(time, room, pipeline.now())
     if not await run_in_threadpool(pipeline.store.remove_label, room.id, when):
         raise HTTPException(404, f"{room.id} has no label at {time[:40]}")
 

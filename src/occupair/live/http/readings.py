@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import current_time, get_pipeline, get_room
+from occupair.live.http.dependencies import get_pipeline, get_room
 from occupair.live.http.rfc3339 import format_time, parse_time
 from occupair.live.http.schemas import Outcomes
 from occupair.live.http.state_json import to_json
@@ -66,7 +66,7 @@ async def post_readings(request: Request, room: Annotated[RoomConfig, Depends(ge
     """
     pipeline = get_pipeline(request)
     limit = pipeline.config.limits.readings_per_post
-    data, now = await read_json(request), current_time(pipeline)
+    data, now = await read_json(request), pipeline.now()
     if len(data) > _PARSE_IN_THREAD:
         parsed = await asyncio.to_thread(parse_readings, data, room, now, limit=limit)
     else:
