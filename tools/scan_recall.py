@@ -75,7 +75,7 @@ SCENES: dict[str, tuple[dict, Scene]] = {
     "people from above": ({"above": True}, Scene()),
     "people, light switched every 47 s": ({}, Scene(light=switches)),
     "people, drifting light": ({}, Scene(light=daylight)),
-    "people in the dark, with noise": ({}, Scene(light=lambda _: 0.3, noise=8.0)),
+    "people in dim light, with noise": ({}, Scene(light=lambda _: 0.3, noise=8.0)),
     "nobody": (None, Scene()),
     "nobody, light switched every 47 s": (None, Scene(light=switches)),
     "nobody, drifting light": (None, Scene(light=daylight)),
