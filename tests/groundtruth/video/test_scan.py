@@ -135,6 +135,15 @@ def test_shadow_is_a_candidate_with_a_low_score(tmp_path):
     assert minutes_of(scan_videos([path], tmp_path / "other", sensitivity=0.5)) == []
 
 
+def test_video_longer_than_declared_is_scanned_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("occupair.groundtruth.video.scan.declared_length", lambda path: 0.01)
+    path = tmp_path / "north_20240108_080000.mp4"
+    render(path, minutes=0, times=np.arange(0, 40, 0.2), passages=[Passage(at=30)])
+    summary = scan_videos([path], tmp_path / "events")
+    (recording,) = summary.events.doors["north"].files
+    assert recording.frames == 200
+
+
 def test_variable_frame_rate_uses_timestamps(tmp_path):
     """Five frames per second, then one for two minutes, then five: by frame count 150 s would be 54 s."""
     times = [*np.arange(0, 20, 0.2), *np.arange(20, 140, 1.0), *np.arange(140, 170, 0.2)]

@@ -208,6 +208,7 @@ def _run_jobs(jobs: Sequence[ScanJob]) -> None:
         try:
             for step in track(range(1, _PROGRESS_STEPS + 1), "scanning"):
                 _wait(running, lambda step=step: progress() >= step / _PROGRESS_STEPS)  # type: ignore[misc]
+            _wait(running, lambda: False)  # videos may be longer than their containers declare
         finally:
             for job in pending:
                 job.stop.set()
