@@ -7,7 +7,7 @@ from groundtruth.sparse_counts import error, taken
 
 import occupair as oc
 from occupair import InputError
-from occupair.checks import CHECKS, Fault, find_faults, fit_to_train, format_faults, verdict
+from occupair.checks import CHECKS, Fault, find_faults, format_faults, is_trainable, verdict
 from occupair.checks.prepared_readings import runs, whole_day_spans
 
 FIRST = pd.Timestamp("2015-08-03")
@@ -226,7 +226,7 @@ def test_format_faults():
     text = format_faults(faults)
     assert text.index("WRONG (do not train before it is fixed)") < text.index("NOTE (for information)")
     assert max(map(len, text.splitlines())) <= 100
-    assert not fit_to_train(faults)
+    assert not is_trainable(faults)
     assert verdict(faults) == "Not fit to train on: 1 fault to fix."
     assert verdict([Fault("a", "doubtful", "Hm.")] * 2) == "Fit to train on, but 2 findings to check."
 

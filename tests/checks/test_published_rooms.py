@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from occupair.checks import find_faults, fit_to_train
+from occupair.checks import find_faults, is_trainable
 from occupair.datasets import (
     ROOMS,
     read_robod,
@@ -57,7 +57,7 @@ def test_sdu2019_is_stuck_twice(published):
 
 def test_rooms_of_the_benchmark_are_fit_to_train_on(published):
     rooms = {key: read_room(key, published(room.dataset)) for key, room in ROOMS.items()}
-    assert [key for key, readings in rooms.items() if not fit_to_train(find_faults(readings))] == []
+    assert [key for key, readings in rooms.items() if not is_trainable(find_faults(readings))] == []
 
 
 @pytest.mark.parametrize("key", ["sdu2018-1", "sdu2018-2", "sdu2018-4", "robod-3", "sdu2019-1"])

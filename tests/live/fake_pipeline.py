@@ -181,7 +181,7 @@ class FakePipeline:
         self.estimates_total = 0
         self.waiting = 0
         self.links = frozenset({"mqtt", "bacnet"})
-        self.healthy = {"store": "ok", "mqtt": "off", "engine": "ok"}
+        self.part_status = {"store": "ok", "mqtt": "off", "engine": "ok"}
         self.taken: dict[tuple[str, dt.datetime], object] = {}
         self.durable_after = 0.0  # [s]
         self.listeners: list[SimpleNamespace] = []

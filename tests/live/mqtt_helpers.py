@@ -51,7 +51,7 @@ class FakePipeline:
     def __init__(self, states=()):
         self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
         self.mqtt_status = "off"
-        self.healthy = {"store": "ok"}
+        self.part_status = {"store": "ok"}
         self.submitted, self.stored, self.batches = [], [], []
         self.gate = asyncio.Event()
         self.gate.set()

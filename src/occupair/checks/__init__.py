@@ -32,8 +32,8 @@ from occupair.checks.fault import (
     SEVERITIES,
     Fault,
     Severity,
-    fit_to_train,
     format_faults,
+    is_trainable,
     verdict,
     worst_first,
 )
@@ -54,8 +54,8 @@ __all__ = [
     "Fault",
     "Severity",
     "find_faults",
-    "fit_to_train",
     "format_faults",
+    "is_trainable",
     "verdict",
     "worst_first",
 ]
@@ -107,7 +107,7 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
     Returns
     -------
     list of Fault
-        If the severity of any fault is ``"wrong"``, do not train before it is fixed (`fit_to_train`).
+        If the severity of any fault is ``"wrong"``, do not train before it is fixed (`is_trainable`).
 
     Raises
     ------

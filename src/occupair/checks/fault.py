@@ -62,12 +62,12 @@ def worst_first(faults: Sequence[Fault]) -> list[Fault]:
     return sorted(faults, key=lambda fault: SEVERITIES.index(fault.severity))
 
 
-def fit_to_train(faults: Sequence[Fault]) -> bool:
+def is_trainable(faults: Sequence[Fault]) -> bool:
     """Whether an estimator can be trained on readings with these faults.
 
     Examples
     --------
-    >>> fit_to_train([Fault("staircase", "note", "CO2 is updated every 5 min.")])
+    >>> is_trainable([Fault("staircase", "note", "CO2 is updated every 5 min.")])
     True
     """
     return all(fault.severity != "wrong" for fault in faults)

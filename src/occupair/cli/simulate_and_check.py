@@ -42,7 +42,7 @@ def check(
 
     Example: occupair check office.csv --out office-check.html
     """
-    from occupair.checks import find_faults, fit_to_train, format_faults
+    from occupair.checks import find_faults, format_faults, is_trainable
 
     keep_inputs(path, readings)
     office = read(readings, timezone, column, dayfirst, lenient=True)
@@ -56,4 +56,4 @@ def check(
 
         write_check_page(office, faults, path, name=readings.name)
         out.print(f"\nReport: {path.resolve().as_uri()}", soft_wrap=True)
-    raise typer.Exit(0 if fit_to_train(faults) else 1)
+    raise typer.Exit(0 if is_trainable(faults) else 1)

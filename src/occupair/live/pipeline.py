@@ -148,7 +148,7 @@ class Pipeline:
             newest = await asyncio.to_thread(self.store.newest_readings)
             for some in in_batches([room for room in config.rooms.values() if room.id in before]):
                 await self._use_model_files(some)
-            models, failure = await asyncio.to_thread(self.models.start, new)
+            models, failure = await asyncio.to_thread(self.models.initial_models, new)
             if failure is not None:
                 raise failure
             zones = await asyncio.to_thread(self.store.zones)
@@ -172,7 +172,7 @@ class Pipeline:
 
     async def _use_model_files(self, rooms: Sequence[RoomConfig]) -> None:
         """Use model files that have changed. If the store fails, each room has its old or its new model."""
-        models, failure = await asyncio.to_thread(self.models.start, rooms)
+        models, failure = await asyncio.to_thread(self.models.initial_models, rooms)
         await self._run(lambda engine: engine.use_changed_models(models, self.now()))
         if failure is not None:
             raise failure
@@ -254,7 +254,7 @@ class Pipeline:
             self._subscribers.discard(subscriber)
 
     @property
-    def healthy(self) -> dict[str, str]:
+    def part_status(self) -> dict[str, str]:
         """Health of each part of the service."""
         alive = self._estimating.is_alive() and self._writer.is_alive and not self._checking_states.done()
         engine = "ok" if alive else "stopped"

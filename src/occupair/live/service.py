@@ -104,13 +104,13 @@ async def run(
             timeout_graceful_shutdown=REQUEST_TIMEOUT,
         )
     )
-    links = _Links(pipeline)
+    link = _MqttLink(pipeline)
     stopping, reloading = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
-    links.start()
-    coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, links)]
+    link.start()
+    coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, link)]
     if background is not None:
         coroutines.append(_forever(background(pipeline)))
     tasks = [asyncio.create_task(one) for one in coroutines]
@@ -125,7 +125,7 @@ async def run(
         for task in [ended, *tasks[1:]]:
             task.cancel()
         await asyncio.wait(tasks[1:])  # no link starts after this
-        await links.stop()
+        await link.stop()
         await asyncio.wait(tasks)
         await pipeline.trainer.stop()
         await pipeline.stop()
@@ -167,7 +167,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-class _Links:
+class _MqttLink:
     """The MQTT link, which is restarted when rooms or the broker change."""
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -179,10 +179,10 @@ class _Links:
         if config.mqtt is None:
             self._pipeline.mqtt_status = "off"
             return
-        link = MqttBridge(config.mqtt, config.rooms)
+        bridge = MqttBridge(config.mqtt, config.rooms)
         for room in removed:
-            link.remove_room(room)
-        self._task = asyncio.create_task(link.run(self._pipeline))
+            bridge.remove_room(room)
+        self._task = asyncio.create_task(bridge.run(self._pipeline))
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -195,19 +195,19 @@ class _Links:
         self._pipeline.mqtt_status = "off"
 
 
-async def _reload_on(reloading: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
+async def _reload_on(reloading: asyncio.Event, pipeline: Pipeline, link: _MqttLink) -> None:
     """Reload the settings on each signal, one reload at a time; signals during a reload cause one more."""
     while await reloading.wait():
         reloading.clear()
         try:
-            await _reload(pipeline, links)
+            await _reload(pipeline, link)
         except (InputError, StoreError) as error:
             log.error("the settings were not reloaded: %s", error)
         except Exception:  # the service continues
             log.exception("reloading the settings failed")
 
 
-async def _reload(pipeline: Pipeline, links: _Links) -> None:
+async def _reload(pipeline: Pipeline, link: _MqttLink) -> None:
     """Reload the settings, and update rooms and the MQTT link.
 
     Invalid settings and an unavailable store change nothing: the MQTT link is restarted only after
@@ -220,8 +220,8 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
         log.warning("changes of host, port and store need a restart")
     start_logging(config.log, config.log_level, secrets=find_secrets(config))
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
-        await links.stop()
-        links.start(tuple(set(before.rooms) - set(config.rooms)))
+        await link.stop()
+        link.start(tuple(set(before.rooms) - set(config.rooms)))
     log.info("settings reloaded, %s", plural(len(config.rooms), "room"))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.atomic_files import write_atomically
-from occupair.checks import SEVERITIES, Fault, Severity, fit_to_train, verdict
+from occupair.checks import SEVERITIES, Fault, Severity, is_trainable, verdict
 from occupair.checks.prepared_readings import prepare_readings
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
 from occupair.report.html_page import figure_block, page_file, prose, render_page, section
@@ -46,7 +46,7 @@ def write_check_page(
 def render_check_page(readings: pd.DataFrame, faults: Sequence[Fault], *, name: str = "readings") -> str:
     """Render the report as one self-contained HTML document."""
     table = prepare_readings(readings)
-    fit = fit_to_train(faults)
+    fit = is_trainable(faults)
     doubtful = any(fault.severity == "doubtful" for fault in faults)
     mark = MARKS["wrong"] if not fit else MARKS["doubtful"] if doubtful else "#009e73"
     header = f"""<p class="kicker">occupair check: {escape(name)}</p>

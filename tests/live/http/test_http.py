@@ -468,17 +468,20 @@ def test_internal_error_reveals_nothing(pipeline, ask):
     ],
 )
 def test_health(pipeline, ask, parts, status, word):
-    pipeline.healthy = parts
+    pipeline.part_status = parts
     answer = ask("GET", "/healthz")
     assert (answer.status_code, answer.json()) == (status, {"status": word, "parts": parts})
 
 
 def test_health_hides_parts_without_token():
     pipeline = FakePipeline(make_config(tokens=True))
-    pipeline.healthy = {"store": "postgresql://db.intern is gone"}
+    pipeline.part_status = {"store": "postgresql://db.intern is gone"}
     app = make_app(pipeline, pipeline.config)
     assert Client(app)("GET", "/healthz").json() == {"status": "failing"}
-    assert Client(app, "read")("GET", "/healthz").json() == {"status": "failing", "parts": pipeline.healthy}
+    assert Client(app, "read")("GET", "/healthz").json() == {
+        "status": "failing",
+        "parts": pipeline.part_status,
+    }
 
 
 def test_quality_values(pipeline, ask):

@@ -78,7 +78,7 @@ def test_service_metrics(pipeline):
     assert rooms == dict.fromkeys(Quality, 0) | {Quality.STALE: 1, Quality.OK: 1}
     assert found[("process_resident_memory_bytes",)] > 1e6
     for parts in ({"store": "gone"}, {"mqtt": "connecting"}):
-        pipeline.healthy = parts
+        pipeline.part_status = parts
         assert scrape(pipeline)[("occupair_up",)] == 0
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from occupair.errors import InputError
 from occupair.live.config import Topic, VentilationTopic
-from occupair.live.config.models import Shape
+from occupair.live.config.settings import Shape
 from occupair.live.mqtt.payloads import FORMATS, MAX_BYTES, parse_co2, parse_path, parse_ventilation
 
 NOW = dt.datetime(2024, 1, 8, 7, 0, 5, tzinfo=dt.UTC)

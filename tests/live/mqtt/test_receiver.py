@@ -357,11 +357,11 @@ def test_no_reading_is_dropped_while_the_store_fails(server, caplog, monkeypatch
 
     async def main():
         pipeline = FakePipeline()
-        pipeline.check, pipeline.healthy = fail, {"store": health}
+        pipeline.check, pipeline.part_status = fail, {"store": health}
         async with running(make_bridge(server), pipeline):
             await publish(server, *(("lab/co2", payload_at(k)) for k in range(3)))
             await until(lambda: len(pipeline.batches) > 12)
-            pipeline.check, pipeline.healthy = None, {"store": "ok"}
+            pipeline.check, pipeline.part_status = None, {"store": "ok"}
             await until(lambda: pipeline.minutes() == [0, 1, 2])
 
     asyncio.run(main())

@@ -84,12 +84,12 @@ def test_failed_writes_are_retried(setup, blocking_store, office, monkeypatch):
 
     async def work(pipeline):
         task = asyncio.create_task(pipeline.submit(day))
-        await until(lambda: pipeline.healthy["store"] == "the disk is full")
+        await until(lambda: pipeline.part_status["store"] == "the disk is full")
         await until(lambda: blocking_store.writes > 3)
         assert not task.done()
         blocking_store.failures = 0
         assert await task == [ReadingOutcome.ACCEPTED] * 3
-        assert pipeline.healthy["store"] == "ok"
+        assert pipeline.part_status["store"] == "ok"
 
     with_pipeline(setup, blocking_store, work)
 
@@ -337,7 +337,7 @@ def test_state_checks_continue_after_an_error(setup, store, monkeypatch):
         monkeypatch.setattr(pipeline._engine, "states", lambda now, rooms: calls.append(now) or 1 / 0)
         while len(calls) < 3:
             await asyncio.sleep(0.01)
-        assert pipeline.healthy["engine"] == "ok"
+        assert pipeline.part_status["engine"] == "ok"
 
     with_pipeline(setup, store, work)
 

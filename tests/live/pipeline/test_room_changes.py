@@ -124,7 +124,7 @@ def test_upload_during_a_reload_is_used(setup, store, office, other, monkeypatch
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
-        model = pipeline.models.start_room
+        model = pipeline.models.initial_model
 
         started, release = threading.Event(), threading.Event()
 
@@ -134,7 +134,7 @@ def test_upload_during_a_reload_is_used(setup, store, office, other, monkeypatch
             release.wait()
             return found
 
-        monkeypatch.setattr(pipeline.models, "start_room", blocking)
+        monkeypatch.setattr(pipeline.models, "initial_model", blocking)
         reload = asyncio.create_task(pipeline.reload(setup))
         await until(started.is_set)
         upload = asyncio.create_task(pipeline.use_model("lab", dump_model(other), origin="upload"))

@@ -1,14 +1,15 @@
 """Settings of the live service, read from ``rooms.toml`` and the environment.
 
-- `models`: the settings with their types, ranges and defaults; `values` has the types of single settings.
+- `settings`: the settings with their types, ranges and defaults; `values` has the types of single settings.
 - `conflicts`: settings that do not go together.
 - `mistakes`: messages with the file, line, key, rule and value of each mistake.
-- `reading`: reads the file and the environment, and reports all mistakes at once.
+- `load`: reads the file and the environment, and reports all mistakes at once.
 - `check`: ``occupair serve --check``, which also checks model files and warns of probable misconfiguration.
 """
 
 from occupair.live.config.check import CheckReport, check_config, check_files
-from occupair.live.config.models import (
+from occupair.live.config.load import VARIABLES, read_config, reread_config
+from occupair.live.config.settings import (
     Limits,
     MqttConfig,
     Origin,
@@ -18,7 +19,6 @@ from occupair.live.config.models import (
     Topic,
     VentilationTopic,
 )
-from occupair.live.config.reading import VARIABLES, read_config, reread_config
 from occupair.live.config.values import check_store_url
 
 __all__ = [

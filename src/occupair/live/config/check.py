@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from occupair.errors import InputError
+from occupair.live.config.load import VARIABLES
 from occupair.live.config.mistakes import Key, Mistakes
-from occupair.live.config.models import Origin, RoomConfig, ServiceConfig, Topic
-from occupair.live.config.reading import VARIABLES
+from occupair.live.config.settings import Origin, RoomConfig, ServiceConfig, Topic
 from occupair.live.logs import password_in_url
 from occupair.web.hosts import is_loopback
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from occupair.live.config.mistakes import Key
-from occupair.live.config.models import Shape
+from occupair.live.config.settings import Shape
 from occupair.web.hosts import is_loopback
 
 Table = dict[str, Any]

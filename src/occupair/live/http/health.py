@@ -31,7 +31,7 @@ _HEALTHY = ("ok", "connected", "off")
 async def healthz(request: Request) -> JSONResponse:
     """Return the health of the service. Without a valid token, only the status is returned."""
     pipeline = get_pipeline(request)
-    parts = dict(pipeline.healthy)
+    parts = dict(pipeline.part_status)
     status = overall_health(parts, pipeline.links)
     caller: Caller | None = request.state.caller
     body: dict[str, object] = {"status": status}

@@ -91,7 +91,7 @@ class ServiceCollector(Collector):
         yield GaugeMetricFamily(
             "occupair_up",
             "1 if all parts are healthy.",
-            value=float(overall_health(self.pipeline.healthy, self.pipeline.links) == "ok"),
+            value=float(overall_health(self.pipeline.part_status, self.pipeline.links) == "ok"),
         )
         yield CounterMetricFamily(
             "occupair_estimates", "Estimates made.", value=self.pipeline.estimates_total

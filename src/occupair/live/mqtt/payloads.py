@@ -1,7 +1,7 @@
 """Payloads of devices: CO2 or ventilation, and the time of the reading.
 
 To support a new payload format, add an entry to `FORMATS` and its name to ``Shape`` in
-`occupair.live.config.models`; nothing else depends on the format.
+`occupair.live.config.settings`; nothing else depends on the format.
 
 Any bytes may arrive on a topic. A payload that is not a reading raises `InputError` with a one-line message,
 and never any other exception. Plausibility is checked later, in the rooms: 0 ppm is returned as 0.

@@ -54,7 +54,7 @@ class RoomPipeline(Protocol):
         """Return an iterator over changed states."""
 
     @property
-    def healthy(self) -> dict[str, str]:
+    def part_status(self) -> dict[str, str]:
         """Status of each part of the service, ``"ok"`` or the problem."""
 
 
@@ -226,7 +226,7 @@ class Receiver:
         """Whether a submit failed for a reason other than its readings."""
         from occupair.live.pipeline import BacklogFull  # a late import, because tests use other pipelines
 
-        return isinstance(error, BacklogFull) or self._pipeline.healthy.get("store") != "ok"
+        return isinstance(error, BacklogFull) or self._pipeline.part_status.get("store") != "ok"
 
     async def _submit(self, readings: Sequence[Reading]) -> Exception | None:
         """Submit readings and return the error, or None if they are stored."""

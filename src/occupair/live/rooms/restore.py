@@ -49,7 +49,7 @@ def restore_rooms(
     newest, zones, n_done = store.newest_readings(), store.zones(), 0
     for some in in_batches(rooms):
         current = now([newest[room.id] for room in some if room.id in newest])
-        engine.use_models({room.id: models.start_room(room) for room in some}, current)
+        engine.use_models({room.id: models.initial_model(room) for room in some}, current)
         result = engine.restore(read_stored_rooms(store, some, newest, zones))
         if len(result):
             store.write([], result.estimate_records, cleared=result.cleared)

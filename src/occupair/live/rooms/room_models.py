@@ -44,17 +44,19 @@ class RoomModels:
         self._tolerance = tolerance
         self._loaded: WeakValueDictionary[str, LiveRoom] = WeakValueDictionary()
 
-    def start(self, rooms: Iterable[RoomConfig]) -> tuple[dict[str, Model | None], StoreError | None]:
+    def initial_models(
+        self, rooms: Iterable[RoomConfig]
+    ) -> tuple[dict[str, Model | None], StoreError | None]:
         """Return the models that rooms start with, up to where the store fails, and that failure."""
         found: dict[str, Model | None] = {}
         for room in rooms:
             try:
-                found[room.id] = self.start_room(room)
+                found[room.id] = self.initial_model(room)
             except StoreError as error:
                 return found, error
         return found, None
 
-    def start_room(self, room: RoomConfig) -> Model | None:
+    def initial_model(self, room: RoomConfig) -> Model | None:
         """Return the model a room starts with; if its file cannot be used, the last model that could."""
         try:
             return self.from_file(room.id, room.model)

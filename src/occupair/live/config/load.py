@@ -1,6 +1,6 @@
 """Reading of the settings: one TOML file, overridden by the environment and by CLI options.
 
-All mistakes of a file are reported at once: those of single values, which `models` checks, and those of
+All mistakes of a file are reported at once: those of single values, which `settings` checks, and those of
 values that do not go together, which `conflicts` finds.
 """
 
@@ -22,7 +22,7 @@ from pydantic_settings import EnvSettingsSource
 from occupair.errors import InputError
 from occupair.live.config.conflicts import Table, find_conflicts
 from occupair.live.config.mistakes import Key, Mistakes, suggest, unknown_key
-from occupair.live.config.models import (
+from occupair.live.config.settings import (
     Environment,
     Limits,
     MqttConfig,
