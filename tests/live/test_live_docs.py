@@ -17,8 +17,8 @@ from occupair.live.config import VARIABLES, Limits, RoomConfig, ServiceConfig, r
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
 from occupair.live.messages import VENTILATION_HOLD, Quality, ReadingOutcome, to_time
-from occupair.live.mqtt.discovery import state_payload
 from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
+from occupair.live.mqtt.topics import state_payload
 from occupair.live.rooms import room as live_room
 from occupair.live.rooms import sensor_faults as faults
 from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD

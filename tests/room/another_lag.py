@@ -16,7 +16,7 @@ from occupair.benchmark.run_benchmark import run_benchmark
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.http.app import make_app
 from occupair.live.http.state_json import StateEncoder
-from occupair.live.mqtt.discovery import state_payload
+from occupair.live.mqtt.topics import state_payload
 from occupair.live.pipeline import Pipeline
 from occupair.live.store import Store
 from occupair.live_rooms import LiveRooms, NextReading

@@ -13,10 +13,12 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
    and ``occupair.room.batch``, or ``occupair.paper``.
 5. `rooms/room` turns the estimates into records. `rooms/room_state` turns the newest one into the state of
    the room: its occupancy, or the reason why that is unknown (`reasons`).
-6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/discovery`), and
+6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/topics`), and
    `http/events` to the `page` (`http/state_json`).
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
    then is the message acknowledged to the broker.
+
+`room_pipeline` is the interface of `pipeline` to MQTT.
 
 `service` runs all of it, with settings from `config`. `rooms/restore` and `rooms/room_models` restore rooms
 and their models after a restart. `retraining` trains new models on labels in a child process

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import EngineResult, Reading, ReadingOutcome, RoomState
+from occupair.live.room_pipeline import BacklogFull
 from occupair.live.rooms.engine import Engine, RoomSetup, StoredRoom, is_valid_reading
 from occupair.live.rooms.restore import in_batches, read_stored_rooms, restore_rooms
 from occupair.live.rooms.room import Model
@@ -42,10 +43,6 @@ READINGS_AT_ONCE = 4_000
 """Approximate maximum number of readings estimated as one batch."""
 MAX_BACKLOG = 200_000
 """Readings that may wait for the store; more are refused."""
-
-
-class BacklogFull(Exception):
-    """Too many readings are waiting for the store; no more are accepted."""
 
 
 @dataclass
@@ -255,7 +252,7 @@ class Pipeline:
 
     @property
     def part_status(self) -> dict[str, str]:
-        """Health of each part of the service."""
+        """Status of each part of the service, ``"ok"`` or the problem."""
         alive = self._estimating.is_alive() and self._writer.is_alive and not self._checking_states.done()
         engine = "ok" if alive else "stopped"
         return {"store": self._writer.fault or "ok", "mqtt": self.mqtt_status, "engine": engine}

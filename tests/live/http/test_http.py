@@ -19,8 +19,8 @@ from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.live.http.schemas import History, Outcomes, Rooms
 from occupair.live.messages import REJECTION_TEXTS, Quality, ReadingOutcome
-from occupair.live.pipeline import BacklogFull
 from occupair.live.reasons import Cause, Reason
+from occupair.live.room_pipeline import BacklogFull
 from occupair.live.store import StoreError
 
 

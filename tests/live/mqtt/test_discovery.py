@@ -17,15 +17,12 @@ import pytest
 from occupair.live.config import MqttConfig, RoomConfig
 from occupair.live.messages import Quality, RoomState
 from occupair.live.mqtt.discovery import (
-    availability_topic,
     device_id,
     discovery_payload,
     discovery_topic,
     home_assistant_topic,
-    state_payload,
-    state_topic,
-    status_topic,
 )
+from occupair.live.mqtt.topics import availability_topic, state_payload, state_topic, status_topic
 
 MQTT = MqttConfig(host="broker")
 LAB = RoomConfig(id="lab-2", name="Lab 2")

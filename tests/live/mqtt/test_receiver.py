@@ -37,7 +37,7 @@ from occupair.live.config import MqttConfig, RoomConfig, Topic, VentilationTopic
 from occupair.live.messages import ReadingOutcome
 from occupair.live.mqtt import client as broker_client
 from occupair.live.mqtt import receiver
-from occupair.live.pipeline import BacklogFull
+from occupair.live.room_pipeline import BacklogFull
 
 pytestmark = need_mosquitto
 

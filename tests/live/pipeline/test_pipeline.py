@@ -15,7 +15,8 @@ from occupair.live import pipeline as pipeline_module
 from occupair.live import writer
 from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import Quality, Reading, ReadingOutcome
-from occupair.live.pipeline import BacklogFull, Pipeline
+from occupair.live.pipeline import Pipeline
+from occupair.live.room_pipeline import BacklogFull
 from occupair.live.store import Store
 from occupair.model_file import dump_model
 

@@ -23,7 +23,8 @@ from occupair.live.http.events import Streams
 from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
 from occupair.live.http.state_json import StateEncoder
 from occupair.live.page import STATIC, plotly_script
-from occupair.live.pipeline import BacklogFull, Pipeline
+from occupair.live.pipeline import Pipeline
+from occupair.live.room_pipeline import BacklogFull
 from occupair.live.store import StoreError
 from occupair.web import assets as pages
 from occupair.web.access import AccessControl, AccessRules, RateLimiter

@@ -6,6 +6,7 @@ The modules in the order of the data flow:
 - `receiver`: incoming messages to readings, submitted to the pipeline and then acknowledged.
 - `payloads`, `device_times`: payload formats of devices. A new format is added in `payloads`.
 - `publisher`: room states and announcements to the broker.
-- `discovery`: topics and payloads of outgoing messages, including Home Assistant discovery.
+- `topics`: topics and room states of outgoing messages.
+- `discovery`: Home Assistant discovery messages.
 - `bridge`: runs receiver and publisher on a connection, and reconnects.
 """

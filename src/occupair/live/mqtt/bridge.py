@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import aiomqtt
 
 from occupair.live.mqtt.client import BrokerClient, IncomingMessage, make_tls_context
-from occupair.live.mqtt.discovery import OFFLINE, status_topic
 from occupair.live.mqtt.publisher import Publisher
-from occupair.live.mqtt.receiver import ReadingParser, Receiver, RoomPipeline
+from occupair.live.mqtt.receiver import ReadingParser, Receiver
+from occupair.live.mqtt.topics import OFFLINE, status_topic
+from occupair.live.room_pipeline import RoomPipeline
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig

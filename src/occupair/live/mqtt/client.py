@@ -28,7 +28,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from occupair.live.mqtt.discovery import OFFLINE, status_topic
+from occupair.live.mqtt.topics import OFFLINE, status_topic
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig

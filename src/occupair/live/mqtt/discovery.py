@@ -1,4 +1,4 @@
-"""Topics and payloads of published messages: room states and Home Assistant discovery.
+"""Home Assistant discovery: topics and messages that announce rooms.
 
 Each room is announced with one device discovery message (Home Assistant 2024.12 and later): a device with a
 people sensor, an occupancy binary sensor and a CO2 sensor. Unknown values are ``None`` in all three, and
@@ -8,41 +8,22 @@ never "off" or 0.
 from __future__ import annotations
 
 import json
-import math
 import re
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from occupair.live.messages import RoomState, interface_values
+from occupair.live.mqtt.topics import availability_topic, state_topic, status_topic
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
 
-ONLINE, OFFLINE = "online", "offline"
-"""Payloads of the availability topics and of the Home Assistant status."""
-_ATTRIBUTES = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
 _VALUE_TEMPLATE = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
 _OCCUPIED_TEMPLATE = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
 _ATTRIBUTES_TEMPLATE = (
     "{{ {'low': value_json.low, 'high': value_json.high, 'quality': value_json.quality,"
     " 'reason': value_json.reason} | tojson }}"
 )
-
-
-def status_topic(mqtt: MqttConfig) -> str:
-    """Return the topic of the service status; the broker publishes the offline status as a will."""
-    return f"{mqtt.prefix}/status"
-
-
-def state_topic(mqtt: MqttConfig, room: str) -> str:
-    """Return the topic of the state of a room."""
-    return f"{mqtt.prefix}/{room}/state"
-
-
-def availability_topic(mqtt: MqttConfig, room: str) -> str:
-    """Return the availability topic of a room: ``"online"`` while it is in the settings, else empty."""
-    return f"{mqtt.prefix}/{room}/availability"
 
 
 def home_assistant_topic(mqtt: MqttConfig) -> str:
@@ -65,28 +46,6 @@ def device_id(mqtt: MqttConfig, room: str) -> str:
     'site_north_lab'
     """
     return re.sub(r"[^a-zA-Z0-9_-]", "_", f"{mqtt.prefix}_{room}")
-
-
-def state_payload(state: RoomState) -> str:
-    """Return the state of a room as JSON; unknown values are null.
-
-    Examples
-    --------
-    >>> from occupair.live.messages import Quality, unknown_state
-    >>> from occupair.live.reasons import Cause, Reason
-    >>> state_payload(unknown_state("lab", Quality.UNTRAINED, Cause(Reason.NO_MODEL)))[:50]
-    '{"people": null, "people_exact": null, "low": null'
-    """
-    content: dict[str, object] = {
-        name: _finite(value) for name, value in interface_values(state, _ATTRIBUTES).items()
-    }
-    time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
-    content |= {"quality": str(state.quality), "reason": state.reason, "time": time}
-    return json.dumps(content, allow_nan=False)
-
-
-def _finite(value: object) -> object:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def discovery_payload(mqtt: MqttConfig, room: RoomConfig) -> str:

@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING
 from occupair.live.config.values import ID_PATTERN
 from occupair.live.messages import RoomState
 from occupair.live.mqtt.client import SEND_WINDOW, BrokerClient, IncomingMessage
-from occupair.live.mqtt.discovery import (
-    ONLINE,
-    availability_topic,
-    discovery_payload,
-    discovery_topic,
-    home_assistant_topic,
-    state_payload,
-    state_topic,
-    status_topic,
-)
-from occupair.live.mqtt.receiver import RoomPipeline
+from occupair.live.mqtt.discovery import discovery_payload, discovery_topic, home_assistant_topic
+from occupair.live.mqtt.topics import ONLINE, availability_topic, state_payload, state_topic, status_topic
+from occupair.live.room_pipeline import RoomPipeline
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig

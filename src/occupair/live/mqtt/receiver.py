@@ -7,21 +7,19 @@ import datetime as dt
 import logging
 import math
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from occupair.errors import InputError
-from occupair.live.messages import Reading, ReadingOutcome, RoomState
+from occupair.live.messages import Reading, ReadingOutcome
 from occupair.live.mqtt.client import BrokerClient, IncomingMessage
 from occupair.live.mqtt.payloads import Measurement, ValueMissing, parse_co2, parse_ventilation
+from occupair.live.room_pipeline import BacklogFull, RoomPipeline
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from occupair.live.config import RoomConfig
 
 log = logging.getLogger(__name__)
@@ -36,26 +34,6 @@ FIRST_PAUSE, MAX_PAUSE = 0.5, 10.0
 """Pause between submits, which doubles from the first to the maximum [s]."""
 WARN_EVERY = 60.0
 """Shortest time between two warnings about the same topic [s]."""
-
-
-class RoomPipeline(Protocol):
-    """The part of the pipeline that MQTT uses."""
-
-    counters: Counter[tuple[str, ReadingOutcome]]
-    mqtt_status: str
-
-    async def submit(self, readings: Sequence[Reading]) -> list[ReadingOutcome]:
-        """Submit readings, and return once those accepted are stored."""
-
-    def states(self) -> dict[str, RoomState]:
-        """Return the states of all rooms."""
-
-    def subscribe(self) -> AbstractAsyncContextManager[AsyncIterator[list[RoomState]]]:
-        """Return an iterator over changed states."""
-
-    @property
-    def part_status(self) -> dict[str, str]:
-        """Status of each part of the service, ``"ok"`` or the problem."""
 
 
 class ReadingParser:
@@ -224,8 +202,6 @@ class Receiver:
 
     def _is_temporary(self, error: Exception) -> bool:
         """Whether a submit failed for a reason other than its readings."""
-        from occupair.live.pipeline import BacklogFull  # a late import, because tests use other pipelines
-
         return isinstance(error, BacklogFull) or self._pipeline.part_status.get("store") != "ok"
 
     async def _submit(self, readings: Sequence[Reading]) -> Exception | None:

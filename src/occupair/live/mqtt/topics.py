@@ -1,0 +1,53 @@
+"""Topics that the service publishes, and the payload of a room's state."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from occupair.live.messages import RoomState, interface_values
+
+if TYPE_CHECKING:
+    from occupair.live.config import MqttConfig
+
+ONLINE, OFFLINE = "online", "offline"
+"""Payloads of the availability topics and of the Home Assistant status."""
+_ATTRIBUTES = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
+
+
+def status_topic(mqtt: MqttConfig) -> str:
+    """Return the topic of the service status; the broker publishes the offline status as a will."""
+    return f"{mqtt.prefix}/status"
+
+
+def state_topic(mqtt: MqttConfig, room: str) -> str:
+    """Return the topic of the state of a room."""
+    return f"{mqtt.prefix}/{room}/state"
+
+
+def availability_topic(mqtt: MqttConfig, room: str) -> str:
+    """Return the availability topic of a room: ``"online"`` while it is in the settings, else empty."""
+    return f"{mqtt.prefix}/{room}/availability"
+
+
+def state_payload(state: RoomState) -> str:
+    """Return the state of a room as JSON; unknown values are null.
+
+    Examples
+    --------
+    >>> from occupair.live.messages import Quality, unknown_state
+    >>> from occupair.live.reasons import Cause, Reason
+    >>> state_payload(unknown_state("lab", Quality.UNTRAINED, Cause(Reason.NO_MODEL)))[:50]
+    '{"people": null, "people_exact": null, "low": null'
+    """
+    content: dict[str, object] = {
+        name: _finite(value) for name, value in interface_values(state, _ATTRIBUTES).items()
+    }
+    time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
+    content |= {"quality": str(state.quality), "reason": state.reason, "time": time}
+    return json.dumps(content, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
