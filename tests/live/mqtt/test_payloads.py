@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from occupair.errors import InputError
 from occupair.live.config import Topic, VentilationTopic
-from occupair.live.config.settings import Shape
+from occupair.live.config.settings import FormatName
 from occupair.live.mqtt.payloads import FORMATS, MAX_BYTES, parse_co2, parse_path, parse_ventilation
+from occupair.readings.ventilation_units import OFF, ON
 
 NOW = dt.datetime(2024, 1, 8, 7, 0, 5, tzinfo=dt.UTC)
 EIGHT = dt.datetime(2024, 1, 8, 7, 0, tzinfo=dt.UTC)  # 08:00 in Copenhagen in winter
 ZONE = "Europe/Copenhagen"
-SHAPES = get_args(Shape)
+SHAPES = get_args(FormatName)
 
 
 def co2(payload, received=NOW, timezone=ZONE, **topic):
@@ -377,3 +378,10 @@ def test_large_and_deep_payloads_are_parsed_in_bounded_time(shape):
                 started = time.process_time()
                 assert len(str(outcome(parse, topic, payload))) < 250
                 assert time.process_time() - started < 10, payload[:20]  # guards against backtracking
+
+
+@pytest.mark.parametrize("value", [*ON.split("|"), *OFF.split("|")])
+def test_on_and_off_values_are_those_of_files(value):
+    topic = VentilationTopic(topic="t")
+    parsed = parse_ventilation(topic, value.encode(), NOW, ZONE)
+    assert parsed.value == float(value in ON.split("|"))

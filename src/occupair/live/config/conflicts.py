@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from occupair.live.config.mistakes import Key
-from occupair.live.config.settings import Shape
+from occupair.live.config.settings import FormatName
 from occupair.web.hosts import is_loopback
 
 Table = dict[str, Any]
@@ -61,7 +61,7 @@ def _find_path_conflicts(key: Key, topic: Table) -> Iterator[tuple[Key, str]]:
     shape = topic.get("shape", "json" if "path" in topic else "auto")
     if shape == "json" and "path" not in topic:
         yield (*key, "path"), "is required with shape 'json'"
-    if shape in get_args(Shape) and shape != "json" and "path" in topic:
+    if shape in get_args(FormatName) and shape != "json" and "path" in topic:
         yield (*key, "path"), f"must not be set with shape {shape!r}, only with 'json'"
     if shape == "number" and "time_path" in topic:
         yield (*key, "time_path"), "must not be set with shape 'number'"

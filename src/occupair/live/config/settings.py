@@ -33,7 +33,7 @@ from occupair.live.messages import MAX_PEOPLE
 from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
 
-Shape = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
+FormatName = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
 
 
 class _Model(BaseModel):
@@ -55,7 +55,7 @@ class Topic(_Model):
     """
 
     topic: TopicName
-    shape: Shape = "auto"
+    shape: FormatName = "auto"
     path: String | None = None
     time_path: String | None = None
 

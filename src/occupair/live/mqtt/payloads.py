@@ -1,6 +1,6 @@
 """Payloads of devices: CO2 or ventilation, and the time of the reading.
 
-To support a new payload format, add an entry to `FORMATS` and its name to ``Shape`` in
+To support a new payload format, add an entry to `FORMATS` and its name to ``FormatName`` in
 `occupair.live.config.settings`; nothing else depends on the format.
 
 Any bytes may arrive on a topic. A payload that is not a reading raises `InputError` with a one-line message,
