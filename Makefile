@@ -26,7 +26,7 @@ serve: $(INSTALLED)      ## run the live service with five simulated rooms: http
 
 test: lint servers       ## run the linters and all tests
 	@$(BIN)/python -c 'from occupair.paper.revised_day import warm_up; warm_up()'  # compile once, not in every worker
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:
