@@ -18,7 +18,7 @@ def scrape(pipeline):
 
 
 def read(ask):
-    """Give all samples by name and labels, as Prometheus' own parser reads them."""
+    """Return all samples by name and labels, as parsed by the Prometheus client."""
     answer = ask("GET", "/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
