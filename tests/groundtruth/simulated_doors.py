@@ -76,3 +76,10 @@ def rmse(found, truth):
     both = pd.concat([found, truth], axis=1, join="inner").to_numpy(float)
     assert len(both) == len(truth)
     return float(np.sqrt(np.mean((both[:, 0] - both[:, 1]) ** 2)))
+
+
+def swapped(single, door="south"):
+    """Swap entries and exits of a door."""
+    there = (single["door"] == door).to_numpy()
+    entered, left = single["entered"], single["left"]
+    return single.assign(entered=entered.where(~there, left), left=left.where(~there, entered))

@@ -177,13 +177,47 @@ def test_wrapping_totals_give_the_true_passages(people, modulus, before_the_end)
     assert (found["weight"] == 0.5).sum() == 0  # wrapped, never reset
 
 
+def entries_after(seconds):
+    """Entries every minute, each followed by another after some seconds, and one exit."""
+    first = pd.date_range("2024-01-08 08:30", periods=len(seconds), freq="min")
+    times = first.append(first + pd.to_timedelta(seconds, unit="s")).append(first[:1] + pd.Timedelta("1s"))
+    entered = [1] * 2 * len(seconds) + [0]
+    records = pd.DataFrame({"door": "a", "entered": entered, "left": [1 - n for n in entered]}, index=times)
+    return passages_from_records(records.sort_index(kind="stable"), source=Source("a"), single=True)
+
+
 def test_repeats_within_seconds_are_marked():
-    at = pd.to_datetime(
-        ["2024-01-08 08:31:07", "2024-01-08 08:31:08", "2024-01-08 08:31:40", "2024-01-08 08:31:41"]
-    )
-    records = pd.DataFrame({"door": "a", "entered": [1, 1, 1, 0], "left": [0, 0, 0, 1]}, index=at)
-    [row] = passages_from_records(records, source=Source("a"), single=True).itertuples()
-    assert (row.entered, row.left, row.entered_again, row.left_again) == (3, 1, 1, 0)
+    found = entries_after([1] * 6)
+    assert found["entered_again"].tolist() == [1] * 6
+    assert found["left_again"].sum() == 0
+
+
+def test_people_walking_behind_one_another_are_no_repeats():
+    """As many follow after 3 s as after 1 s."""
+    found = entries_after([1, 3] * 6)
+    assert found["entered"].sum() == 24
+    assert found["entered_again"].sum() == 0
+
+
+@pytest.mark.parametrize("topics", ['{door} {{"in": {entered}, "out": {left}}}', "{door}/in {entered}"])
+def test_regular_mqtt_counts_are_spread_over_their_intervals(tmp_path, topics):
+    """A message every 5 minutes, some seconds late, with the passages since the previous one."""
+    lines = []
+    for k, entered in enumerate([0, 3, 0, 5, 1, 0, 2, 0]):
+        time = pd.Timestamp("2024-01-08 08:05:02") + pd.Timedelta(minutes=5 * k)
+        text = topics.format(door="office/north", entered=entered, left=0)
+        lines.append(f"{time.isoformat()} {text}")
+    (tmp_path / "doors.log").write_text("\n".join(lines) + "\n")
+    found = read_passages(tmp_path / "doors.log")
+    passed = found[found["entered"] > 0]
+    assert (passed["weight"] == 0.5).all()
+    by_interval = passed["entered"].groupby(passed.index.floor("5min")).sum()
+    assert {f"{time:%H:%M}": people for time, people in by_interval.items()} == {
+        "08:05": 3,
+        "08:15": 5,
+        "08:20": 1,
+        "08:30": 2,
+    }
 
 
 MQTT = {

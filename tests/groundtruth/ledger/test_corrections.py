@@ -162,7 +162,8 @@ def test_missed_exit_is_placed_at_the_median_of_possible_minutes():
     one = ledger.corrections[0]
     assert (f"{one.first:%H:%M}", f"{one.last:%H:%M}") == ("08:00", "18:00")
     assert one.reason == (
-        "otherwise 1 person remains at the end of the day; entry counted twice, between 08:00 and 18:00."
+        "otherwise 1 person remains at the end of the day; entry counted twice or exit missed at any door, "
+        "between 08:00 and 18:00."
     )
     # with probability 4/9 the exit is after the first minute, with 1/9 after 12:00
     weight = ledger.apply().weight
@@ -175,7 +176,7 @@ def test_uncertain_minute_is_corrected_first():
     rows = ["08:00 north +3 -0", "10:00 south +0 -1 0.5", "18:00 north +0 -1"]
     ledger = build_ledger(passages(rows))
     assert proposed(ledger) == [("10:00", "south", 0, 1)]
-    assert ledger.corrections[0].reason.endswith("exit missed.")
+    assert ledger.corrections[0].reason.endswith("entry counted twice or exit missed at any door.")
     assert ledger.apply().weight["2024-01-08 11:00"] == 1.0
     assert ledger.apply().weight["2024-01-08 10:00"] == 0.5
 
@@ -192,7 +193,7 @@ def test_repeat_within_seconds_is_removed_first():
     rows = ["08:00 north +2 -0", "08:30 south +2 -0", "18:00 north +0 -3"]
     ledger = build_ledger(passages(rows, entered_again=[0, 1, 0]))
     assert proposed(ledger) == [("08:30", "south", -1, 0)]
-    assert "entry counted twice" in ledger.corrections[0].reason
+    assert "probably an entry counted twice within seconds" in ledger.corrections[0].reason
     closed = ledger.apply()
     assert closed.is_balanced
     assert closed.passages["entered_again"].sum() == 0
@@ -225,5 +226,5 @@ def test_correction_is_described_in_one_line():
     line = build_ledger(passages(["08:00 north +2 -0", "17:00 south +0 -1"])).proposals()[0]
     assert line == (
         "2024-01-08 08:00 north: 1 fewer entry: otherwise 1 person remains at the end of the day; "
-        "entry counted twice, between 08:00 and 17:00."
+        "entry counted twice or exit missed at any door, between 08:00 and 17:00."
     )

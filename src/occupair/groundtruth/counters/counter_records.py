@@ -25,6 +25,7 @@ Kind = Literal["single", "interval", "cumulative"]
 Floats = NDArray[np.float64]
 
 MAX_REPEAT_SECONDS = 2.0  # people walking behind one another are mostly further apart, double triggers not
+REPEAT_DEVIATIONS = 2.0  # standard deviations by which there must be more repeats than by chance
 MIN_REGULAR_SHARE = 0.6  # fraction of steps within 20 % of the median from which records count as regular
 MIN_RISES, MAX_FALLS = 5, 0.34  # a running total rises at least this often; falls per rise at most
 MODULI = tuple(2**bits for bits in (8, 16, 24, 32)) + tuple(10**digits for digits in range(2, 10))
@@ -104,15 +105,24 @@ def is_regular(times: pd.DatetimeIndex) -> bool:
 
 
 def _from_single(own: pd.DataFrame, door: str, source: Source) -> pd.DataFrame:
-    """Use every record as it is; mark those soon after another in the same direction as repeats."""
+    """Use every record as it is; mark those soon after another in the same direction as repeats.
+
+    People walking behind one another are as often a little further apart. Only if there are clearly more of
+    the former are they marked, by door and direction.
+    """
     counts = own.fillna(0.0)
     table = counts.assign(door=door, weight=1.0)
     for name in ("entered", "left"):
         passed = counts[counts[name] > 0]
         steps = np.diff(pd.DatetimeIndex(passed.index).as_unit("us").asi8, prepend=0)
         repeat = steps <= MAX_REPEAT_SECONDS * 1e6
+        number, by_chance = (
+            int(repeat.sum()),
+            int((steps <= 2 * MAX_REPEAT_SECONDS * 1e6).sum() - repeat.sum()),
+        )
         marks = pd.Series(0.0, index=np.arange(len(table)))
-        marks[np.flatnonzero(counts[name] > 0)[repeat]] = 1.0
+        if number - by_chance > REPEAT_DEVIATIONS * np.sqrt(number + by_chance):
+            marks[np.flatnonzero(counts[name] > 0)[repeat]] = 1.0
         table[f"{name}_again"] = marks.to_numpy()
     return check_passages(table, source=source)
 
@@ -125,11 +135,18 @@ def _from_intervals(own: pd.DataFrame, door: str, source: Source) -> pd.DataFram
     counts = own[known].to_numpy(dtype=float)
     tables = [_spread(door, times[known], times[known] + length, counts, source)]
     tables += [not_counted(door, time, time + length) for time in times[~known]]
-    if (own.sum(axis=1) == 0).any():  # otherwise the counter omits intervals without passages
+    if _writes_zeros(own, length):
         late = map(int, np.flatnonzero(times[1:] - times[:-1] > GAP_INTERVALS * length))
         tables += [not_counted(door, times[k] + length, times[k + 1]) for k in late]
         tables += uncovered_minutes(door, times[0], times[-1] + length)
     return check_passages(pd.concat(tables), source=source)
+
+
+def _writes_zeros(own: pd.DataFrame, length: pd.Timedelta) -> bool:
+    """Whether a counter writes every interval: one without passages is mostly followed by the next."""
+    steps = np.diff(pd.DatetimeIndex(own.index))
+    after_zero = steps[(own.sum(axis=1) == 0).to_numpy()[:-1]]
+    return after_zero.size > 0 and float(np.mean(after_zero <= GAP_INTERVALS * length)) > 0.5
 
 
 def _interval_length(own: pd.DataFrame, source: Source) -> float:

@@ -27,12 +27,12 @@ from occupair.groundtruth.counters.direction_vocabulary import (
     split_words,
     without_direction,
 )
-from occupair.readings.column_names import column_option, is_utc, time_kind
+from occupair.readings.column_names import column_option, time_kind
 from occupair.readings.number_column import as_text, decimal_mark, is_missing, parse_numbers
 from occupair.readings.raw_table import RawTable, read_raw_table
 from occupair.readings.records import find_time_column
 from occupair.readings.time_column import localize, newest_first, parse_times
-from occupair.readings.time_zones import parse_time_zone
+from occupair.readings.time_zones import offset_in_name, parse_time_zone
 from occupair.wording import quoted, quoted_list
 
 ROLES = ("time", "date", "door", "direction", "entered", "left", "count")
@@ -233,7 +233,7 @@ def _with_times(
     index = parse_times(
         cells,
         zone=zone,
-        utc=is_utc(str(cells.name)),
+        offset=offset_in_name(str(cells.name)),
         dayfirst=dayfirst,
         source=table.source,
         row_numbers=table.row_numbers,

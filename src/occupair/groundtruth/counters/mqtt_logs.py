@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from occupair.groundtruth.counters.counter_records import is_cumulative, passages_from_records
+from occupair.groundtruth.counters.counter_records import is_cumulative, is_regular, passages_from_records
 from occupair.groundtruth.counters.direction_vocabulary import GENERIC, direction, split_words
+from occupair.groundtruth.passages import minutes_of
 from occupair.readings.number_column import MISSING
 from occupair.readings.raw_table import decode
 from occupair.readings.source import Source
@@ -31,6 +32,7 @@ _STATUS = MISSING | {"online", "offline", "on", "off", "ok"}
 _DOOR_KEYS = ("door", "device", "sensor", "location", "name", "id")
 _DIRECTION_KEYS = ("direction", "dir", "event", "type", "action", "movement", "way")
 _NUMBER_KEYS = ("count", "number", "people", "n", "persons")
+_MIN_INTERVAL = 120  # of messages from which their counts are spread over the time since the previous one [s]
 _MIN_RISES = 3  # of bare numbers at all doors, from which they may be running totals
 
 
@@ -99,7 +101,29 @@ def read_mqtt_log(
     if cumulative is None and not single:
         series = (own[name] for _, own in records.groupby("door") for name in ("entered", "left"))
         cumulative = is_cumulative(series, min_rises=_MIN_RISES)
+    if not single and not cumulative:
+        intervals = [_by_interval(own) for _, own in records.groupby("door")]
+        if all(own is not None for own in intervals):
+            return passages_from_records(pd.concat(intervals), cumulative=False, source=source)
     return passages_from_records(records, cumulative=cumulative, source=source, single=not cumulative)
+
+
+def _by_interval(own: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the counts of a door at the start of their intervals; None if they are not sent regularly.
+
+    A counter that sends every 5 minutes reports the passages since its previous message.
+    """
+    counts = own[["entered", "left"]].groupby(minutes_of(pd.DatetimeIndex(own.index))).sum()
+    steps = np.diff(pd.DatetimeIndex(counts.index).as_unit("s").asi8)
+    if not is_regular(pd.DatetimeIndex(counts.index)) or np.median(steps) < _MIN_INTERVAL:
+        return None
+    length = int(np.median(steps))
+    seconds = pd.DatetimeIndex(counts.index).as_unit("s").asi8
+    start = np.round((seconds - seconds[0]) / length).astype(np.int64) * length + seconds[0] - length
+    times = pd.DatetimeIndex(start.view("datetime64[s]"))
+    zone = pd.DatetimeIndex(own.index).tz
+    times = times if zone is None else times.tz_localize("UTC").tz_convert(zone)
+    return counts.groupby(times).sum().assign(door=own["door"].iloc[0])
 
 
 def _is_json(path: Path) -> bool:

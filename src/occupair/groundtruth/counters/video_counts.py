@@ -59,8 +59,8 @@ def read_video_counts(folder: Path | str, *, partial: bool = False) -> pd.DataFr
 
 
 def _unrecorded(name: str, door: Door) -> list[pd.DataFrame]:
-    """Minutes without video: gaps, and the rest of the first and the last recorded day."""
-    gaps = [not_counted(name, *map(pd.Timestamp, gap)) for gap in door.gaps]
+    """Minutes without video, or with only a part of it: gaps, and the rest of the first and last day."""
+    gaps = [not_counted(name, pd.Timestamp(begin), pd.Timestamp(end).ceil("min")) for begin, end in door.gaps]
     if not door.files:
         return gaps
     ends = [pd.Timestamp(file.start) + pd.Timedelta(seconds=file.seconds) for file in door.files]

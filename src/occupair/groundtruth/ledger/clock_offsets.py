@@ -8,6 +8,7 @@ same minute. Both are scored for every offset as log likelihood ratios against a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +17,14 @@ from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
 from occupair.checks.clock_offset_scores import clock_scores
-from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid
-from occupair.groundtruth.passages import check_passages
+from occupair.groundtruth.ledger.passage_grid import (
+    MINUTE,
+    Counts,
+    PassageGrid,
+    daily_imbalance,
+    grid_passages,
+)
+from occupair.groundtruth.passages import check_passages, not_counted
 
 Floats = NDArray[np.float64]
 
@@ -85,13 +92,46 @@ def find_clock_corrections(grid: PassageGrid, readings: pd.DataFrame | None = No
     return corrections
 
 
-def correct_clocks(passages: pd.DataFrame, corrections: list[ClockCorrection]) -> pd.DataFrame:
-    """Return passages with the timestamps of some doors corrected."""
+def correct_clocks(
+    passages: pd.DataFrame, corrections: Sequence[ClockCorrection], *, reset: str = "00:00"
+) -> pd.DataFrame:
+    """Return passages with the timestamps of some doors corrected.
+
+    The days of the ledger do not change: a passage that would leave them is put in the first or the last
+    minute, and minutes at either end for which the door has no data any more are not counted. Nor is a day
+    that only a wrong clock gave a row, such as a Saturday with an exit of Friday night.
+    """
     if not corrections:
         return passages
-    minutes = passages["door"].map({one.door: one.minutes for one in corrections}).fillna(0)
-    times = pd.DatetimeIndex(passages.index) + pd.to_timedelta(minutes.to_numpy(), unit="min")
-    return check_passages(passages.set_axis(times))
+    grid = grid_passages(passages, reset=reset)
+    spans = [(grid.times[run.start], grid.times[run.stop - 1]) for run in grid.runs_of_days()]
+    tables = [passages[~passages["door"].isin([one.door for one in corrections])]]
+    for one in corrections:
+        shift = pd.Timedelta(minutes=one.minutes)
+        for first, last in spans:
+            own = passages[
+                (passages["door"] == one.door) & (passages.index >= first) & (passages.index <= last)
+            ]
+            times = pd.DatetimeIndex(own.index) + shift
+            inside = (times >= first) & (times <= last)
+            passed = (own[["entered", "left"]].sum(axis=1) > 0).to_numpy()
+            kept = own.set_axis(times.where(times >= first, first).where(times <= last, last))
+            tables.append(kept[inside | passed])
+            vacated = (first, first + shift) if one.minutes > 0 else (last + MINUTE + shift, last + MINUTE)
+            tables.append(not_counted(one.door, *vacated))
+    corrected = check_passages(pd.concat([table for table in tables if len(table)]))
+    return _without_vacated_days(corrected, grid)
+
+
+def _without_vacated_days(corrected: pd.DataFrame, grid: PassageGrid) -> pd.DataFrame:
+    """Mark the days of a grid as not counted for which no door has data after a clock correction."""
+    counted = pd.DatetimeIndex(corrected.index[corrected["weight"] > 0])
+    vacated = []
+    for day in grid.days:
+        first, last = grid.times[day.start], grid.times[day.stop - 1]
+        if not ((counted >= first) & (counted <= last)).any():
+            vacated += [not_counted(door, first, last + MINUTE) for door in grid.doors]
+    return check_passages(pd.concat([corrected, *vacated])) if vacated else corrected
 
 
 def _best_offset(grid: PassageGrid, door: int) -> tuple[int, float, int, int]:
@@ -115,17 +155,11 @@ def _best_offset(grid: PassageGrid, door: int) -> tuple[int, float, int, int]:
 def _imbalance(grid: PassageGrid, door: int) -> Floats:
     """Total correction that balances the ledger at every offset of a door's clock [people]."""
     net = grid.entered - grid.left
-    own, others = net[door], net.sum(axis=0) - net[door]
-    starts = np.array([day.start for day in grid.days])
-    others_total = np.cumsum(others)
-    people = np.empty(OFFSETS.size)
-    for k, offset in enumerate(OFFSETS):
-        total = others_total + np.cumsum(_shifted(own, int(offset)))
-        base = np.where(starts > 0, total[starts - 1], 0)
-        lowest = np.minimum(np.minimum.reduceat(total, starts) - base, 0)
-        end = total[[day.stop - 1 for day in grid.days]] - base
-        people[k] = np.sum(-lowest + (end - lowest))
-    return people
+    others = net.sum(axis=0) - net[door]
+    people = [
+        np.sum(daily_imbalance(others + _shifted(net[door], int(offset)), grid.days)) for offset in OFFSETS
+    ]
+    return np.array(people, dtype=float)
 
 
 def _group_likelihood(grid: PassageGrid, door: int) -> Floats:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from occupair.checks.prepared_readings import runs
 from occupair.groundtruth.ledger.balancing import (
     COST_NO_PASSAGES,
     COST_NOT_COUNTED,
@@ -19,6 +21,9 @@ from occupair.groundtruth.ledger.balancing import (
 )
 from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid
 from occupair.groundtruth.passages import REPEATS, check_passages, sum_by_minute
+
+QUIET_SHARE = (0.01, 0.99)  # earlier and later passages are in quiet hours: quantiles of the time of day
+LONG_GAP = 60  # from which passages may be missing also in quiet hours [min]
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,11 @@ class OccupancyPosterior:
         mean, variance = (series.reindex(occupancy.index) for series in (self.mean, self.variance))
         return (1 / (1 + variance + (mean - occupancy) ** 2)).fillna(0.0)
 
+    def mixed_with(self, other: OccupancyPosterior) -> OccupancyPosterior:
+        """Mean and variance if this and another explanation of the counts are equally likely."""
+        variance = (self.variance + other.variance) / 2 + (self.mean - other.mean) ** 2 / 4
+        return OccupancyPosterior((self.mean + other.mean) / 2, variance)
+
 
 def correction_costs(grid: PassageGrid) -> CorrectionCosts:
     """Cost of changing each minute, from its passages and their certainty.
@@ -92,14 +102,27 @@ def correction_costs(grid: PassageGrid) -> CorrectionCosts:
     people = (grid.entered + grid.left).sum(axis=0)
     unit = np.where(people > 0, COST_PASSAGES, COST_NO_PASSAGES)
     lowest = grid.weight.min(axis=0)
-    unit = np.where(lowest < 1, COST_UNCERTAIN, unit)
-    unit = np.where(lowest <= 0, COST_NOT_COUNTED, unit)
+    unit = np.where((lowest > 0) & (lowest < 1), COST_UNCERTAIN, unit)
+    unit = np.where(_with_missing_passages(grid), COST_NOT_COUNTED, unit)
     return CorrectionCosts(
         unit,
         cheap_removals=np.asarray(grid.entered_again.sum(axis=0)),
         cheap_additions=np.asarray(grid.left_again.sum(axis=0)),
         likelihood=np.maximum(people, 1).astype(float),
     )
+
+
+def _with_missing_passages(grid: PassageGrid) -> NDArray[np.bool_]:
+    """Whether passages may be missing in each minute: uncounted minutes, except for a few in quiet hours."""
+    passed = (grid.entered + grid.left).sum(axis=0)
+    minute = np.concatenate([np.arange(day.stop - day.start) for day in grid.days])
+    first, last = np.quantile(np.repeat(minute, passed), QUIET_SHARE) if passed.any() else (0, len(minute))
+    missing = np.zeros(len(minute), dtype=bool)
+    for a, b in runs(~grid.is_counted):
+        missing[a : b + 1] = (b - a >= LONG_GAP) | (
+            (minute[a : b + 1] >= first) & (minute[a : b + 1] <= last)
+        )
+    return missing
 
 
 def propose_corrections(
@@ -120,7 +143,11 @@ def propose_corrections(
     mean, variance = occupancy.astype(float), np.zeros(len(grid.times))
     corrections: list[Correction] = []
     beyond_correction = []
+    counted = grid.counted_days()
     for number, day in enumerate(grid.days):
+        if number not in counted:  # a door is missing all day: nothing to be known
+            mean[day], variance[day] = np.nan, np.nan
+            continue
         balance = balance_day(occupancy[day], costs.select(day), capacity=capacity)
         if balance is None:
             beyond_correction.append(number)
@@ -199,13 +226,17 @@ def _possible_times(times: pd.DatetimeIndex, first: int, last: int) -> str:
 
 
 def _split_over_doors(grid: PassageGrid, at: int, step: int, day: slice) -> list[tuple[str, int, int, str]]:
-    """Assign a step to doors: for each, its name, entries and exits to add, and the likely cause."""
+    """Assign a step to doors: for each, its name, entries and exits to add, and the possible causes.
+
+    The balance does not tell a missed exit from an entry counted twice, nor the door.
+    """
     if step < 0:
         removable, addable, repeats = grid.entered, grid.left, grid.entered_again
-        causes = ("entry counted twice", "exit missed")
+        twice, missed = "entry counted twice", "exit missed"
     else:
         removable, addable, repeats = grid.left, grid.entered, grid.left_again
-        causes = ("exit counted twice", "entry missed")
+        twice, missed = "exit counted twice", "entry missed"
+    at_any_door = "" if len(grid.doors) == 1 else " at any door"
     removed, added = np.zeros(len(grid.doors), dtype=int), np.zeros(len(grid.doors), dtype=int)
     for _ in range(abs(step)):
         remaining = removable[:, at] - removed
@@ -223,11 +254,14 @@ def _split_over_doors(grid: PassageGrid, at: int, step: int, day: slice) -> list
             added[np.argmax(addable[:, day].sum(axis=1))] += 1
     found = []
     for k, door in enumerate(grid.doors):
-        for number, sign, cause in ((removed[k], -1, causes[0]), (added[k], 1, causes[1])):
+        for number, sign in ((removed[k], -1), (added[k], 1)):
             if number:
                 change = int(sign * number)
                 is_entry = (step < 0) == (sign < 0)
-                uncounted_here = sign > 0 and grid.weight[k, at] <= 0
-                cause = "this minute was not counted" if uncounted_here else cause
+                cause = f"{twice} or {missed}{at_any_door}"
+                if sign > 0 and grid.weight[k, at] <= 0:
+                    cause = "this minute was not counted"
+                elif sign < 0 and repeats[k, at] >= number:
+                    cause = f"probably an {twice} within seconds"
                 found.append((door, change if is_entry else 0, 0 if is_entry else change, cause))
     return found

@@ -7,23 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from occupair.checks.prepared_readings import runs
 from occupair.groundtruth.ledger.clock_offsets import ClockCorrection
-from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid, parse_time_of_day
-from occupair.groundtruth.passages import UNCERTAIN_WEIGHT
+from occupair.groundtruth.ledger.coverage import LogGap
+from occupair.groundtruth.ledger.directions import SwappedDoor
+from occupair.groundtruth.ledger.door_balance import door_balances
+from occupair.groundtruth.ledger.overnight import OvernightStay
+from occupair.groundtruth.ledger.passage_grid import (
+    MINUTE,
+    Counts,
+    PassageGrid,
+    daily_imbalance,
+    parse_time_of_day,
+)
+from occupair.readings.schema import SATURDAY
 from occupair.wording import day_list, plural
 
 DRIFT_MIN_DAYS = 3  # fewest days that can show counter drift
 DRIFT_DEVIATIONS = 2.5  # standard deviations above the imbalance of as many random errors
 DRIFT_MIN_FRACTION = 0.01  # of the passages
 REPEATS_MIN, REPEATS_MIN_FRACTION = 3, 0.03  # quick repeats worth reporting: number, fraction at a door
+REPEATS_MIN_SURPLUS = 0.3  # fraction of the quick repeats that the balance has in excess
 BOTH_MIN, BOTH_MIN_FRACTION, BOTH_DEVIATIONS = 5, 0.1, 5.0  # coincidences: minutes, fraction, deviations
 BOTH_LAGS = 15  # lags on either side that the same minute is compared with [min]
-SILENT_MIN_PEOPLE = 12.0  # usual passages in a silent period; by chance once in 160,000
-SILENT_MIN_DAYS = 3  # fewest days from which the usual traffic of a door is known
-SILENT_MIN_TRAFFIC = 0.5  # fraction of the usual traffic that must have passed elsewhere on that day
 
 
 @dataclass(frozen=True)
@@ -32,8 +39,8 @@ class LedgerIssue:
 
     Attributes
     ----------
-    kind : ``negative``, ``left_at_reset``, ``after_hours``, ``over_capacity``, ``clock``, ``doubles``,
-        ``drift``, ``gap`` or ``hopeless``
+    kind : ``negative``, ``left_at_reset``, ``overnight``, ``after_hours``, ``over_capacity``, ``direction``,
+        ``clock``, ``doubles``, ``drift``, ``gap`` or ``hopeless``
     time : when it first shows
     message : one or two sentences
     size : extent in people; in minutes for clocks and gaps
@@ -51,22 +58,42 @@ def find_issues(
     capacity: int | None,
     reset: str,
     quiet_after: str,
+    explained: PassageGrid | None = None,
+    swapped_doors: Sequence[SwappedDoor] = (),
     clock_corrections: Sequence[ClockCorrection] = (),
+    overnight_stays: Sequence[OvernightStay] = (),
+    gaps: Sequence[LogGap] = (),
     beyond_correction: Sequence[int] = (),
 ) -> list[LedgerIssue]:
-    """Find all issues of a ledger as counted, in chronological order."""
-    occupancy = grid.occupancy()
+    """Find all issues of a ledger as counted, in chronological order.
+
+    ``explained`` are the passages once swapped doors and overnight stays are taken into account. The balance
+    is judged by these: one finding instead of its consequences.
+    """
+    start = grid.times[0]
+    explained = explained or grid
+    occupancy = explained.occupancy()
     found = [
-        *_negative_occupancy(grid, occupancy),
-        *_left_at_reset(grid, occupancy),
+        *[
+            LedgerIssue(
+                "direction", start, f"{one.door}: entries and exits seem to be swapped: {one.reason}", 1.0
+            )
+            for one in swapped_doors
+        ],
+        *[LedgerIssue("overnight", one.time, str(one), float(one.people)) for one in overnight_stays],
+        *_negative_occupancy(explained, occupancy),
+        *_left_at_reset(explained, occupancy),
         *_after_hours(grid, reset, quiet_after),
-        *_over_capacity(grid, occupancy, capacity),
-        *[_clock_offset(grid, correction) for correction in clock_corrections],
-        *_quick_repeats(grid),
-        *_counted_at_both_doors(grid),
-        *_counter_drift(grid, occupancy),
-        *_uncounted(grid),
-        *_silent_doors(grid),
+        *_over_capacity(explained, occupancy, capacity),
+        *[
+            LedgerIssue("clock", start, f"{one.door}: {one.reason}", float(abs(one.minutes)))
+            for one in clock_corrections
+        ],
+        *_quick_repeats(explained),
+        *_counted_at_both_doors(explained),
+        *_counter_drift(explained, occupancy),
+        *_uncounted(grid, gaps),
+        *[_log_gap(one) for one in gaps if one.expected],
         *_missing_days(grid),
         *[_beyond_correction(grid, occupancy, number) for number in beyond_correction],
     ]
@@ -75,7 +102,7 @@ def find_issues(
 
 def _negative_occupancy(grid: PassageGrid, occupancy: Counts) -> list[LedgerIssue]:
     found = []
-    for day in grid.days:
+    for day in _counted_days(grid):
         below = runs(occupancy[day] < 0)
         if below:
             first, minutes = below[0][0], sum(last - first + 1 for first, last in below)
@@ -90,12 +117,12 @@ def _negative_occupancy(grid: PassageGrid, occupancy: Counts) -> list[LedgerIssu
 
 def _left_at_reset(grid: PassageGrid, occupancy: Counts) -> list[LedgerIssue]:
     found = []
-    for day in grid.days:
+    for day in _counted_days(grid):
         left = int(occupancy[day.stop - 1])
         if left > 0:
             message = (
-                f"{_at(grid, day.start)[:10]}: {left} {'person' if left == 1 else 'people'} left in the room "
-                "at the end of the day: missed exits or entries counted twice."
+                f"{_at(grid, day.start)[:10]}: {plural(left, 'person', 'people')} left in the room at the "
+                "end of the day: missed exits or entries counted twice."
             )
             found.append(LedgerIssue("left_at_reset", grid.times[day.stop - 1], message, float(left)))
     return found
@@ -140,21 +167,23 @@ def _over_capacity(grid: PassageGrid, occupancy: Counts, capacity: int | None) -
     return found
 
 
-def _clock_offset(grid: PassageGrid, correction: ClockCorrection) -> LedgerIssue:
-    message = f"{correction.door}: {correction.reason}"
-    return LedgerIssue("clock", grid.times[0], message, float(abs(correction.minutes)))
-
-
 def _quick_repeats(grid: PassageGrid) -> list[LedgerIssue]:
-    """Passages within seconds of another in the same direction, at one door."""
+    """Passages within seconds of another in the same direction, at one door.
+
+    In a group they are normal. They are reported if the balance has as many people in excess: removing
+    entries that were counted twice leaves fewer people at the end of a day, removing exits makes up for
+    missing ones.
+    """
+    missing, excess = (int(people.sum()) for people in daily_imbalance(grid.net, grid.days))
     found = []
     for k, door in enumerate(grid.doors):
-        for what, repeats, passages in (
-            ("entries", grid.entered_again[k], grid.entered[k]),
-            ("exits", grid.left_again[k], grid.left[k]),
+        for what, repeats, passages, surplus in (
+            ("entries", grid.entered_again[k], grid.entered[k], excess),
+            ("exits", grid.left_again[k], grid.left[k], missing),
         ):
             number, total = int(repeats.sum()), int(passages.sum())
-            if number >= max(REPEATS_MIN, REPEATS_MIN_FRACTION * total):
+            explains = min(number, surplus) >= max(REPEATS_MIN, REPEATS_MIN_SURPLUS * number)
+            if explains and number >= REPEATS_MIN_FRACTION * total:
                 message = (
                     f"{door}: {number} of {total} {what} came within seconds of the previous one: a group, "
                     "or one person counted twice."
@@ -165,19 +194,24 @@ def _quick_repeats(grid: PassageGrid) -> list[LedgerIssue]:
 
 
 def _counted_at_both_doors(grid: PassageGrid) -> list[LedgerIssue]:
-    """Single passages at two doors in the same minute and direction, more often than at other lags."""
+    """Single passages at two doors in the same minute and direction, more often than at any other lag.
+
+    Counters that report every 5 or 15 minutes coincide at these lags, too. Passages whose minute is not known
+    are left out.
+    """
+    certain = grid.weight >= 1
     found = []
     for one in range(len(grid.doors)):
         for other in range(one + 1, len(grid.doors)):
             coincidences = np.zeros(2 * BOTH_LAGS + 1)
             for passed in (grid.entered, grid.left):
-                first, second = passed[one] == 1, passed[other] == 1
+                first, second = (certain[k] & (passed[k] == 1) for k in (one, other))
                 coincidences += [
                     np.sum(first & np.roll(second, lag)) for lag in range(-BOTH_LAGS, BOTH_LAGS + 1)
                 ]
             # walking from one door to the other may take a minute: leave the neighbouring lags out
             background = np.delete(coincidences, slice(BOTH_LAGS - 1, BOTH_LAGS + 2))
-            usual = float(background.mean())
+            usual = float(background.max())
             excess = float(coincidences[BOTH_LAGS]) - usual
             fewest = min(int((grid.entered[k] + grid.left[k]).sum()) for k in (one, other))
             if excess >= max(BOTH_MIN, BOTH_MIN_FRACTION * fewest, BOTH_DEVIATIONS * np.sqrt(usual + 1)):
@@ -187,7 +221,7 @@ def _counted_at_both_doors(grid: PassageGrid) -> list[LedgerIssue]:
                 message = (
                     f"{grid.doors[one]} and {grid.doors[other]}: both counted one person in the same "
                     f"direction and minute {coincidences[BOTH_LAGS]:.0f} times; {usual:.0f} would be "
-                    "expected by chance: one person counted at both?"
+                    "expected: one person counted at both?"
                 )
                 time = grid.times[int(np.argmax(both))]
                 found.append(LedgerIssue("doubles", time, message, round(excess)))
@@ -196,8 +230,9 @@ def _counted_at_both_doors(grid: PassageGrid) -> list[LedgerIssue]:
 
 def _counter_drift(grid: PassageGrid, occupancy: Counts) -> list[LedgerIssue]:
     """Find counters that err in one direction: the daily imbalance has the same sign day after day."""
-    imbalance = np.array([occupancy[day.stop - 1] for day in grid.days])
-    people = int((grid.entered + grid.left).sum())
+    days = [day for day in grid.days if _is_complete(grid, day)]
+    imbalance = np.array([occupancy[day.stop - 1] for day in days])
+    people = sum(int((grid.entered + grid.left)[:, day].sum()) for day in days)
     total, errors = int(imbalance.sum()), int(np.abs(imbalance).sum())
     if (
         len(imbalance) < DRIFT_MIN_DAYS
@@ -210,72 +245,46 @@ def _counter_drift(grid: PassageGrid, occupancy: Counts) -> list[LedgerIssue]:
     message = (
         f"Counter drift: {abs(total)} more {more} than {fewer} in {len(imbalance)} days, "
         f"{abs(total) / len(imbalance):.1f} per day or {200 * abs(total) / people:.1f} %, in the same "
-        f"direction on {int((imbalance * np.sign(total) > 0).sum())} of {len(imbalance)} days."
+        f"direction on {int((imbalance * np.sign(total) > 0).sum())} of {len(imbalance)} days. By door: "
+        f"{'; '.join(map(str, door_balances(grid)))}."
     )
     return [LedgerIssue("drift", grid.times[0], message, abs(total) / len(imbalance))]
 
 
-def _uncounted(grid: PassageGrid) -> list[LedgerIssue]:
+def _uncounted(grid: PassageGrid, gaps: Sequence[LogGap]) -> list[LedgerIssue]:
+    """Minutes that a log itself marks as not counted."""
     found = []
     for k, door in enumerate(grid.doors):
-        for first, last in runs(grid.weight[k] <= 0):
-            length = last - first + 1
-            when = f"from {_at(grid, first)} to {_at(grid, last)}" if length > 1 else f"at {_at(grid, first)}"
-            message = (
-                f"{door}: not counted {when} ({plural(length, 'minute')}): passages in this time are missing."
-            )
-            found.append(LedgerIssue("gap", grid.times[first], message, float(length)))
+        marked = grid.weight[k] <= 0
+        for gap in gaps:
+            if gap.door == door:
+                marked &= ~((grid.times >= gap.first) & (grid.times <= gap.last))
+        for first, last in runs(marked):
+            message = f"{door}: not counted {_span(grid.times[first], grid.times[last], last - first + 1)}."
+            found.append(LedgerIssue("gap", grid.times[first], message, float(last - first + 1)))
     return found
 
 
-def find_silent_periods(grid: PassageGrid) -> list[tuple[int, int, int, float]]:
-    """Find periods without passages at a door that usually has some.
-
-    The usual traffic is the mean of each hour over the other days. The rest of the day must have had about
-    its usual traffic, at this door or at others: on a holiday nobody passes anywhere.
-
-    Returns
-    -------
-    list of (door, first minute, last minute, usual passages)
-    """
-    if len(grid.days) < SILENT_MIN_DAYS:
-        return []
-    hours = np.asarray(grid.times.hour)
-    passed = (grid.entered + grid.left).astype(float)
-    day_number = np.concatenate([np.full(day.stop - day.start, k) for k, day in enumerate(grid.days)])
-    hourly = np.zeros((len(grid.doors), len(grid.days), 24))
-    for k in range(len(grid.doors)):
-        np.add.at(hourly[k], (day_number, hours), passed[k])
-    usual = (hourly.sum(axis=1, keepdims=True) - hourly) / (len(grid.days) - 1)
-    found = []
-    for k in range(len(grid.doors)):
-        for d, day in enumerate(grid.days):
-            for first, last in runs((hourly[k, d] == 0) & (usual[k, d] > 0)):
-                people = float(usual[k, d, first : last + 1].sum())
-                traffic, usual_traffic = hourly[:, d].sum(), usual[:, d].sum() - people
-                if people >= SILENT_MIN_PEOPLE and traffic >= SILENT_MIN_TRAFFIC * usual_traffic:
-                    minutes = np.flatnonzero((hours[day] >= first) & (hours[day] <= last)) + day.start
-                    found.append((k, int(minutes[0]), int(minutes[-1]), people))
-    return found
+def _log_gap(gap: LogGap) -> LedgerIssue:
+    length = int((gap.last - gap.first) / MINUTE) + 1
+    message = f"{gap.door}: {gap.reason}: not counted {_span(gap.first, gap.last, length)}."
+    return LedgerIssue("gap", gap.first, message, float(length))
 
 
-def _silent_doors(grid: PassageGrid) -> list[LedgerIssue]:
-    return [
-        LedgerIssue(
-            "gap",
-            grid.times[first],
-            f"{grid.doors[k]}: no passage from {_at(grid, first)} to {grid.times[last]:%H:%M}, when "
-            f"{people:.0f} are usual and people passed elsewhere or later: was the counter working?",
-            float(last - first + 1),
-        )
-        for k, first, last, people in find_silent_periods(grid)
-    ]
+def _span(first: pd.Timestamp, last: pd.Timestamp, minutes: int) -> str:
+    when = (
+        f"from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M}"
+        if minutes > 1
+        else f"at {first:%Y-%m-%d %H:%M}"
+    )
+    return f"{when} ({plural(minutes, 'minute')}): passages in this time are missing"
 
 
 def _missing_days(grid: PassageGrid) -> list[LedgerIssue]:
-    """Days between the first and the last without data from any door."""
+    """Working days between the first and the last without data from any door."""
     dates = pd.DatetimeIndex([grid.times[day.start].tz_localize(None).normalize() for day in grid.days])
     missing = pd.date_range(dates[0], dates[-1]).difference(dates)
+    missing = missing[missing.day_of_week < SATURDAY]
     if not len(missing):
         return []
     message = (
@@ -300,9 +309,11 @@ def _at(grid: PassageGrid, minute: int) -> str:
     return f"{grid.times[minute]:%Y-%m-%d %H:%M}"
 
 
-def minute_weights(grid: PassageGrid) -> NDArray[np.float64]:
-    """Weight of each minute [0..1], lower for uncertain and uncounted minutes and for silent doors."""
-    weight = np.asarray(grid.weight.min(axis=0))
-    for _, first, last, _ in find_silent_periods(grid):
-        weight[first : last + 1] = np.minimum(weight[first : last + 1], UNCERTAIN_WEIGHT)
-    return weight
+def _is_complete(grid: PassageGrid, day: slice) -> bool:
+    """Whether all doors are counted from the first passage of a day to the last."""
+    passed = np.flatnonzero((grid.entered + grid.left)[:, day].sum(axis=0)) + day.start
+    return passed.size > 0 and bool(grid.is_counted[passed[0] : passed[-1] + 1].all())
+
+
+def _counted_days(grid: PassageGrid) -> list[slice]:
+    return [grid.days[number] for number in grid.counted_days()]

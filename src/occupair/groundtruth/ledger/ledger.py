@@ -23,8 +23,12 @@ from occupair.groundtruth.ledger.corrections import (
     apply_corrections,
     propose_corrections,
 )
-from occupair.groundtruth.ledger.issues import LedgerIssue, find_issues, minute_weights
-from occupair.groundtruth.ledger.passage_grid import grid_passages, parse_time_of_day
+from occupair.groundtruth.ledger.coverage import LogGap, find_log_gaps, mark_gaps
+from occupair.groundtruth.ledger.directions import SwappedDoor, find_swapped_doors, swap_directions
+from occupair.groundtruth.ledger.door_balance import DoorBalance, door_balances
+from occupair.groundtruth.ledger.issues import LedgerIssue, find_issues
+from occupair.groundtruth.ledger.overnight import OvernightStay, find_overnight_stays, split_stays
+from occupair.groundtruth.ledger.passage_grid import PassageGrid, grid_passages, parse_time_of_day
 from occupair.groundtruth.passages import check_passages, in_zone, minutes_of
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.source import Source
@@ -52,8 +56,10 @@ class Ledger:
         negative
     weight : confidence in the occupancy [0..1]
     issues : what is wrong, in chronological order
+    swapped_doors : doors whose entries and exits are probably swapped
     clock_corrections : proposed corrections of door counter clocks
-    corrections : the smallest set of corrections that balances every day once the clocks are corrected
+    overnight_stays : people who were probably in the room at the reset
+    corrections : the smallest set of corrections that balances every day once the above are made
     settings : capacity, reset time and quiet time
     posterior : mean and variance of the occupancy over all smallest sets of corrections
     """
@@ -62,45 +68,58 @@ class Ledger:
     occupancy: pd.Series[int]
     weight: pd.Series[float]
     issues: list[LedgerIssue]
+    swapped_doors: list[SwappedDoor]
     clock_corrections: list[ClockCorrection]
+    overnight_stays: list[OvernightStay]
     corrections: list[Correction]
     settings: LedgerSettings
     posterior: OccupancyPosterior
 
     @property
     def is_balanced(self) -> bool:
-        """Whether every day stays between 0 and the capacity and ends with an empty room."""
-        people = self.occupancy
-        capacity = self.settings.capacity
-        days = grid_passages(self.passages, reset=self.settings.reset).days
-        return bool(
-            people.min() >= 0
-            and (capacity is None or people.max() <= capacity)
-            and all(people.iloc[day.stop - 1] == 0 for day in days)
-        )
+        """Whether every counted day stays between 0 and the capacity and ends with an empty room."""
+        grid = grid_passages(self.passages, reset=self.settings.reset)
+        days = [self.occupancy.iloc[grid.days[number]] for number in grid.counted_days()]
+        capacity = np.inf if self.settings.capacity is None else self.settings.capacity
+        return all(day.min() >= 0 and day.max() <= capacity and day.iloc[-1] == 0 for day in days)
+
+    def door_balances(self) -> list[DoorBalance]:
+        """Entries and exits of each door while all doors were counted."""
+        return door_balances(grid_passages(self.passages, reset=self.settings.reset))
 
     def proposals(self) -> list[str]:
-        """Describe every proposed correction in one line, clock corrections first.
+        """Describe every proposed correction in one line.
 
-        Corrections of counts assume that the clock corrections are made.
+        Each assumes that those before it are made: swapped doors, clocks, overnight stays, counts.
         """
-        return [*map(str, self.clock_corrections), *map(str, self.corrections)]
+        found = (self.swapped_doors, self.clock_corrections, self.overnight_stays, self.corrections)
+        return [str(one) for kind in found for one in kind]
 
     def apply(
         self,
         corrections: Sequence[Correction] | None = None,
         *,
+        swapped_doors: Sequence[SwappedDoor] | None = None,
         clock_corrections: Sequence[ClockCorrection] | None = None,
+        overnight_stays: Sequence[OvernightStay] | None = None,
     ) -> Ledger:
-        """Return the ledger with all proposals applied, or only with those given.
+        """Return the ledger with all proposals applied, or of a kind only those given.
 
         The weights still reflect the original doubt: a balanced ledger is not a certain one.
         """
-        clocks = list(self.clock_corrections if clock_corrections is None else clock_corrections)
-        counts = list(self.corrections if corrections is None else corrections)
-        passages = apply_corrections(correct_clocks(self.passages, clocks), counts)
-        remaining = [clock for clock in self.clock_corrections if clock not in clocks]
-        return _assemble(passages, self.settings, clock_corrections=remaining, posterior=self.posterior)
+        swaps = self.swapped_doors if swapped_doors is None else swapped_doors
+        clocks = self.clock_corrections if clock_corrections is None else clock_corrections
+        stays = self.overnight_stays if overnight_stays is None else overnight_stays
+        counts = self.corrections if corrections is None else corrections
+        passages = _adjusted(self.passages, self.settings, swaps, clocks, stays)
+        return _assemble(
+            apply_corrections(passages, counts),
+            self.settings,
+            swapped_doors=[one for one in self.swapped_doors if one not in swaps],
+            clock_corrections=[one for one in self.clock_corrections if one not in clocks],
+            overnight_stays=[one for one in self.overnight_stays if one not in stays],
+            posterior=self.posterior,
+        )
 
 
 def build_ledger(
@@ -144,7 +163,7 @@ def build_ledger(
     (['left_at_reset'], 1)
     >>> print(ledger.proposals()[0])
     2024-01-08 08:31 north: 1 fewer entry: otherwise 1 person remains at the end of the day; entry counted
-    twice, between 08:31 and 17:02.
+    twice or exit missed, between 08:31 and 17:02.
     >>> int(ledger.apply().occupancy.iloc[-1])
     0
     """
@@ -153,31 +172,66 @@ def build_ledger(
     for text, name in ((reset, "reset"), (quiet_after, "quiet_after")):
         parse_time_of_day(text, name)
     passages = check_passages(in_zone(passages, timezone, source=Source("passages")))
+    settings = LedgerSettings(capacity, reset, quiet_after)
+    gaps = find_log_gaps(passages, reset=reset)
+    passages = mark_gaps(passages, gaps)
     grid = grid_passages(passages, reset=reset)
     if readings is not None:
         _check_same_time_kind(grid.times, pd.DatetimeIndex(readings.index))
-    clocks = find_clock_corrections(grid, readings)
-    ledger = _assemble(passages, LedgerSettings(capacity, reset, quiet_after), clock_corrections=clocks)
+    swaps = find_swapped_doors(grid)
+    clocks = find_clock_corrections(
+        grid_passages(swap_directions(passages, swaps), reset=reset) if swaps else grid, readings
+    )
+    agreed = grid_passages(_adjusted(passages, settings, swaps, clocks), reset=reset)
+    ledger = _assemble(
+        passages,
+        settings,
+        swapped_doors=swaps,
+        clock_corrections=clocks,
+        overnight_stays=find_overnight_stays(agreed, reset=reset),
+        gaps=gaps,
+    )
     if readings is not None:
         ledger.issues.extend(_clock_issues_from_co2(ledger, readings))
     return ledger
+
+
+def _adjusted(
+    passages: pd.DataFrame,
+    settings: LedgerSettings,
+    swaps: Sequence[SwappedDoor],
+    clocks: Sequence[ClockCorrection],
+    stays: Sequence[OvernightStay] = (),
+) -> pd.DataFrame:
+    """Return passages with swapped doors, clocks and overnight stays taken into account, in this order."""
+    passages = correct_clocks(swap_directions(passages, swaps), clocks, reset=settings.reset)
+    return split_stays(passages, stays)
 
 
 def _assemble(
     passages: pd.DataFrame,
     settings: LedgerSettings,
     *,
+    swapped_doors: list[SwappedDoor],
     clock_corrections: list[ClockCorrection],
+    overnight_stays: list[OvernightStay],
+    gaps: Sequence[LogGap] = (),
     posterior: OccupancyPosterior | None = None,
 ) -> Ledger:
+    def grid_with(clocks: Sequence[ClockCorrection] = (), stays: Sequence[OvernightStay] = ()) -> PassageGrid:
+        adjusted = _adjusted(passages, settings, swapped_doors, clocks, stays)
+        return grid_passages(adjusted, reset=settings.reset)
+
     grid = grid_passages(passages, reset=settings.reset)
-    corrected = grid
-    if clock_corrections:
-        corrected = grid_passages(correct_clocks(passages, clock_corrections), reset=settings.reset)
+    corrected = grid_with(clock_corrections, overnight_stays)
     corrections, found, beyond_correction = propose_corrections(corrected, capacity=settings.capacity)
-    posterior = posterior or found
+    if posterior is None:
+        posterior = found
+        if overnight_stays:  # or two counting errors each, which cannot be told from the counts
+            errors = propose_corrections(grid_with(clock_corrections), capacity=settings.capacity)[1]
+            posterior = found.mixed_with(errors)
     occupancy = pd.Series(grid.occupancy(), index=grid.times, name="occupancy")
-    weight = np.minimum(posterior.weight(occupancy.astype(float)).to_numpy(), minute_weights(grid))
+    weight = np.minimum(posterior.weight(occupancy.astype(float)).to_numpy(), grid.weight.min(axis=0))
     return Ledger(
         passages,
         occupancy,
@@ -187,10 +241,16 @@ def _assemble(
             capacity=settings.capacity,
             reset=settings.reset,
             quiet_after=settings.quiet_after,
+            explained=grid_with(stays=overnight_stays),
+            swapped_doors=swapped_doors,
             clock_corrections=clock_corrections,
+            overnight_stays=overnight_stays,
+            gaps=gaps,
             beyond_correction=beyond_correction,
         ),
+        swapped_doors,
         clock_corrections,
+        overnight_stays,
         corrections,
         settings,
         posterior,

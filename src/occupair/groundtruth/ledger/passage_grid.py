@@ -44,6 +44,29 @@ class PassageGrid:
         """Entries minus exits over all doors, by minute [people]."""
         return np.asarray((self.entered - self.left).sum(axis=0))
 
+    @property
+    def dates(self) -> pd.DatetimeIndex:
+        """Local date of every minute."""
+        return self.times.tz_localize(None).normalize()
+
+    @property
+    def is_counted(self) -> NDArray[np.bool_]:
+        """Whether every door is counted, by minute."""
+        return np.asarray((self.weight > 0).all(axis=0))
+
+    def counted_days(self) -> list[int]:
+        """Return the indices of the days with at least one minute in which every door is counted."""
+        counted = self.is_counted
+        return [number for number, day in enumerate(self.days) if counted[day].any()]
+
+    def runs_of_days(self) -> list[slice]:
+        """Return the minutes of each series of days without a day missing in between."""
+        if not self.days:
+            return []
+        step = np.diff(self.times.asi8)
+        cuts = [0, *(np.flatnonzero(step > step.min()) + 1).tolist(), len(self.times)]
+        return [slice(first, stop) for first, stop in pairwise(cuts)]
+
     def occupancy(self) -> Counts:
         """Occupancy at the end of every minute if each day starts with an empty room [people]."""
         return daily_cumsum(self.net, self.days)
@@ -58,6 +81,26 @@ def daily_cumsum(net: Counts, days: tuple[slice, ...]) -> Counts:
     [1, 3, 0, 4, 5]
     """
     return np.concatenate([np.cumsum(net[day]) for day in days])
+
+
+def daily_imbalance(net: Counts, days: tuple[slice, ...]) -> tuple[Counts, Counts]:
+    """People missing and people in excess on each day, the smallest numbers that balance it.
+
+    Missing people entered uncounted, or their exits were counted twice: the occupancy is negative without
+    them. Those in excess remain at the end of the day.
+
+    Examples
+    --------
+    >>> missing, excess = daily_imbalance(np.array([-2, 5, 1, -1]), (slice(0, 2), slice(2, 4)))
+    >>> missing.tolist(), excess.tolist()
+    ([2, 0], [5, 0])
+    """
+    starts = np.array([day.start for day in days])
+    total = np.cumsum(net)
+    base = np.where(starts > 0, total[starts - 1], 0)
+    lowest = np.minimum(np.minimum.reduceat(total, starts) - base, 0)
+    end = total[[day.stop - 1 for day in days]] - base
+    return np.asarray(-lowest), np.asarray(end - lowest)
 
 
 def grid_passages(passages: pd.DataFrame, *, reset: str = "00:00") -> PassageGrid:
