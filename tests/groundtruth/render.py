@@ -9,11 +9,13 @@ the reverse. Randomness is seeded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 
+import av
 import cv2
 import numpy as np
 from groundtruth.mp4 import retime
@@ -39,6 +41,7 @@ class Passage:
     look: int = 0  # seed of clothes and build
     faint: float = 0.0  # transparency of the person [0..1]
     hidden: float = 0.0  # fraction of the body hidden behind a trolley [0..1]
+    approach: bool = False  # towards the camera, from the door, instead of along the wall
     above: bool = False  # head and shoulders from above, which the HOG detector does not detect
 
 
@@ -51,6 +54,7 @@ class Scene:
     noise: float = 2.0  # standard deviation [grey levels]
     shadow: Callable[[float], float | None] = lambda second: None  # position of its centre [px]
     leaf: Callable[[float], float] = lambda second: 0.0  # how far the door is closed [0..1]
+    effects: tuple[Callable[[np.ndarray, float], np.ndarray], ...] = ()  # see ``groundtruth.distractors``
     clock: bool = True  # whether the time is shown in the image
 
 
@@ -65,18 +69,54 @@ def render(
     codec: str = "mp4v",
     times: Sequence[float] | None = None,
 ) -> Path:
-    """Write a video; with ``times`` [s], one of variable frame rate (MP4 only)."""
+    """Write a video; with ``times`` [s], one of variable frame rate (MP4 only).
+
+    ``codec`` is a four-character code of OpenCV, or an encoder of PyAV such as ``libx264``.
+    """
     scene = scene or Scene()
     seconds = np.arange(round(minutes * 60 * fps)) / fps if times is None else times
-    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*codec), fps, (WIDTH, HEIGHT))
-    assert writer.isOpened(), f"cannot write {path}"
     rng = np.random.default_rng(seed)
-    for second in seconds:
-        writer.write(frame_at(float(second), passages, scene, rng))
-    writer.release()
+    pictures = (frame_at(float(second), passages, scene, rng) for second in seconds)
+    if len(codec) == 4:
+        _write_with_opencv(path, pictures, codec, fps)
+    else:
+        encode(path, pictures, codec, fps)
     if times is not None:
         retime(path, times)
     return path
+
+
+def _write_with_opencv(path: Path, pictures: Iterable[np.ndarray], codec: str, fps: float) -> None:
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*codec), fps, (WIDTH, HEIGHT))
+    assert writer.isOpened(), f"cannot write {path}"
+    for picture in pictures:
+        writer.write(picture)
+    writer.release()
+
+
+_SPEED = {
+    "libx264": {"preset": "superfast"},
+    "libx265": {"preset": "ultrafast", "x265-params": "log-level=none:pools=none:frame-threads=1"},
+}
+"""Options of encoders that are fast for small videos; threads of x265 mostly wait for each other there."""
+
+
+def encode(
+    path: Path, pictures: Iterable[np.ndarray], codec: str, fps: float, *, group: float = 2.0, **options: str
+) -> None:
+    """Write pictures in BGR as a video with a keyframe every ``group`` seconds."""
+    speed = _SPEED.get(codec, {})
+    with av.open(str(path), "w") as container:
+        stream = None
+        for picture in pictures:
+            if stream is None:
+                stream = container.add_stream(codec, rate=Fraction(fps).limit_denominator(1000))
+                stream.height, stream.width = picture.shape[:2]
+                stream.pix_fmt = "yuvj420p" if codec == "mjpeg" else "yuv420p"
+                stream.gop_size = round(group * fps)
+                stream.options = speed | options
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, "bgr24")))
+        container.mux(stream.encode())
 
 
 def frame_at(
@@ -88,6 +128,8 @@ def frame_at(
     for passage in sorted(passages, key=lambda p: p.height):
         _walk(picture, passage, second)
     _cast(picture, scene.shadow(second))
+    for effect in scene.effects:
+        picture = effect(picture, second)
     picture = _lit(picture, scene.light(second), scene.lamp(second))
     if scene.clock:
         _stamp(picture, f"{int(second) // 60:02d}:{int(second) % 60:02d}", (8, 18))
@@ -219,6 +261,8 @@ def place(passage: Passage, second: float) -> tuple[float, int] | None:
     if not 0 <= share <= 1:
         return None
     walked = share if passage.way == "in" else 1 - share
+    if passage.approach:
+        return DOOR[0] + DOOR[2] / 2 + 60 * walked, round(passage.height * (0.5 + 1.0 * walked))
     outside = -60.0 if passage.side == "left" else WIDTH + 60.0
     goal = DOOR[0] + DOOR[2] / 2
     along = min(walked / 0.8, 1.0)  # the last fifth of the walk is through the doorway
@@ -233,8 +277,12 @@ def _walk(picture: np.ndarray, passage: Passage, second: float) -> None:
     middle, height = where
     phase = int(second * 1.0 * PHASES) % PHASES
     colour, cover = _scaled(passage.look, phase, height, passage.above)
-    beyond = (passage.height - height) / (0.18 * passage.height)  # 0 in the doorway, 1 inside the room
+    beyond = (
+        0.0 if passage.approach else (passage.height - height) / (0.18 * passage.height)
+    )  # 0 in the doorway, 1 inside the room
     foot = FOOT - round(30 * beyond)
+    if passage.approach:
+        foot = FOOT + height - passage.height
     top, left = foot - height, round(middle - colour.shape[1] / 2)
     bounds = (0, WIDTH) if beyond <= 0 else (DOOR[0], DOOR[0] + DOOR[2])
     x0, x1 = max(left, bounds[0]), min(left + colour.shape[1], bounds[1])

@@ -5,11 +5,13 @@ from datetime import datetime
 import cv2
 import numpy as np
 import pytest
+from groundtruth.distractors import DISTRACTORS
 from groundtruth.render import FOOT, Passage, Scene, frame_at, place, render
 
 from occupair.errors import InputError
 from occupair.groundtruth.events import read_events
 from occupair.groundtruth.video import scan as scan_module
+from occupair.groundtruth.video.person_detector import PersonDetector
 from occupair.groundtruth.video.scan import scan_videos
 
 EIGHT = datetime(2024, 1, 8, 8)
@@ -81,7 +83,7 @@ def test_events_folder_is_complete(found):
 def test_scan_is_faster_than_real_time(found):
     assert found.seconds == pytest.approx(192.0)
     assert found.speed > 10  # on a busy machine
-    assert found.lines()[0] == "north: 1 video, 0.1 h, 3 candidate minutes"
+    assert found.lines()[0] == "north: 1 video, 3.2 min, 3 candidate minutes"
     assert found.lines()[-1].endswith(f"{found.speed:.0f} times real time")
 
 
@@ -127,12 +129,38 @@ def test_sensitivity_selects_motion_without_a_detected_person(tmp_path):
     assert above.score < 0.5 < walking.score
 
 
-def test_shadow_is_a_candidate_with_a_low_score(tmp_path):
-    scene = Scene(shadow=lambda s: 130.0 * (s - 20) if 20 < s < 25 else None)
-    path = render(tmp_path / "north_20240108_080000.mp4", minutes=0.6, scene=scene)
-    (one,) = scan_videos([path], tmp_path / "events").events.minutes
-    assert one.score < 0.5
-    assert minutes_of(scan_videos([path], tmp_path / "other", sensitivity=0.5)) == []
+@pytest.mark.parametrize("name", ["moving shadow", "door swing", "trembling camera", "flickering screen"])
+def test_motion_in_place_and_shadows_are_candidates_only_at_higher_sensitivity(tmp_path, name):
+    scene = Scene(effects=(DISTRACTORS[name](11),))
+    path = render(tmp_path / "north_20240108_080000.mp4", minutes=0.7, scene=scene)
+    assert minutes_of(scan_videos([path], tmp_path / "events")) == []
+    if name != "trembling camera":  # which changes no pixel by more than its neighbours differ
+        assert minutes_of(scan_videos([path], tmp_path / "other", sensitivity=1.0)) == [0]
+
+
+@pytest.mark.parametrize("name", ["flickering screen", "trembling camera", "moving curtain"])
+def test_person_is_found_among_distractors(tmp_path, name):
+    scene = Scene(effects=(DISTRACTORS[name](11),))
+    path = tmp_path / "north_20240108_080000.mp4"
+    render(path, minutes=0.6, scene=scene, passages=[Passage(at=25, above=True)])
+    assert minutes_of(scan_videos([path], tmp_path / "events")) == [0]
+
+
+def test_approaching_person_is_found_by_motion_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(PersonDetector, "detect", lambda *arguments: None)
+    path = tmp_path / "north_20240108_080000.mp4"
+    render(path, minutes=0.5, passages=[Passage(at=20, approach=True, height=150)])
+    summary = scan_videos([path], tmp_path / "events")
+    assert minutes_of(summary) == [0]
+    assert "north: motion only in 1 of 1 candidate minute, without a detected person" in summary.lines()
+
+
+def test_minutes_after_the_end_of_a_video_are_no_candidates(tmp_path):
+    path = tmp_path / "north_20240108_080000.mp4"
+    render(path, minutes=1, passages=[Passage(at=57.5, seconds=4)])  # visible until 59.5 s
+    summary = scan_videos([path], tmp_path / "events")
+    assert minutes_of(summary) == [0]
+    assert [sheet.stem for sheet in (tmp_path / "events").rglob("*.jpg")] == ["20240108T080000"]
 
 
 def test_video_longer_than_declared_is_scanned_to_its_end(tmp_path, monkeypatch):

@@ -53,6 +53,41 @@ def test_start_is_read_from_the_file_name(name, start):
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "17-11-2026_08-30",
+        "17.11.2026 08.30",
+        "north 17_11_2026 08_30_00",
+        "cam1_17-11-2026-083000",
+        "11-17-2026 08-30",
+    ],
+)
+def test_date_with_the_year_last_is_read(name):
+    assert start_in_name(Path(f"{name}.mp4")) == datetime(2026, 11, 17, 8, 30)
+
+
+def test_other_names_decide_whether_a_date_begins_with_the_day(tmp_path):
+    (tmp_path / "north_08-11-2026_08-30.mp4").touch()
+    message = r"08-30\.mp4: the date in its name may begin with the day or with the month: set --dayfirst or"
+    with pytest.raises(InputError, match=message):
+        find_videos([tmp_path])
+    for dayfirst, start in ((True, datetime(2026, 11, 8, 8, 30)), (False, datetime(2026, 8, 11, 8, 30))):
+        assert find_videos([tmp_path], dayfirst=dayfirst)[0].start == start
+    (tmp_path / "north_17-11-2026_08-30.mp4").touch()
+    found = find_videos([tmp_path])
+    assert [(one.door, one.start.month, one.start.day) for one in found] == [
+        ("north", 11, 8),
+        ("north", 11, 17),
+    ]
+    (tmp_path / "north_11-18-2026_08-30.mp4").touch()
+    message = (
+        r"north_17-11-2026_08-30\.mp4 begins with the day and north_11-18-2026_08-30\.mp4 with the month"
+    )
+    with pytest.raises(InputError, match=message):
+        find_videos([tmp_path])
+
+
+@pytest.mark.parametrize(
     ("name", "door"),
     [
         ("north_20240108_080000.mp4", "north"),

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.groundtruth.video.frames import Image
+from occupair.groundtruth.video.frames import Frame, Grey
 from occupair.groundtruth.video.opencv import opencv
-
-Grey = NDArray[np.float32]
 
 WIDTH = 160
 """Width of the small image [px]; a person of a fifth of the image height covers about 40 of its pixels."""
@@ -47,6 +45,7 @@ class BoundingBox:
     width: float
     height: float
     area: float
+    sharpness: float = 1.0  # steepest change of brightness over the largest [1/px of the small image]
 
 
 FULL_IMAGE = BoundingBox(0.0, 0.0, 1.0, 1.0, 1.0)
@@ -84,9 +83,9 @@ class MotionDetector:
         self._watched, self._last = numbers["seen"], numbers["last"]
         self._arrays = {name: np.array(array) for name, array in arrays.items()}
 
-    def detect(self, second: float, image: Image) -> Motion:
-        """Detect motion in a frame taken at ``second``."""
-        small = self._reduce(image)
+    def detect(self, frame: Frame) -> Motion:
+        """Detect motion in the next frame."""
+        second, small = frame.second, self._reduce(frame)
         if not self._arrays:
             self._restart(small)
             self._last = second
@@ -96,26 +95,20 @@ class MotionDetector:
         lit = match_light(self._arrays["background"], small)
         change = small - lit
         threshold = MIN_CHANGE + NOISE_FACTOR * self._arrays["noise"]
-        changed = np.abs(change) > threshold
+        changed = self._beyond_neighbours(small, lit) > threshold
         if changed.mean() > SCENE_CHANGE:
             self._restart(small)
             return Motion(scene_change=True)
         moving = np.abs(change - self._arrays["change"]) > threshold
-        regions = self._regions(changed, moving)
+        regions = self._regions(change, changed, moving)
         self._adapt(lit, change, changed, moving, elapsed)
         return Motion(regions)
 
-    def _reduce(self, image: Image) -> Grey:
-        cv2 = self._cv2
-        height, width = image.shape[:2]
-        size = (
-            self._arrays["background"].shape[::-1] if self._arrays else (WIDTH, round(WIDTH * height / width))
-        )
-        if width > 4 * WIDTH:  # reduce large images before the conversion to grey, which is faster
-            image = cv2.resize(image, (4 * size[0], 4 * size[1]), interpolation=cv2.INTER_AREA)
-        grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-        small: Grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-        return small
+    def _reduce(self, frame: Frame) -> Grey:
+        if self._arrays:
+            height, width = self._arrays["background"].shape
+            return frame.grey(width, height)
+        return frame.grey(WIDTH, round(WIDTH * frame.aspect_ratio))
 
     def _restart(self, small: Grey) -> None:
         noise = self._arrays.get("noise")
@@ -126,7 +119,17 @@ class MotionDetector:
             "still": np.zeros_like(small),
         }
 
-    def _regions(self, changed: NDArray[np.bool_], moving: NDArray[np.bool_]) -> tuple[BoundingBox, ...]:
+    def _beyond_neighbours(self, small: Grey, lit: Grey) -> Grey:
+        """How far each pixel is outside the range of the background around it: 0 if the camera trembles."""
+        kernel = np.ones((3, 3), np.uint8)
+        above = small - self._cv2.dilate(lit, kernel)
+        below = self._cv2.erode(lit, kernel) - small
+        beyond: Grey = np.maximum(above, below)
+        return beyond
+
+    def _regions(
+        self, change: Grey, changed: NDArray[np.bool_], moving: NDArray[np.bool_]
+    ) -> tuple[BoundingBox, ...]:
         """Connect changed pixels to regions; return those that move and are large enough."""
         if int(changed.sum()) < MIN_AREA * changed.size:
             return ()
@@ -136,8 +139,16 @@ class MotionDetector:
         count, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
         moving_pixels = np.bincount(labels[moving], minlength=count)
         height, width = changed.shape
+        steepness = np.hypot(*np.gradient(change))
         regions = [
-            BoundingBox(x / width, y / height, w / width, h / height, area / changed.size)
+            BoundingBox(
+                x / width,
+                y / height,
+                w / width,
+                h / height,
+                area / changed.size,
+                _sharpness(change, steepness, np.s_[max(0, y - 1) : y + h + 1, max(0, x - 1) : x + w + 1]),
+            )
             for k, (x, y, w, h, area) in enumerate(stats.tolist())
             if k
             and area >= MIN_AREA * changed.size
@@ -165,6 +176,11 @@ class MotionDetector:
         arrays["noise"] = np.maximum(arrays["noise"] + step, np.float32(0.2))
         arrays["background"] = lit + rate * change
         arrays["change"], arrays["still"] = (1 - rate) * change, still
+
+
+def _sharpness(change: Grey, steepness: Grey, box: tuple[slice, slice]) -> float:
+    """Return how sharp a change is: about 0.5 for the outline of a person, less for a soft shadow [1/px]."""
+    return float(np.percentile(steepness[box], 95) / max(1.0, np.percentile(np.abs(change[box]), 95)))
 
 
 def match_light(background: Grey, small: Grey) -> Grey:

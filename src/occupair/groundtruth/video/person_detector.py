@@ -17,6 +17,8 @@ WINDOW = (64, 128)
 CONFIDENT = 0.9
 """Once a minute has this score, no further detections are needed in it."""
 
+PERSON_SCORE = 0.5
+"""Lowest score of a detected person; motion alone scores less."""
 PERSON_AREA = 0.03
 """Typical area of a person [fraction of the image]."""
 MIN_FRAMES = 3
@@ -51,7 +53,7 @@ class PersonDetector:
     def detect(self, image: Image, region: BoundingBox) -> Detection | None:
         """Return the highest-scoring person around a moving region."""
         height, width = image.shape[:2]
-        left, top, right, bottom = _search_area(region, width, height)
+        left, top, right, bottom = search_area(region, width, height)
         scale = _scale(region, height, bottom - top)
         crop = self._scaled(image[top:bottom, left:right], scale)
         boxes, weights = self._hog.detectMultiScale(
@@ -70,7 +72,7 @@ class PersonDetector:
             )
             for (x, y, w, h), weight in zip(boxes, weights, strict=True)
         ]
-        moving = [one for one in found if _is_moving(one.box, region)]
+        moving = [one for one in found if is_moving(one.box, region)]
         return max(moving, key=lambda one: one.score, default=None)
 
     def _scaled(self, crop: Image, scale: float) -> Image:
@@ -86,7 +88,7 @@ class PersonDetector:
         return padded
 
 
-def _is_moving(box: BoundingBox, region: BoundingBox) -> bool:
+def is_moving(box: BoundingBox, region: BoundingBox) -> bool:
     """Whether enough of a detected person moves; door frames may resemble people but stay still."""
     width = min(box.left + box.width, region.left + region.width) - max(box.left, region.left)
     height = min(box.top + box.height, region.top + region.height) - max(box.top, region.top)
@@ -94,7 +96,8 @@ def _is_moving(box: BoundingBox, region: BoundingBox) -> bool:
     return overlap >= _MIN_OVERLAP * box.area and box.height <= _MAX_RATIO * region.height
 
 
-def _search_area(region: BoundingBox, width: int, height: int) -> tuple[int, int, int, int]:
+def search_area(region: BoundingBox, width: int, height: int) -> tuple[int, int, int, int]:
+    """Return left, top, right and bottom of the area around a moving region to search for people [px]."""
     wide = max(region.width * width, 0.4 * region.height * height)  # perhaps only an arm moves
     high = max(region.height * height, 1.5 * region.width * width)
     x, y = (region.left + region.width / 2) * width, (region.top + region.height / 2) * height

@@ -7,33 +7,39 @@ minute makes the occupancy of the rest of the day wrong, whereas a needless one 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from occupair.errors import InputError
 from occupair.groundtruth.events import CandidateMinute, Events, sheet_path, write_events
 from occupair.groundtruth.video.contact_sheets import join_sheets
-from occupair.groundtruth.video.frames import declared_length
+from occupair.groundtruth.video.frames import RATE, declared_length
+from occupair.groundtruth.video.network_detector import NetworkDetector
 from occupair.groundtruth.video.opencv import opencv
+from occupair.groundtruth.video.person_detector import PERSON_SCORE
 from occupair.groundtruth.video.scan_job import ScanJob
-from occupair.groundtruth.video.scan_store import ScanSettings, ScanStore
-from occupair.groundtruth.video.video_files import Video, find_videos, recording_coverage
+from occupair.groundtruth.video.scan_store import ScanRecord, ScanSettings, ScanStore
+from occupair.groundtruth.video.video_files import (
+    Video,
+    find_videos,
+    recording_coverage,
+    span_text,
+)
 from occupair.progress import track
 from occupair.readings.time_zones import parse_time_zone
-from occupair.wording import plural
+from occupair.wording import duration, plural
 
 SENSITIVITY = 0.9
 """Default sensitivity [0..1]."""
 MARGIN = 2.0
 """Default distance from a minute boundary within which a passage belongs to both minutes [s]."""
-RATE = 5.0
-"""Default number of frames analysed per second [1/s]."""
 
 _PROGRESS_STEPS = 500
 
@@ -57,29 +63,30 @@ class ScanSummary:
         """Describe the doors, the problems of their videos, and the speed."""
         lines = []
         for name, door in self.events.doors.items():
-            hours = sum(one.seconds for one in door.files) / 3600
-            candidates = sum(one.door == name for one in self.events.minutes)
-            lines.append(
-                f"{name}: {plural(len(door.files), 'video')}, {hours:.1f} h, "
-                f"{plural(candidates, 'candidate minute')}"
-            )
-            lines += [f"{name}: no recording from {_span(gap)}" for gap in door.gaps]
-            lines += [f"{name}: overlapping recordings from {_span(overlap)}" for overlap in door.overlaps]
+            length = duration(sum(one.seconds for one in door.files))
+            scores = [one.score for one in self.events.minutes if one.door == name]
+            videos, candidates = plural(len(door.files), "video"), plural(len(scores), "candidate minute")
+            lines.append(f"{name}: {videos}, {length}, {candidates}")
+            motion_only = sum(score < PERSON_SCORE for score in scores)
+            if motion_only:
+                lines.append(
+                    f"{name}: motion only in {motion_only} of {candidates}, without a detected person"
+                )
+            gaps = [f"no picture from {span_text(gap)}" for gap in door.gaps]
+            in_file = " ".join(one.problem or "" for one in door.files)  # damaged spots, listed below
+            lines += [f"{name}: {gap}" for gap in gaps if gap not in in_file]
+            lines += [
+                f"{name}: overlapping recordings from {span_text(overlap)}" for overlap in door.overlaps
+            ]
         lines += self.problems
         if self.already_scanned:
-            lines.append(f"{self.already_scanned / 3600:.1f} h of video already scanned")
+            lines.append(f"{duration(self.already_scanned)} of video already scanned")
         if self.seconds:
             lines.append(
-                f"{self.seconds / 3600:.1f} h of video scanned in {self.elapsed:.0f} s, "
+                f"{duration(self.seconds)} of video scanned in {duration(self.elapsed)}, "
                 f"{self.speed:.0f} times real time"
             )
         return lines
-
-
-def _span(span: tuple[datetime, datetime]) -> str:
-    begin, end = span
-    until = f"{end:%H:%M:%S}" if end.date() == begin.date() else f"{end:%Y-%m-%d %H:%M:%S}"
-    return f"{begin:%Y-%m-%d %H:%M:%S} to {until}"
 
 
 def scan_videos(
@@ -92,12 +99,15 @@ def scan_videos(
     margin: float = MARGIN,
     rate: float = RATE,
     timezone: str | None = None,
+    dayfirst: bool | None = None,
+    detector: Path | str | None = None,
     resume: bool = True,
 ) -> ScanSummary:
     """Find the minutes of videos in which somebody may have passed, and write an events folder.
 
     An interrupted scan resumes where it stopped, with the same result as an uninterrupted one. Videos scanned
-    later into the same folder are added to it.
+    later into the same folder are added to it. When a scan finishes, it deletes what an interrupted scan of
+    other videos left in the folder.
 
     Parameters
     ----------
@@ -120,30 +130,45 @@ def scan_videos(
         Frames to analyse [1/s].
     timezone : str, optional
         Time zone of the room, if its clock changes or if names or containers have UTC times.
+    dayfirst : bool, optional
+        Whether dates such as 08-11-2026 in file names begin with the day; by default, the names of the other
+        videos decide.
+    detector : Path, optional
+        Network for person detection, an ONNX file; see ``occupair.groundtruth.video.network_detector``. By
+        default, the HOG detector of OpenCV.
     resume : bool
         Whether to use earlier results for these videos in the folder; otherwise they are scanned again.
 
     Raises
     ------
     InputError
-        If OpenCV is missing, a setting is invalid, a start time is unknown, or no video can be read. Damaged
-        videos are scanned as far as possible and listed in ``ScanSummary.problems``.
+        If OpenCV is missing, a setting is invalid, a start time is unknown, another program scans into the
+        folder, or no video can be read. Damaged videos are scanned as far as possible and listed in
+        ``ScanSummary.problems``.
     """
     opencv()
-    settings = _check_settings(sensitivity, margin, rate, timezone)
+    network = None if detector is None else Path(detector)
+    settings = replace(
+        _check_settings(sensitivity, margin, rate, timezone),
+        detector=_network_id(network) if network else None,
+    )
     zone, out = parse_time_zone(timezone), Path(out)
-    found = find_videos(videos, doors=doors, start=start, zone=zone, length=declared_length)
+    found = find_videos(
+        videos, doors=doors, start=start, zone=zone, dayfirst=dayfirst, length=declared_length
+    )
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: must be a folder, got a file")
     store = ScanStore(out)
-    store.folder.mkdir(parents=True, exist_ok=True)
-    jobs = _jobs(found, store, out, settings, resume)
+    store.create()
     began = time.monotonic()
-    _run_jobs(jobs)
-    records = [job.record for job in jobs if job.record is not None]
-    if all(record.recording.frames == 0 for record in records):
-        raise InputError("; ".join(record.recording.problem or "no frames" for record in records))
-    events = _write_events(out, store)
+    with store.lock():
+        jobs = _jobs(found, store, out, settings, resume)
+        _run_jobs(jobs, network)
+        records = [job.record for job in jobs if job.record is not None]
+        if all(record.recording.frames == 0 for record in records):
+            raise InputError("; ".join(record.recording.problem or "no frames" for record in records))
+        events = _write_events(out, store)
+        store.tidy()
     return ScanSummary(
         events,
         sum(job.scanned - job.already_scanned for job in jobs),
@@ -151,6 +176,12 @@ def scan_videos(
         sum(job.already_scanned for job in jobs),
         tuple(record.recording.problem for record in records if record.recording.problem),
     )
+
+
+def _network_id(path: Path) -> str:
+    """Check a network for person detection, and return a hash of it."""
+    NetworkDetector(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _check_settings(sensitivity: float, margin: float, rate: float, timezone: str | None) -> ScanSettings:
@@ -191,7 +222,7 @@ def _forget(store: ScanStore, key: str, out: Path, *, keep_checkpoint: bool) -> 
         store.forget(key)
 
 
-def _run_jobs(jobs: Sequence[ScanJob]) -> None:
+def _run_jobs(jobs: Sequence[ScanJob], detector: Path | None) -> None:
     """Scan videos in parallel, one per core, and show the overall progress."""
     pending = [job for job in jobs if job.record is None]
     if not pending:
@@ -203,7 +234,10 @@ def _run_jobs(jobs: Sequence[ScanJob]) -> None:
         done = (lengths[job.key] if job.record else min(job.scanned, lengths[job.key]) for job in pending)
         return sum(done) / total
 
-    with ThreadPoolExecutor(min(len(pending), os.cpu_count() or 1)) as pool:
+    cores = os.cpu_count() or 1
+    for job in pending:
+        job.threads, job.detector = max(1, cores // len(pending)), detector
+    with ThreadPoolExecutor(min(len(pending), cores)) as pool:
         running = [pool.submit(job.run) for job in pending]
         try:
             for step in track(range(1, _PROGRESS_STEPS + 1), "scanning"):
@@ -246,15 +280,33 @@ def _write_events(out: Path, store: ScanStore) -> Events:
             join_sheets([*([target] if target.exists() else []), *sheets], target)
             for sheet in sheets:
                 sheet.unlink(missing_ok=True)
-    store.tidy()
     doors = {
         door: recording_coverage([(one.recording, one.end) for one in records if one.door == door])
         for door in sorted({one.door for one in records})
     }
+    covered = _covered_minutes(records)
+    for key in scores.keys() - covered:
+        sheet_path(out, *key).unlink(missing_ok=True)
     minutes = [
         CandidateMinute(door, minute, score, sheet_path(out, door, minute))
         for (door, minute), score in scores.items()
+        if (door, minute) in covered
     ]
     events = Events(out, doors, sorted(minutes, key=lambda one: (one.minute, one.door)))
     write_events(events)
     return events
+
+
+def _covered_minutes(records: Sequence[ScanRecord]) -> set[tuple[str, datetime]]:
+    """Candidate minutes with video; the margin may reach beyond the recording."""
+    return {
+        (record.door, one.minute)
+        for record in records
+        for one in record.minutes
+        if any(
+            other.door == record.door
+            and other.recording.start < one.minute + timedelta(minutes=1)
+            and other.end > one.minute
+            for other in records
+        )
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
 
 from occupair.errors import InputError
@@ -20,8 +21,9 @@ from occupair.groundtruth.video.scan_store import (
     ScoredMinute,
 )
 from occupair.groundtruth.video.snapshots import SnapshotsByMinute
-from occupair.groundtruth.video.video_files import Video
+from occupair.groundtruth.video.video_files import Video, span_text
 
+_LISTED_SPANS = 5
 CHECKPOINT_PERIOD = 1.0
 """Shortest time between two checkpoints [s]; at most this much work is repeated after an interruption."""
 
@@ -37,12 +39,14 @@ class ScanJob:
     record: ScanRecord | None = None
     already_scanned: float = 0.0  # length scanned in earlier runs [s]
     scanned: float = 0.0  # length scanned so far [s]
+    threads: int = 1  # of the decoder
+    detector: Path | None = None  # network for person detection
     stop: Event = field(default_factory=Event)  # set to interrupt the scan
 
     def run(self) -> None:
         """Scan the video as far as it can be read."""
         try:
-            reader = FrameReader(self.video.path)
+            reader = FrameReader(self.video.path, rate=self.settings.rate, threads=self.threads)
         except InputError as error:
             self._finish(Recording(self.video.path.name, self.video.start, 0.0, 0, str(error)), ())
             return
@@ -54,7 +58,7 @@ class ScanJob:
     def _scan(self, reader: FrameReader) -> None:
         analyser, snapshots, minutes = self._begin(reader)
         self.already_scanned, saved = reader.seconds, time.monotonic()
-        for frame in reader.frames(self.settings.rate):
+        for frame in reader.frames():
             snapshot = analyser.analyse(frame, known_score=snapshots.known_score)
             if snapshot is not None:
                 snapshots.add(snapshot)
@@ -68,15 +72,21 @@ class ScanJob:
                 saved = time.monotonic()
         self.scanned = reader.seconds
         minutes += self._candidates(snapshots, None)
-        seconds = round(reader.seconds, 3)
-        problem = _problem(reader)
         self._finish(
-            Recording(self.video.path.name, self.video.start, seconds, reader.number, problem), minutes
+            Recording(
+                self.video.path.name,
+                self.video.start,
+                round(reader.seconds, 3),
+                reader.number,
+                _problem(reader, self.video),
+                tuple((round(begin, 3), round(end, 3)) for begin, end in reader.missing),
+            ),
+            minutes,
         )
 
     def _begin(self, reader: FrameReader) -> tuple[FrameAnalyser, SnapshotsByMinute, list[ScoredMinute]]:
         """Start at the beginning of the video or at its checkpoint."""
-        analyser, margin = FrameAnalyser(), self.settings.margin
+        analyser, margin = FrameAnalyser(self.detector), self.settings.margin
         checkpoint = self.store.load(self.key, self.video, self.settings)
         if checkpoint is None or not reader.resume(checkpoint.position):
             reader.rewind()
@@ -114,12 +124,18 @@ class ScanJob:
         self.record = record
 
 
-def _problem(reader: FrameReader) -> str | None:
+def _problem(reader: FrameReader, video: Video) -> str | None:
     if reader.number == 0:
         return f"{reader.path}: contains no readable frame"
+    problems = []
     if reader.missing:
-        return (
-            f"{reader.path}: truncated or damaged, only {reader.seconds:.0f} of "
-            f"{reader.declared_seconds:.0f} s could be read"
+        spans = [span_text((video.end(begin), video.end(end))) for begin, end in reader.missing]
+        more = len(spans) - _LISTED_SPANS
+        listed = ", ".join(spans[:_LISTED_SPANS]) + (f" and {more} more times" if more > 0 else "")
+        problems.append(f"no picture from {listed}")
+    if reader.truncated:
+        problems.append(
+            f"truncated or damaged, only {reader.seconds:.0f} of {reader.declared_seconds:.0f} s "
+            "could be read"
         )
-    return None
+    return f"{reader.path}: {'; '.join(problems)}" if problems else None

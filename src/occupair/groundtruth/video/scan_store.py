@@ -2,17 +2,20 @@
 
 The ``.scan`` folder of an events folder has a record of every scanned video. During the scan of a video it
 also has a checkpoint (the adapted state of the motion detector, small greyscale images) and its contact
-sheets; these are removed when the scan is done.
+sheets. Whatever is not a record is deleted when a scan finishes and when counting starts, also after a
+program was killed. One program at a time scans into a folder, and only its owner can read ``.scan``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
+import os
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,12 +24,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.atomic_files import write_atomically
-from occupair.groundtruth.events import Recording, recording_from_json, recording_to_json
+from occupair.atomic_files import abandoned_files, write_atomically
+from occupair.errors import InputError
+from occupair.groundtruth.events import (
+    INDEX,
+    Door,
+    Events,
+    Recording,
+    lock_folder,
+    read_events,
+    recording_from_json,
+    recording_to_json,
+    sheet_path,
+)
 from occupair.groundtruth.video.snapshots import Snapshot
 from occupair.groundtruth.video.video_files import Video
 
 _VERSION = 1
+_ANALYSIS = 2  # version of the analysis whose state is in checkpoints
 _HEAD = 1 << 16  # bytes that distinguish a file from another of the same name and size
 
 
@@ -38,6 +53,7 @@ class ScanSettings:
     margin: float
     rate: float
     zone: str | None
+    detector: str | None = None  # hash of the network for person detection
 
 
 @dataclass(frozen=True)
@@ -77,7 +93,20 @@ class ScanStore:
     """The ``.scan`` folder of an events folder."""
 
     def __init__(self, out: Path) -> None:
+        self.out = out
         self.folder = out / ".scan"
+
+    def create(self) -> None:
+        """Create the folders, readable by their owner only; an existing events folder keeps its mode."""
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        self.out.mkdir(mode=0o700, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(PermissionError):  # scanned by another user
+            self.folder.chmod(0o700)  # earlier versions did not
+
+    def lock(self) -> contextlib.AbstractContextManager[None]:
+        """Lock the folder for one scan, or raise an InputError if another program scans into it."""
+        return lock_folder(self.folder, f"{self.out}: another program is scanning into this folder")
 
     def key_of(self, video: Video) -> str:
         """Return the key of a video: hashes of its file (path, size, first bytes) and of door and start."""
@@ -138,7 +167,7 @@ class ScanStore:
             "hits": _minutes_to_json(record.minutes),
             "settings": asdict(record.settings),
         }
-        write_atomically(self.folder / f"{record.key}.json", json.dumps(document) + "\n")
+        write_atomically(self.folder / f"{record.key}.json", json.dumps(document) + "\n", private=True)
         self._checkpoint(record.key).unlink(missing_ok=True)
 
     def forget(self, key: str) -> None:
@@ -148,10 +177,31 @@ class ScanStore:
         shutil.rmtree(self.folder / key, ignore_errors=True)
 
     def tidy(self) -> None:
-        """Delete the folders of contact sheets that have been moved."""
-        for folder in self.folder.iterdir():
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        """Delete everything but the records and what the index lists. The caller holds the lock."""
+        for path in self.folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.suffix != ".json" or path.name.startswith("."):
+                path.unlink()
+        for folder in (path for path in self.out.iterdir() if path.is_dir() and not path.is_symlink()):
+            _unlink_all(abandoned_files(folder, "*.jpg"))
+        _unlink_all(abandoned_files(self.out, INDEX))
+
+    def discard_unfinished(self, events: Events) -> set[str]:
+        """Delete the results of an interrupted scan that are not in the index; return the videos' keys."""
+        listed = {(one.door, one.minute) for one in events.minutes}
+        keys = {path.name.partition(".")[0] for path in self.folder.glob("[!.]*.npz")}
+        keys |= {path.name for path in self.folder.iterdir() if path.is_dir() and not self.record(path.name)}
+        for record in self.records():
+            door = events.doors.get(record.door, Door())
+            minutes = [(record.door, one.minute) for one in record.minutes]
+            is_pending = any(self.sheet(record.key, one.number).exists() for one in record.minutes)
+            if is_pending or record.recording not in door.files or not listed.issuperset(minutes):
+                keys.add(record.key)
+                _unlink_all(sheet_path(self.out, *key) for key in minutes if key not in listed)
+        for key in keys:
+            self.forget(key)
+        return keys
 
     def _checkpoint(self, key: str) -> Path:
         return self.folder / f"{key}.npz"
@@ -170,7 +220,7 @@ class ScanStore:
         arrays |= {f"shot_{k}": one.jpeg for k, one in enumerate(snapshots)}
         content = io.BytesIO()
         np.savez(content, about=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
-        write_atomically(self._checkpoint(key), content.getvalue())
+        write_atomically(self._checkpoint(key), content.getvalue(), private=True)
 
     def load(self, key: str, video: Video, settings: ScanSettings) -> Checkpoint | None:
         """Read the checkpoint of a video; None if there is none with the same settings."""
@@ -194,6 +244,35 @@ class ScanStore:
             return None  # missing or damaged: scan the video from its start
 
 
+def delete_leftovers(out: Path) -> int:
+    """Delete what an interrupted scan left in an events folder, before its minutes are counted.
+
+    Nothing is deleted while a scan is running, nor before a scan has finished: it can be resumed.
+
+    Returns
+    -------
+    int
+        Number of videos whose scan was not finished.
+    """
+    store = ScanStore(out)
+    if not os.access(store.folder, os.R_OK | os.W_OK | os.X_OK):  # no scan, or of another user
+        return 0
+    events = read_events(out)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(store.lock())
+        except InputError:
+            return 0
+        unfinished = store.discard_unfinished(events)
+        store.tidy()
+        return len(unfinished)
+
+
+def _unlink_all(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
 def _short_hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
@@ -201,6 +280,7 @@ def _short_hash(content: bytes) -> str:
 def _scan_identity(video: Video, settings: ScanSettings) -> dict[str, Any]:
     return {
         "version": _VERSION,
+        "analysis": _ANALYSIS,
         "door": video.door,
         "start": video.start.isoformat(),
         "settings": asdict(settings),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
@@ -16,10 +16,12 @@ from occupair.groundtruth.events import Door, Recording, Span
 from occupair.groundtruth.video.file_names import (
     door_in_folder,
     door_in_name,
+    find_day_order,
     natural_order,
     safe_name,
     start_in_name,
 )
+from occupair.groundtruth.video.pyav import pyav
 
 SUFFIXES = frozenset({
     ".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".wmv", ".flv",
@@ -92,6 +94,7 @@ def find_videos(
     doors: Mapping[str, str] | None = None,
     start: datetime | None = None,
     zone: ZoneInfo | None = None,
+    dayfirst: bool | None = None,
     length: Length = lambda path: 0.0,
 ) -> list[Video]:
     """Find the door and start time of every video.
@@ -108,6 +111,9 @@ def find_videos(
         default the start is taken from the file name, or else from the container.
     zone : ZoneInfo, optional
         Time zone of the room, to which UTC times are converted; by default that of this computer.
+    dayfirst : bool, optional
+        Whether dates such as 08-11-2026 in file names begin with the day; by default, the names of the other
+        videos decide.
     length : callable
         Returns the length of a video [s], where it is needed to compute starts.
     """
@@ -115,7 +121,8 @@ def find_videos(
     assigned = [(path, _door_of(path, doors)) for path in files]
     if start is not None:
         return _consecutive(assigned, _local_time(start, zone), zone, length)
-    videos = [Video(path, door, _start_of(path, zone), zone) for path, door in assigned]
+    order = find_day_order(files) if dayfirst is None else dayfirst
+    videos = [Video(path, door, _start_of(path, zone, order), zone) for path, door in assigned]
     return _by_door_and_time(videos if doors else _separate_cameras(videos, length))
 
 
@@ -143,8 +150,8 @@ def _matches(path: Path, pattern: str) -> bool:
     return path.name.startswith(pattern) or any(fnmatch(name, pattern) for name in (path.name, *folders))
 
 
-def _start_of(path: Path, zone: ZoneInfo | None) -> datetime:
-    found = start_in_name(path) or creation_time(path)
+def _start_of(path: Path, zone: ZoneInfo | None, dayfirst: bool | None) -> datetime:
+    found = start_in_name(path, dayfirst=dayfirst) or creation_time(path)
     if found is None:
         raise InputError(
             f"{path}: no start time in its name or container: set --start, or use a name such as"
@@ -161,13 +168,7 @@ def creation_time(path: Path) -> datetime | None:
     datetime or None
         In UTC. None if the container has no creation time or an implausible one.
     """
-    try:
-        import av
-    except ImportError:
-        raise InputError(
-            f"{path}: no start time in its name, and reading it from the container needs PyAV: "
-            "pip install 'occupair[video]'"
-        ) from None
+    av = pyav()
     try:
         with av.open(str(path)) as container:
             time = datetime.fromisoformat(container.metadata["creation_time"])
@@ -219,7 +220,7 @@ def _are_simultaneous(group: list[Video], folders: Mapping[Path, str], length: L
 
 
 def recording_coverage(recordings: Sequence[tuple[Recording, datetime]]) -> Door:
-    """Find gaps and overlaps between the recordings of a door.
+    """Find gaps and overlaps in the recordings of a door; times without a picture are gaps.
 
     Parameters
     ----------
@@ -230,18 +231,41 @@ def recording_coverage(recordings: Sequence[tuple[Recording, datetime]]) -> Door
     gaps: list[Span] = []
     overlaps: list[Span] = []
     covered_until: datetime | None = None
-    for one, end in ordered:
-        if one.seconds <= 0:
-            continue  # unreadable: the time it should cover is a gap
+    for begin, end in sorted(span for one, until in ordered for span in _spans_with_picture(one, until)):
         if covered_until is not None:
-            apart = (one.start - covered_until).total_seconds()
+            apart = (begin - covered_until).total_seconds()
             if apart > TOLERANCE:
-                gaps.append((_to_second(covered_until), _to_second(one.start)))
+                gaps.append((_to_second(covered_until), _to_second(begin)))
             elif apart < -TOLERANCE:
-                overlaps.append((_to_second(one.start), _to_second(min(covered_until, end))))
+                overlaps.append((_to_second(begin), _to_second(min(covered_until, end))))
         covered_until = end if covered_until is None else max(covered_until, end)
     return Door(tuple(one for one, _ in ordered), tuple(gaps), tuple(overlaps))
 
 
+def _spans_with_picture(one: Recording, end: datetime) -> Iterator[Span]:
+    """Yield the times of a recording that could be read; none if it is unreadable."""
+    begin = one.start
+    for missing, again in one.missing:
+        stop = one.start + timedelta(seconds=missing)
+        if stop > begin:
+            yield begin, stop
+        begin = one.start + timedelta(seconds=again)
+    if end > begin:
+        yield begin, end
+
+
 def _to_second(time: datetime) -> datetime:
     return (time + timedelta(milliseconds=500)).replace(microsecond=0)
+
+
+def span_text(span: Span) -> str:
+    """Describe a time span to the second.
+
+    Examples
+    --------
+    >>> span_text((datetime(2024, 1, 8, 8, 2, 18), datetime(2024, 1, 8, 8, 2, 40)))
+    '2024-01-08 08:02:18 to 08:02:40'
+    """
+    begin, end = map(_to_second, span)
+    until = f"{end:%H:%M:%S}" if end.date() == begin.date() else f"{end:%Y-%m-%d %H:%M:%S}"
+    return f"{begin:%Y-%m-%d %H:%M:%S} to {until}"
