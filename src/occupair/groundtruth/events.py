@@ -6,8 +6,11 @@ door. It is written atomically at the end of a scan.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -41,6 +44,7 @@ class Recording:
     seconds: float
     frames: int
     problem: str | None = None  # why it could not be read completely, in one line
+    missing: tuple[tuple[float, float], ...] = ()  # times without a picture, from its start [s]
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,25 @@ def read_events(folder: Path | str) -> Events:
     return Events(folder, doors, sorted(minutes, key=_by_minute_and_door))
 
 
+@contextlib.contextmanager
+def lock_folder(folder: Path, busy: str) -> Iterator[None]:
+    """Lock a folder until the end of the block or of the program; if another program has, raise ``busy``."""
+    if sys.platform == "win32" or not folder.is_dir():  # a missing folder is reported when it is read
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(busy) from None
+        yield
+    finally:
+        os.close(handle)
+
+
 def _load(folder: Path, path: Path) -> Any:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
@@ -177,7 +200,8 @@ def recording_to_json(one: Recording) -> dict[str, Any]:
         "seconds": one.seconds,
         "frames": one.frames,
     }
-    return fields | ({"problem": one.problem} if one.problem else {})
+    optional = {"problem": one.problem, "missing": [list(span) for span in one.missing]}
+    return fields | {name: value for name, value in optional.items() if value}
 
 
 def recording_from_json(entry: Mapping[str, Any]) -> Recording:
@@ -188,4 +212,5 @@ def recording_from_json(entry: Mapping[str, Any]) -> Recording:
         float(entry["seconds"]),
         int(entry.get("frames", 0)),
         entry.get("problem"),
+        tuple((float(begin), float(end)) for begin, end in entry.get("missing", ())),
     )

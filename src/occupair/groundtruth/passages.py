@@ -74,7 +74,8 @@ def minutes_of(times: pd.DatetimeIndex) -> pd.DatetimeIndex:
 def _check_people(passages: pd.DataFrame, name: str, source: Source) -> np.ndarray:
     if name not in passages.columns:
         return np.zeros(len(passages), dtype=np.int64)
-    people = to_numbers(passages[name], source).to_numpy()
+    counts = passages[name].fillna(0) if name in REPEATS else passages[name]
+    people = to_numbers(counts, source).to_numpy()
     wrong = ~((people >= 0) & (people == np.rint(people)) & np.isfinite(people))
     if wrong.any():
         k = int(np.argmax(wrong))

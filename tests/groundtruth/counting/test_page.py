@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 from browser import PHONE
 from groundtruth.counting_folder import FolderServer, make_folder, served
@@ -192,7 +193,7 @@ def test_page_recovers_after_the_server_was_killed(open_counting, folder):
         process.kill()
         process.wait()
         page.keyboard.press("o")
-        expect(page.locator("#banner")).to_contain_text("your last key may not be saved")
+        expect(page.locator("#banner")).to_contain_text("your last keys may not be saved")
         expect(page.locator("#save-text")).to_have_text("not saved")
         page.keyboard.press("o")  # dropped: the server is gone
         assert stored_counts(folder) == [(1, 0, "counted")]
@@ -237,6 +238,166 @@ def test_held_key_counts_one_minute(open_counting, run, folder):
     page.keyboard.press("Alt+ArrowUp")
     page.keyboard.press("i")
     expect_counts(page, 1, 0)
+    assert stored_counts(folder) == [(0, 0, "counted")]
+
+
+# ---- keys pressed before the server answers ------------------------------------------------------------
+
+
+class HeldKeys:
+    """Requests of a page that are held until they are released."""
+
+    def __init__(self, page):
+        self._held, self._is_holding = [], True
+        page.route("**/api/keys", self._handle)
+
+    def _handle(self, route):
+        self._held.append(route) if self._is_holding else route.continue_()
+
+    def release(self):
+        self._is_holding = False
+        for route in self._held:
+            route.continue_()
+
+
+def test_keys_pressed_before_the_answer_count_in_order(open_counting, run, folder):
+    page = open_counting(run(folder))
+    held = HeldKeys(page)
+    for key in ("i", "i", "o", "Enter", "o", "Enter", "0", "i", "o", "o", "u", "i", "z", "i", "i", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#save-text")).to_have_text("saving")
+    expect_minute(page, 0)
+    held.release()
+    expect(page.locator("#end h1")).to_have_text("All done: 5 minutes")
+    assert stored_counts(folder) == [
+        (2, 1, "counted"), (0, 1, "counted"), (0, 0, "counted"), (1, 2, "unsure"), (2, 0, "counted"),
+    ]  # fmt: skip
+
+
+def test_fast_typing_loses_nothing(open_counting, run, tmp_path):
+    times = [("north", f"{hour:02d}:{minute:02d}") for hour in (8, 9) for minute in range(0, 60, 10)]
+    folder = make_folder(tmp_path / "events", times)
+    page = open_counting(run(folder))
+    expected = [(n % 4, n * 7 % 3, "counted") for n in range(len(times))]
+    for entered, left, _ in expected:
+        for key in [*"i" * entered, *"o" * left, "Enter"]:
+            page.keyboard.press(key)
+    expect(page.locator("#end h1")).to_have_text("All done: 12 minutes")
+    assert stored_counts(folder) == expected
+
+
+def test_undo_before_the_answer_applies_to_the_last_key(open_counting, run, folder):
+    page = open_counting(run(folder))
+    held = HeldKeys(page)
+    for key in ("i", "z", "o", "Enter"):  # nothing could be undone when z was pressed
+        page.keyboard.press(key)
+    held.release()
+    expect_minute(page, 1)
+    assert stored_counts(folder) == [(0, 1, "counted")]
+
+
+def test_keys_after_a_rejected_one_are_dropped(open_counting, run, folder):
+    url = run(folder)
+    page, other = open_counting(url, known=["status of 409"]), open_counting(url)
+    other.keyboard.press("o")
+    expect_counts(other, 0, 1)
+    held = HeldKeys(page)
+    for key in ("i", "Enter", "i", "Enter"):  # all for a state that another window has changed
+        page.keyboard.press(key)
+    held.release()
+    expect(page.locator(".toast")).to_contain_text("The counts were changed in another window")
+    expect(page.locator("#save-text")).to_have_text("saved")
+    expect_counts(page, 0, 1)
+    assert stored_counts(folder) == []
+
+
+# ---- size of the picture -------------------------------------------------------------------------------
+
+
+SHOWN_HEIGHT = """image => {
+    const box = image.getBoundingClientRect();
+    return Math.min(box.width / image.naturalWidth, box.height / image.naturalHeight) * image.naturalHeight;
+}"""
+SCROLLED = """sheet => new Promise(resolve => {
+    if (sheet.scrollTop > 0) resolve();
+    else sheet.addEventListener("scroll", () => resolve(), { once: true });
+})"""
+
+
+@pytest.mark.parametrize("count", [4, 8, 24])
+def test_contact_sheet_fills_the_space(open_counting, run, tmp_path, count):
+    folder = make_folder(tmp_path / "events", [("north", "08:31")])
+    columns = sheets.best_columns(count, 9 / 16)
+    tile, rows = sheets.SHEET_WIDTH // columns, -(-count // columns)
+    picture = np.full((rows * (tile * 9 // 16 + 26) + 30, sheets.SHEET_WIDTH, 3), 90, np.uint8)
+    sheets.write_sheet(folder / "north/20240108T083100.jpg", picture)
+    page = open_counting(run(folder))
+    image = page.locator("#sheet img")
+    expect(image).to_have_js_property("naturalWidth", sheets.SHEET_WIDTH)
+    assert image.evaluate(SHOWN_HEIGHT) > 0.6 * page.viewport_size["height"]
+
+
+def test_picture_is_enlarged_by_key_and_by_click(open_counting, run, folder):
+    page = open_counting(run(folder))
+    expect_picture(page)
+    large = page.locator("#enlarged")
+    shown = page.locator("#sheet img").evaluate(SHOWN_HEIGHT)
+    page.keyboard.press("f")
+    expect(large.locator("img")).to_be_visible()
+    assert large.locator("img").evaluate(SHOWN_HEIGHT) > 1.3 * shown
+    page.keyboard.press("Escape")
+    expect(large).to_be_hidden()
+    expect_picture(page)
+    page.locator("#enlarge").click()
+    expect(large).to_be_visible()
+    large.locator("img").click()
+    expect(large).to_be_hidden()
+    page.locator("#enlarge").focus()
+    page.keyboard.press("Enter")  # opens the picture, does not count
+    expect(large).to_be_visible()
+    page.locator("#enlarged-close").click()
+    expect(large).to_be_hidden()
+    expect_minute(page, 0)
+    assert stored_counts(folder) == []
+
+
+def test_minutes_are_counted_in_the_enlarged_picture(open_counting, run, folder):
+    (folder / "north/20240108T090200.jpg").unlink()
+    page = open_counting(run(folder), viewport={"width": 1000, "height": 500})
+    page.keyboard.press("f")
+    for key in ("i", "i", "o"):
+        page.keyboard.press(key)
+    expect(page.locator("#enlarged-counts")).to_have_text("2 entered, 1 left")
+    page.keyboard.press("ArrowDown")  # scrolls, does not count
+    page.locator("#enlarged-sheet").evaluate(SCROLLED)
+    page.keyboard.press("Enter")
+    expect(page.locator("#enlarged-title")).to_have_text(re.compile(r"south\s+08:31"))
+    expect(page.locator("#enlarged img")).to_have_attribute("src", re.compile("door=south"))
+    page.keyboard.press("0")
+    expect(page.locator("#enlarged")).to_be_hidden()  # the next minute has no picture
+    expect_minute(page, 2)
+    assert stored_counts(folder) == [(2, 1, "counted"), (0, 0, "counted")]
+
+
+def test_enlarged_picture_has_full_size_on_a_phone(open_counting, run, folder):
+    page = open_counting(run(folder), **PHONE)
+    page.locator("#enlarge").tap()
+    image = page.locator("#enlarged img")
+    expect(image).to_be_visible()
+    assert image.bounding_box()["width"] == 960  # as in its file
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["viewport"]["width"]
+
+
+def test_one_button_counts_nobody(open_counting, run, folder):
+    page = open_counting(run(folder))
+    nobody = page.locator("#controls button", has_text="Nobody")
+    expect(nobody).to_have_count(1)
+    expect(nobody).to_have_text(re.compile(r"^Nobody, next\s*Enter\s*0$"))
+    page.keyboard.press("i")
+    expect_counts(page, 1, 0)
+    expect(nobody).to_have_count(0)
+    page.keyboard.press("0")
+    expect_minute(page, 1)
     assert stored_counts(folder) == [(0, 0, "counted")]
 
 

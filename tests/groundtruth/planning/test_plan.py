@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import occupair as oc
+from occupair.checks import find_faults
 from occupair.errors import InputError
 from occupair.groundtruth.planning.day_similarity import dissimilarity, profile_days
 from occupair.groundtruth.planning.learning_curve import (
@@ -244,9 +245,7 @@ def test_without_labels_recommended_days_cover_air_conditions(choices):
     plan = plan_labels(air, days=2)
     assert plan.labelled == ()
     assert plan.curve is None
-    assert plan.advice.startswith(
-        "Label 3 days, then run again: without labelled days the number needed is unknown"
-    )
+    assert plan.advice == "Label 5 days with people, then run again."
     assert pd.Timestamp("2015-08-19") in [day.date for day in plan.days]  # unique ventilation
     conditions = {day.date: day.air_conditions for day in profile_days(air)}
     first, second = (conditions[day.date] for day in plan.days)
@@ -254,7 +253,7 @@ def test_without_labels_recommended_days_cover_air_conditions(choices):
     assert len(second - first) == max(len(own - first) for own in conditions.values())
     assert f": {len(first)} air conditions" in plan.days[0].reason
     assert f": {len(second - first)} more air conditions" in plan.days[1].reason
-    assert len(plan_labels(air).days) == DEFAULT_RECOMMENDED
+    assert len(plan_labels(air).days) == 5
 
 
 def test_two_labelled_days_are_too_few_for_a_curve(choices):
@@ -262,7 +261,29 @@ def test_two_labelled_days_are_too_few_for_a_curve(choices):
     plan = plan_labels(some, days=1)
     assert plan.curve is None
     assert plan.alike is None
-    assert plan.advice == "Label 3 days, then run again: 2 labelled days are too few for a learning curve."
+    assert plan.advice == "Label 3 more days with people, then run again: 2 are too few, 5 are a good start."
+
+
+@pytest.mark.parametrize("labelled_days", [3, 4, 5])
+def test_plan_and_check_agree_on_enough_days(model, labelled_days):
+    office = oc.simulate_office(days=7, seed=3).iloc[::STEP]
+    some = office.assign(occupancy=office["occupancy"].where(np.arange(len(office)) < labelled_days * DAY))
+    plan = plan_labels(some, model=model)
+    too_few = "few_days" in {fault.kind for fault in find_faults(some)}
+    assert too_few == (labelled_days < 5)
+    assert ("too few, 5 are a good start" in plan.advice) == too_few
+    if too_few:
+        assert plan.alike >= 5 - labelled_days
+        assert "enough" not in plan.advice
+
+
+def test_labelled_days_without_people_do_not_count(choices, model):
+    """Four labelled days, one of them empty."""
+    empty = choices.assign(occupancy=choices["occupancy"].mask(choices.index < choices.index[DAY], 0))
+    plan = plan_labels(empty, model=model)
+    assert (len(plan.labelled), plan.occupied) == (4, 3)
+    assert plan.advice.startswith("Label ")
+    assert "3 are too few" in plan.advice
 
 
 def test_labelled_days_without_people_give_no_curve(choices):

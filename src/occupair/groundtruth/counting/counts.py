@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 from occupair.atomic_files import write_atomically
 from occupair.errors import InputError
+from occupair.groundtruth.events import lock_folder
 
 COUNTS = "counts.json"
 FORMAT, VERSION = "occupair counts", 1
@@ -187,23 +188,9 @@ def write_book(folder: Path | str, book: Book) -> None:
             os.close(handle)
 
 
-@contextlib.contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
+def lock_counts(folder: Path) -> contextlib.AbstractContextManager[None]:
     """Lock an events folder, so that a second program cannot overwrite its counts."""
-    if sys.platform == "win32" or not folder.is_dir():  # reported when the folder is read
-        yield
-        return
-    import fcntl
-
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{folder}: already being counted by another program") from None
-        yield
-    finally:
-        os.close(handle)
+    return lock_folder(folder, f"{folder}: already being counted by another program")
 
 
 # ---- writing ----------------------------------------------------------------------------------------------

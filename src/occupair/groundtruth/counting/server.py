@@ -8,10 +8,10 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
@@ -19,15 +19,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
 from occupair.errors import InputError
-from occupair.groundtruth.counting.counts import lock_folder
+from occupair.groundtruth.counting.counts import lock_counts
 from occupair.groundtruth.counting.session import CountingSession, Outdated
 from occupair.web import assets as pages
 from occupair.web.access import AccessControl, AccessRules, RateLimiter
 from occupair.web.assets import Assets
-from occupair.web.errors import error_response
+from occupair.web.errors import error_response, ignore_disconnects
 from occupair.web.hosts import is_loopback
 from occupair.web.request_bodies import read_model
 from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
+from occupair.web.server import ConnectionLimits, LimitedServer
 
 log = logging.getLogger(__name__)
 
@@ -169,6 +170,7 @@ def _handle_errors(app: FastAPI) -> None:
             500, "internal error of the counting page; see the terminal for details", SECURITY_HEADERS
         )
 
+    ignore_disconnects(app)
     app.add_exception_handler(Outdated, on_outdated)
     app.add_exception_handler(InputError, on_input_error)
     app.add_exception_handler(OSError, on_os_error)
@@ -208,28 +210,15 @@ def serve_counting(
             f"--host must be a loopback address (127.0.0.1, ::1 or localhost), because pictures of people "
             f"must not leave this machine, got {host!r}"
         )
-    with lock_folder(Path(folder)), _listening(host, port) as listener:
+    with lock_counts(Path(folder)), _listening(host, port) as listener:
         app = make_counting_app(folder, host=host)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=2
-        )
-        server = _Server(config, lambda: _announce(address, open_browser, started))
+        limits = ConnectionLimits.of_this_process()
+        announce = partial(_announce, address, open_browser, started)
+        server = LimitedServer(app, limits, stop_seconds=2, on_ready=announce)
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
-
-
-class _Server(uvicorn.Server):
-    """A web server that calls back when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._ready()
 
 
 def _announce(address: str, open_browser: bool, started: Callable[[str], None] | None) -> None:

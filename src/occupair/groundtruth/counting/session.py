@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from occupair.atomic_files import abandoned_files
 from occupair.groundtruth.counting.counts import (
     COUNTS,
     MOST,
@@ -84,7 +85,7 @@ class CountingSession:
             self.book.at = self._next_open(self.book, None)
         for key in self.book.deleted & self.number.keys():
             self._unlink(key)
-        for scratch in self.folder.glob(f".{Path(COUNTS).stem}-*.json"):
+        for scratch in abandoned_files(self.folder, COUNTS):
             scratch.unlink()
 
     # ---- state -------------------------------------------------------------------------------------------

@@ -27,19 +27,16 @@ from occupair.groundtruth.planning.learning_curve import MIN_DAYS, MIN_GAIN, Lea
 from occupair.groundtruth.planning.reasons import air_reason, difference_reason
 from occupair.progress import quietly
 from occupair.readings.head_counts import WEIGHT, check_labelled, has_label
+from occupair.readings.labelled_days import ENOUGH_DAYS, labelled_days
 from occupair.readings.schema import check_readings, date_slices, interval_of
 from occupair.wording import plural
 
-MIN_LABELLED_HOURS = 6
-"""A day with head counts in at least this many of its hours is labelled."""
 MIN_HOURS = 12.0
 """A day with fewer hours of readings is not recommended [h]."""
 MAX_RECOMMENDED = 7
 """Most days recommended unless more are requested."""
 DEFAULT_RECOMMENDED = 3
-"""Days recommended if the number needed is unknown."""
-ROUGH = 5
-"""With fewer labelled days the learning curve is a rough estimate."""
+"""Days recommended if none are needed."""
 STEPS = (1, 3, 5)
 """Numbers of additional days for which the gain is reported."""
 DISSIMILAR = 2.0
@@ -71,20 +68,27 @@ class Plan:
     Attributes
     ----------
     labelled : dates of the labelled days
+    occupied : number of labelled days with people
     unlabelled : number of days to choose from
     curve : the learning curve; None with fewer than three labelled days, or if the room was always empty
     days : recommended days, best first
     """
 
     labelled: tuple[pd.Timestamp, ...]
+    occupied: int
     unlabelled: int
     curve: LearningCurve | None
     days: tuple[DayToLabel, ...]
 
     @property
     def alike(self) -> int | None:
-        """Number of further days similar to the labelled ones that are worth labelling; None if unknown."""
-        return None if self.curve is None else round(self.curve.enough().value) - self.curve.n_days
+        """Number of further days similar to the labelled ones that are worth labelling; None if unknown.
+
+        As many as the learning curve recommends, and at least those missing to `ENOUGH_DAYS` with people.
+        """
+        if self.curve is None:
+            return None
+        return max(round(self.curve.enough().value) - self.curve.n_days, ENOUGH_DAYS - self.occupied)
 
     @property
     def unlike(self) -> int:
@@ -95,10 +99,12 @@ class Plan:
     def advice(self) -> str:
         """The recommendation in one sentence."""
         if self.curve is None:
-            return _advice_without_curve(len(self.labelled))
+            return _advice_without_curve(len(self.labelled), self.occupied)
         n, more, enough = self.curve.n_days, self.alike or 0, self.curve.enough()
         gain = f"the next similar day reduces the error of {self.curve.error(n).value:.2f} people by about"
         gain = f"{gain} {_percent(self.curve.gain(1).value)}"
+        if self.occupied < ENOUGH_DAYS:
+            return f"{_more_days(self.occupied, more)}; {gain}."
         if more:
             between = _between(round(enough.low) - n, round(enough.high) - n)
             later = f"from {n + more} days on, each reduces it by less than {_percent(MIN_GAIN)}"
@@ -111,7 +117,7 @@ class Plan:
         """Return further remarks, one line each."""
         lines = []
         if self.curve is not None:
-            if self.curve.n_days < ROUGH:
+            if self.curve.n_days < ENOUGH_DAYS:
                 days = plural(self.curve.n_days, "labelled day")
                 lines.append(f"A rough estimate from {days}: run again after labelling the next.")
             if self.unlike:
@@ -143,7 +149,7 @@ def plan_labels(
         estimator is trained on the labelled days.
     days : int, optional
         Number of days to recommend; by default as many as are worth labelling, at most seven, or three if
-        that number is unknown or zero.
+        none are needed.
     seed : int
         Random seed.
 
@@ -155,7 +161,7 @@ def plan_labels(
     >>> len(plan.labelled), plan.curve, len(plan.days)
     (2, None, 1)
     >>> plan.advice
-    'Label 3 days, then run again: 2 labelled days are too few for a learning curve.'
+    'Label 3 more days with people, then run again: 2 are too few, 5 are a good start.'
     """
     if days is not None and not (isinstance(days, int | np.integer) and days >= 1):
         raise InputError(f"days must be a positive integer, got {days!r}")
@@ -173,10 +179,10 @@ def plan_labels(
     profiles = profile_days(_join(candidates, readings)) if candidates else []
     known = profile_days(_join(labelled, readings)) if labelled else []
     recommended = tuple(_recommend(profiles, widths, known, days or MAX_RECOMMENDED))
-    plan = Plan(tuple(profile.date for profile in known), len(profiles), curve, recommended)
-    number = DEFAULT_RECOMMENDED
-    if curve is not None:
-        number = max(plan.alike or 0, plan.unlike) or DEFAULT_RECOMMENDED
+    occupied = sum(bool((day["occupancy"] > 0).any()) for day in labelled)
+    plan = Plan(tuple(profile.date for profile in known), occupied, len(profiles), curve, recommended)
+    number = ENOUGH_DAYS - occupied if curve is None else max(plan.alike or 0, plan.unlike)
+    number = number if number > 0 else DEFAULT_RECOMMENDED
     return replace(plan, days=recommended[: days or min(number, MAX_RECOMMENDED)])
 
 
@@ -199,8 +205,7 @@ def _split_days(readings: pd.DataFrame) -> tuple[list[pd.DataFrame], list[pd.Dat
     interval, labelled, candidates = interval_of(readings), [], []
     for rows in date_slices(readings):
         day = readings.iloc[rows]
-        times = pd.DatetimeIndex(day.index[has_label(day)])
-        if len(set(times.hour)) >= MIN_LABELLED_HOURS:
+        if len(labelled_days(day["occupancy"][has_label(day)])):
             labelled.append(day)
         elif len(day) * interval / 60 >= MIN_HOURS:
             candidates.append(day)
@@ -260,16 +265,21 @@ def _uncertainty(widths: Sequence[float]) -> list[float]:
     return [0.5 + width / usual for width in widths]
 
 
-def _advice_without_curve(labelled: int) -> str:
-    if labelled == 0:
+def _advice_without_curve(labelled: int, occupied: int) -> str:
+    if labelled >= MIN_DAYS and occupied == 0:
         return (
-            f"Label {DEFAULT_RECOMMENDED} days, then run again: without labelled days the number needed is "
-            "unknown."
+            f"Label days with people in the room: the {labelled} labelled days offer nothing to learn from."
         )
-    if labelled < MIN_DAYS:
-        days = "1 labelled day is" if labelled == 1 else f"{labelled} labelled days are"
-        return f"Label {DEFAULT_RECOMMENDED} days, then run again: {days} too few for a learning curve."
-    return f"Label days with people in the room: the {labelled} labelled days offer nothing to learn from."
+    return f"{_more_days(occupied, ENOUGH_DAYS - occupied)}."
+
+
+def _more_days(occupied: int, more: int) -> str:
+    """Ask for days with people until there are ``ENOUGH_DAYS``."""
+    if occupied == 0:
+        return f"Label {plural(more, 'day')} with people, then run again"
+    few = "1 is" if occupied == 1 else f"{occupied} are"
+    label = f"Label {plural(more, 'more day')} with people, then run again"
+    return f"{label}: {few} too few, {ENOUGH_DAYS} are a good start"
 
 
 def _between(low: int, high: int) -> str:

@@ -2,7 +2,7 @@
 
 import { byId, el, setText, toast } from "./dom.js";
 import { t } from "./i18n.js";
-import { currentMinute, sendAction, session } from "./session.js";
+import { currentMinute, enqueue, sendAction, session } from "./session.js";
 import { formatDate } from "./view.js";
 
 /** Open the dialog, with the door and day of the current minute selected. */
@@ -39,7 +39,7 @@ function addMinute(event) {
   const [door, minute] = [byId("add-door").value, `${byId("add-day").value}T${time}`];
   const exists = session.minutes.some((one) => one.door === door && one.minute.startsWith(minute));
   if (exists) toast(t("add.exists", { door, time }));
-  sendAction({ do: "add", door, minute }, { forMinute: false });
+  enqueue(() => sendAction({ do: "add", door, minute }, { forMinute: false }));
   byId("add").close();
 }
 

@@ -2,9 +2,12 @@
 
 import { openAddDialog, startAddDialog } from "./add-minute.js";
 import { byId, confirmDialog, icon, setText, toast } from "./dom.js";
+import { isEnlarged, startEnlarged, toggleEnlarged } from "./enlarged.js";
 import { startTexts, t } from "./i18n.js";
 import { startLanguageSwitch, startTheme } from "./preferences.js";
-import { currentMinute, load, onChange, onError, sendAction, session, setDisconnected } from "./session.js";
+import {
+  currentMinute, enqueue, isBusy, load, onChange, onError, sendAction, session, setDisconnected,
+} from "./session.js";
 import { show } from "./view.js";
 
 const RETRY_INTERVAL = 1000; // [ms]
@@ -12,7 +15,7 @@ const RETRY_INTERVAL = 1000; // [ms]
 // ---- actions -----------------------------------------------------------------------------------
 
 const anywhere = { forMinute: false };
-const ACTIONS = {
+const ACTIONS = { // run one after the other
   "entered-more": () => sendAction({ do: "change", entered: 1 }),
   "entered-less": () => sendAction({ do: "change", entered: -1 }),
   "left-more": () => sendAction({ do: "change", left: 1 }),
@@ -21,27 +24,32 @@ const ACTIONS = {
   nobody: () => sendAction({ do: "nobody" }),
   unsure: () => sendAction({ do: "unsure" }),
   skipped: () => sendAction({ do: "skipped" }),
-  undo: () => { if (session.undoable) sendAction({ do: "undo" }, anywhere); else toast(t("undo.nothing")); },
+  undo: () => (session.undoable ? sendAction({ do: "undo" }, anywhere) : toast(t("undo.nothing"))),
   next: () => sendAction({ do: "step", by: 1 }, anywhere),
   previous: () => sendAction({ do: "step", by: -1 }, anywhere),
-  add: openAddDialog,
   review,
   delete: deletePicture,
+};
+const DIALOGS = { // open at once, so that the following keys are typed into them
+  add: openAddDialog,
+  enlarge: toggleEnlarged,
   help: () => byId("shortcuts").showModal(),
 };
+const run = (name) => (Object.hasOwn(DIALOGS, name) ? DIALOGS[name]() : enqueue(ACTIONS[name]));
 
 function review() {
-  if (session.minutes.some((row) => row.state === "unsure" || row.state === "skipped")) sendAction({ do: "review" }, anywhere);
-  else toast(t("review.nothing"));
+  const isDoubtful = (row) => row.state === "unsure" || row.state === "skipped";
+  return session.minutes.some(isDoubtful) ? sendAction({ do: "review" }, anywhere) : toast(t("review.nothing"));
 }
 
 async function deletePicture() {
   const row = currentMinute();
   if (row === null) return;
   if (row.picture !== "there") { toast(t("picture.none")); return; }
-  if (row.state === "open" || row.state === "begun") { sendAction({ do: "delete" }); return; }
-  const isConfirmed = await confirmDialog(t("delete.title"), t("delete.text"), t("delete.confirm"));
-  if (isConfirmed && currentMinute()?.number === row.number) sendAction({ do: "delete" });
+  const isOpen = row.state === "open" || row.state === "begun";
+  if (isOpen || await confirmDialog(t("delete.title"), t("delete.text"), t("delete.confirm"))) {
+    await sendAction({ do: "delete" });
+  }
 }
 
 async function setDeletes(event) {
@@ -52,7 +60,7 @@ async function setDeletes(event) {
     const text = t("deletes.text", { count });
     if (!await confirmDialog(t("deletes.title"), text, t("delete.confirm"))) return;
   }
-  sendAction({ do: "deletes", on }, anywhere);
+  enqueue(() => sendAction({ do: "deletes", on }, anywhere));
 }
 
 // ---- keyboard -----------------------------------------------------------------------------------------------
@@ -60,7 +68,7 @@ async function setDeletes(event) {
 const KEYS = {
   i: "entered-more", ArrowUp: "entered-more", o: "left-more", ArrowDown: "left-more", Enter: "counted", 0: "nobody",
   u: "unsure", s: "skipped", z: "undo", Backspace: "undo", n: "next", "]": "next", ArrowRight: "next",
-  p: "previous", "[": "previous", ArrowLeft: "previous", r: "review", a: "add", d: "delete", "?": "help",
+  p: "previous", "[": "previous", ArrowLeft: "previous", r: "review", a: "add", d: "delete", f: "enlarge", "?": "help",
 };
 const WITH_SHIFT = { "entered-more": "entered-less", "left-more": "left-less" };
 const REPEATABLE = ["next", "previous"]; // a key held down must not count minutes
@@ -73,13 +81,14 @@ function actionOf(event) {
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || session === null) return;
-  if (document.querySelector("dialog[open]")) { onDialogKey(event); return; }
+  if (document.querySelector("dialog[open]:not(#enlarged)")) { onDialogKey(event); return; }
+  if (event.key.startsWith("Arrow") && isEnlarged()) return; // scrolls
   if (event.key === "Enter" && event.target.closest("button")) return; // activates the button
   if (event.key.startsWith("Arrow") && event.target.matches("input[type=radio]")) return;
   const action = actionOf(event);
   if (!action) return;
   event.preventDefault();
-  if (!event.repeat || REPEATABLE.includes(action)) ACTIONS[action]();
+  if (!event.repeat || REPEATABLE.includes(action)) run(action);
 }
 
 /** In a dialog, d confirms the deletion and ? closes the list of keys. */
@@ -93,19 +102,22 @@ function onDialogKey(event) {
 function startButtons() {
   for (const button of document.querySelectorAll("[data-do]")) {
     button.addEventListener("click", (event) => {
-      ACTIONS[button.dataset.do]();
+      run(button.dataset.do);
       if (event.detail > 0) button.blur(); // clicked: Enter counts the minute again
     });
   }
-  byId("help").addEventListener("click", ACTIONS.help);
-  byId("end-review").addEventListener("click", review);
-  byId("end-back").addEventListener("click", ACTIONS.previous);
+  byId("help").addEventListener("click", DIALOGS.help);
+  byId("end-review").addEventListener("click", () => run("review"));
+  byId("end-back").addEventListener("click", () => run("previous"));
   byId("warning-go").addEventListener("click", (event) => {
-    sendAction({ do: "go", number: Number(event.currentTarget.dataset.number) }, anywhere);
+    const number = Number(event.currentTarget.dataset.number);
+    enqueue(() => sendAction({ do: "go", number }, anywhere));
     event.currentTarget.blur();
   });
   byId("deletes").addEventListener("change", setDeletes);
-  byId("order-choice").addEventListener("change", (event) => sendAction({ do: "order", order: event.target.value }, anywhere));
+  byId("order-choice").addEventListener("change", ({ target: { value: order } }) => {
+    enqueue(() => sendAction({ do: "order", order }, anywhere));
+  });
   for (const input of document.querySelectorAll("input")) {
     input.addEventListener("click", (event) => { if (event.detail > 0) input.blur(); });
   }
@@ -140,13 +152,20 @@ async function reconnect() {
   show();
 }
 
+/** Ask before the page is closed while keys are not saved yet. */
+function onUnload(event) {
+  if (isBusy()) event.preventDefault();
+}
+
 await startTexts();
 byId("help").append(icon("keys"));
 document.addEventListener("keydown", onKey);
+window.addEventListener("beforeunload", onUnload);
 onError(showFailure);
 onChange(show);
 startTheme();
 startButtons();
 startLanguageSwitch();
 startAddDialog();
+startEnlarged(show);
 load().catch(onDisconnect);

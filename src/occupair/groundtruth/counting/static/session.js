@@ -19,42 +19,43 @@ export async function load() {
 
 export const currentMinute = () => (session === null || session.at === null ? null : session.minutes[session.at]);
 
-// An action applies to the minute that was shown when the key was pressed. The next one is sent when the response
-// to the previous one has arrived, that is, when the counts are on disk. An action for a minute that is no longer
-// shown by then is dropped.
+// Keys take effect in the order in which they were pressed: each one waits until the response to the previous one
+// has arrived, that is, until the counts are on disk, and then applies to the minute that is current by then. Keys
+// pressed right after Enter therefore count the next minute. After an error, keys that wait are dropped.
 let queue = [];
-let isSending = false;
+let isRunning = false;
 let isDisconnected = false;
 export const setDisconnected = (disconnected) => { isDisconnected = disconnected; queue = []; };
 
-export const isBusy = () => isSending || queue.length > 0;
+export const isBusy = () => isRunning || queue.length > 0;
 
-/** Send an action; `forMinute`: it applies to the minute that is shown now. */
-export function sendAction(action, { forMinute = true } = {}) {
+/** Run a step, such as sending an action, when all earlier ones are done. */
+export function enqueue(step) {
   if (isDisconnected || session === null) return;
-  queue.push({ action, number: forMinute ? session.at : null, forMinute });
-  if (!isSending) sendQueue();
+  queue.push(step);
+  if (!isRunning) runQueue();
 }
 
-async function sendQueue() {
-  isSending = true;
+async function runQueue() {
+  isRunning = true;
   notify();
   while (queue.length) {
-    const { action, number, forMinute } = queue.shift();
-    if (forMinute && (number === null || number !== session.at)) continue;
-    const json = { revision: session.revision, ...(forMinute ? { number } : {}), ...action };
     try {
-      applyResponse(await request("POST", "api/keys", { json }));
+      await queue.shift()();
     } catch (error) {
+      await handleError(error);
       queue = [];
-      handleError(error);
     }
   }
-  isSending = false;
+  isRunning = false;
   notify();
 }
 
-function applyResponse({ changed, ...rest }) {
+/** Send an action now; `forMinute`: it applies to the current minute. */
+export async function sendAction(action, { forMinute = true } = {}) {
+  if (forMinute && session.at === null) return;
+  const json = { revision: session.revision, ...(forMinute ? { number: session.at } : {}), ...action };
+  const { changed, ...rest } = await request("POST", "api/keys", { json });
   Object.assign(session, rest);
   for (const minute of changed) session.minutes[minute.number] = minute;
   notify();

@@ -1,7 +1,8 @@
 // The view: current minute, counts, progress, the day, and what is stored.
 
 import { computeOccupancy, createChart, dayOf, findGaps, formatSigned, timeOf } from "./day-chart.js";
-import { byId, el, setText } from "./dom.js";
+import { byId, el, icon, setText } from "./dom.js";
+import { isEnlarged, showEnlarged } from "./enlarged.js";
 import { formatNumber, locale, t } from "./i18n.js";
 import { dropPicture, getPicture, preloadPicture } from "./pictures.js";
 import { currentMinute, isBusy, session } from "./session.js";
@@ -22,6 +23,7 @@ export function show() {
   byId("day").hidden = byId("more").hidden = false;
   if (row) showMinute(row);
   else showEnd();
+  showEnlarged();
   showProgress();
   showDay(row);
   showStorage(row);
@@ -41,7 +43,9 @@ function showMinute(row) {
     setText(byId(name), String(row[name]));
     byId(name).classList.toggle("none", row[name] === 0);
   }
-  setText(byId("counted-text"), row.entered || row.left ? t("counted") : t("counted.nobody"));
+  const isEmpty = row.entered === 0 && row.left === 0;
+  setText(byId("counted-text"), isEmpty ? t("counted.nobody") : t("counted"));
+  byId("counted-zero").hidden = !isEmpty;
   document.title = `${row.door} ${timeOf(row)} · ${t("page.title")}`;
   showSheet(row);
   byId("stamp-note").hidden = row.picture !== "there";
@@ -52,26 +56,33 @@ function showMinute(row) {
 function showSheet(row) {
   const box = byId("sheet");
   if (row.picture !== "there") dropPicture(row);
-  const wanted = `${row.minute} ${row.door} ${row.picture}`;
+  const wanted = `${row.minute} ${row.door} ${row.picture} ${isEnlarged()}`;
   if (box.dataset.shown === wanted) return;
   box.dataset.shown = wanted;
   if (row.picture === "there") {
-    const img = getPicture(row);
-    img.alt = t("picture.alt", { door: row.door, time: timeOf(row) });
-    img.onerror = () => { dropPicture(row); if (box.dataset.shown === wanted) box.replaceChildren(createMissingNote(row)); };
-    box.replaceChildren(img);
-  } else box.replaceChildren(row.picture === "deleted" ? createDeletedNote() : createMissingNote(row));
+    const image = getPicture(row);
+    image.alt = t("picture.alt", { door: row.door, time: timeOf(row) });
+    image.onerror = () => { dropPicture(row); if (box.dataset.shown === wanted) showNote(createMissingNote(row)); };
+    byId("enlarge").hidden = false;
+    byId("sheet-note").hidden = true;
+    if (!isEnlarged()) byId("enlarge").replaceChildren(image, icon("enlarge"));
+  } else showNote(row.picture === "deleted" ? createDeletedNote() : createMissingNote(row));
 }
 
-const createDeletedNote = () => el("div", { class: "no-picture" }, el("strong", {}, t("picture.deleted")),
-  el("span", {}, t("picture.deleted.text")));
+function showNote(lines) {
+  byId("enlarge").hidden = true;
+  byId("sheet-note").hidden = false;
+  byId("sheet-note").replaceChildren(...lines);
+}
+
+const createDeletedNote = () => [el("strong", {}, t("picture.deleted")), el("span", {}, t("picture.deleted.text"))];
 
 function createMissingNote(row) {
   const videos = row.videos.map(([name, seconds]) => t("picture.inVideo", { name, time: formatDuration(seconds) }));
-  return el("div", { class: "no-picture" }, el("strong", {}, t("picture.missing")),
+  return [el("strong", {}, t("picture.missing")),
     el("span", {}, row.score === null ? t("picture.notScanned") : t("picture.noFile")),
     el("span", {}, videos.length
-      ? t("picture.watchVideo", { videos: videos.join(t("picture.and")) }) : t("picture.noVideo", { door: row.door })));
+      ? t("picture.watchVideo", { videos: videos.join(t("picture.and")) }) : t("picture.noVideo", { door: row.door }))];
 }
 
 const twoDigits = (number) => String(number).padStart(2, "0");
