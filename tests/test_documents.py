@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import occupair as oc
+from occupair.checks import PROBLEM_ADVICE
 from occupair.cli import app
+from occupair.readings.labelled_days import ENOUGH_DAYS, FEWEST_DAYS, LABELLED_HOURS
 
 ROOT = Path(__file__).parent.parent
 EQUATIONS = (ROOT / "docs/equations.md").read_text()
@@ -188,3 +190,26 @@ def test_readme_has_no_other_scores():
 def test_links_are_valid(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+def test_number_of_days_in_the_guide_is_that_of_check_and_plan():
+    guide = re.sub(r"\s+", " ", (ROOT / "docs/groundtruth.md").read_text())
+    assert (FEWEST_DAYS, ENOUGH_DAYS, LABELLED_HOURS) == (3, 5, 6)
+    assert "Training needs a working week, five days with people" in guide
+    assert (
+        "`check` warns unless there are five days with people and counts in at least six different hours"
+        in guide
+    )
+    assert "Label five days with people to start with" in guide
+    few = "0.619 with three labelled days, 0.559 with five, 0.512 with ten and 0.489 with all"
+    assert few in guide
+    validation = (ROOT / "docs/validation.md").read_text()
+    rows = dict(re.findall(r"^\| (\w+) +\| +7 \| +[\d.]+ \| +([\d.]+) \|", validation, re.MULTILINE))
+    assert [rows[days] for days in ("3", "5", "10", "all")] == re.findall(r"0\.\d{3}", few)
+
+
+def test_every_check_code_is_documented():
+    sources = "".join(path.read_text() for path in (ROOT / "src/occupair/checks").glob("*.py"))
+    codes = set(re.findall(r'Fault\(\s*"(\w+)"', sources)) | set(PROBLEM_ADVICE)
+    rows = re.findall(r"^\| (`.*?`) \|", REFERENCE.split("### Data quality checks")[1], re.MULTILINE)
+    assert codes <= set(re.findall(r"`(\w+)`", " ".join(rows)))

@@ -214,11 +214,12 @@ def test_days_of_23_and_25_hours_start_at_local_midnight(zone):
     [
         ({"layer": "cnn"}, "layer must be one of room, fs-elm, elm, got 'cnn'"),
         ({"horizon": 7}, "horizon must be a multiple of the 5 min between readings, got 7 min"),
+        ({"horizon": 100_000}, r"horizon must be shorter than a day \(1440 min\), got 100000 min"),
         ({"horizon": 0}, "horizon must be a number of minutes above 0, got 0"),
         ({"horizon": np.inf}, "horizon must be a number of minutes above 0, got inf"),
         ({"stride": np.nan}, "stride must be a number of minutes above 0, got nan"),
         ({"stride": 2}, "stride must be a multiple of the 5 min between readings, got 2 min"),
-        ({"stride": 35}, "stride must be at most the horizon of 6 readings, got 7"),
+        ({"stride": 35}, "stride must be at most the horizon of 30 min, got 35 min"),
         ({"smoothing": -1}, r"smoothing must be a finite number, 0 or more, got -1"),
         ({"z_max": (1, 1)}, r"z_max must be one number or one per group \(5\), got \(1, 1\)"),
     ],

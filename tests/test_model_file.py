@@ -73,6 +73,20 @@ def test_files_without_unit_and_time_zone_are_readable(path, last_day, estimator
     pd.testing.assert_series_equal(older.estimate(last_day), estimator.estimate(last_day))
 
 
+def test_training_days_are_saved_without_readings(slow_office):
+    model = oc.OccupancyEstimator(n_hidden=8, random_state=0).fit(slow_office)
+    assert len(model.trained_days_) == 4
+    loaded = parse_model(dump_model(model))
+    assert loaded.trained_days_ == model.trained_days_
+    stored = json.loads(dump_model(model))["model"]["trained_days"]
+    assert len(stored) == 4 * 8
+
+
+def test_file_without_training_days_is_readable(path):
+    path.write_bytes(forged(path, lambda m: m.pop("trained_days")))
+    assert oc.OccupancyEstimator.load(path).trained_days_ is None
+
+
 def test_overwriting_leaves_no_other_file(estimator, path):
     estimator.save(path)
     assert os.listdir(path.parent) == ["room.occupair"]
@@ -132,6 +146,7 @@ def forged(path, change):
         (lambda m: m.update(coef=[1.0, 2.0]), "cannot be reproduced on this machine"),
         (lambda m: m.update(scale=[1.0]), "scale, layer and n_features do not match"),
         (lambda m: m.update(timezone="Mars"), "timezone must be a known time zone, got 'Mars'"),
+        (lambda m: m.update(trained_days="abc"), "trained_days must be fingerprints of days"),
         (lambda m: m.update(ventilation_unit=3), "ventilation_unit must be a string, got 3"),
         (lambda m: m.update(interval=0), "interval must be a finite number above 0, got 0"),
         (lambda m: m.update(most_people=-3), r"most_people must be a finite number, 0 or more, got -3"),

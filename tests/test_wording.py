@@ -19,8 +19,11 @@ def test_long_list_of_names_is_cut():
     assert quoted_list(range(22)).endswith("18, 19 and 2 more")
 
 
-def test_day_list():
-    days = list(pd.date_range("2015-08-03", periods=5))
-    assert day_list(days[:1]) == "2015-08-03"
-    assert day_list(days[:2]) == "2015-08-03 and 2015-08-04"
-    assert day_list(days) == "2015-08-03, 2015-08-04, 2015-08-05, 2015-08-06 and 1 more"
+def test_day_list_names_all_days_and_joins_consecutive_ones():
+    days = pd.to_datetime(
+        ["2015-08-03", "2015-08-05", "2015-08-06", "2015-08-10", "2015-08-11", "2015-08-12"]
+    )
+    assert day_list(list(days[:1])) == "2015-08-03"
+    assert day_list(list(days[1:3])) == "2015-08-05 and 2015-08-06"
+    assert day_list(list(days)) == "2015-08-03, 2015-08-05, 2015-08-06 and 2015-08-10 to 2015-08-12"
+    assert day_list(list(pd.date_range("2015-12-30", periods=4))) == "2015-12-30 to 2016-01-02"

@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_RANDOM = "?" * 8  # the random part of the names of `tempfile.mkstemp`
+
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[Path]:
+def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
     """Yield a temporary path that replaces ``path`` on success and is deleted on failure.
 
     The temporary file has the suffix of ``path``, which some writers need. Symbolic links are preserved,
-    and pipes and devices such as ``/dev/stdout`` are written to, not replaced.
+    and pipes and devices such as ``/dev/stdout`` are written to, not replaced. A ``private`` file can only be
+    read and written by its owner.
     """
     target = Path(path).resolve()
     scratch = _scratch_beside(target, Path(path))
@@ -25,7 +28,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
             with scratch.open("rb") as written, target.open("wb") as device:
                 shutil.copyfileobj(written, device)
             return
-        scratch.chmod(_mode_of(target))
+        scratch.chmod(0o600 if private else _mode_of(target))
         with scratch.open("rb") as written:
             os.fsync(written.fileno())
         scratch.replace(target)
@@ -62,8 +65,18 @@ def _mode_of(path: Path) -> int:
     return 0o666 & ~umask
 
 
-def write_atomically(path: Path | str, content: str | bytes) -> None:
+def abandoned_files(folder: Path, name: str) -> list[Path]:
+    """Return the temporary files of ``name``, such as ``index.json`` or ``*.jpg``, that killed programs left.
+
+    Files that a running program is writing are included: the caller must know that there is none.
+    """
+    return sorted(folder.glob(f".{Path(name).stem}-{_RANDOM}{Path(name).suffix}"))
+
+
+def write_atomically(path: Path | str, content: str | bytes, *, private: bool = False) -> None:
     """Write ``content`` to ``path`` atomically: readers never see an incomplete file.
+
+    A ``private`` file can only be read and written by its owner.
 
     Examples
     --------
@@ -73,5 +86,5 @@ def write_atomically(path: Path | str, content: str | bytes) -> None:
     >>> path.read_text()
     'complete'
     """
-    with replacing(path) as scratch:
+    with replacing(path, private=private) as scratch:
         scratch.write_bytes(content if isinstance(content, bytes) else content.encode())

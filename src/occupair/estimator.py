@@ -22,8 +22,10 @@ from occupair.paper import training as paper_training
 from occupair.paper.features import LAYERS, Layer
 from occupair.paper.live_day import TOLERANCE, LiveDay
 from occupair.paper.network import Network
+from occupair.readings.day_fingerprints import day_fingerprints
 from occupair.readings.head_counts import check_labelled
 from occupair.readings.schema import check_duplicate_columns, exact_readings, interval_of
+from occupair.readings.thinning import thin_days
 from occupair.readings.time_zones import time_zone_name
 from occupair.readings.training_match import match_training
 from occupair.room import fit_and_estimate as room_layer
@@ -97,6 +99,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Unit of ``ventilation_full_``, such as ``"%"``; None if unknown.
     timezone_ : str or None
         Time zone of the training readings; None for local times, or if unknown.
+    trained_days_ : frozenset of str or None
+        Fingerprints of the labelled training days, see ``occupair.readings.day_fingerprints``; None if
+        unknown, as in model files of earlier versions.
     training_error_ : float
         RMSE [people]. Room layer: on held-out training days. Others: one step ahead on the training days,
         with the true past.
@@ -185,7 +190,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             Readings with ``occupancy``. The room layer can be trained on sparse labels, NaN elsewhere, each
             weighted by ``occupancy_weight`` [0..1, optional: missing is 1, and a label with weight 0 is
             ignored]; days without a label are not used. The paper's layers need a label at every reading and
-            ignore weights; days that are not longer than the horizon are not used.
+            ignore weights; days that are not longer than the horizon are not used. Of a record with more than
+            180 days of head counts, that many are used, see ``occupair.readings.thinning``.
 
         Warns
         -----
@@ -195,7 +201,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """
         self._check_settings()
         check_duplicate_columns(readings)
-        readings = check_labelled(readings)
+        readings = thin_days(check_labelled(readings))
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
         for name in ("room_", "comparison_", "regressor_", "layer_", "smoothing_"):
             self.__dict__.pop(name, None)  # of an earlier fit, perhaps with another layer
@@ -205,6 +211,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.ventilation_full_ = readings.attrs.get("ventilation_full")
         self.ventilation_unit_ = readings.attrs.get("ventilation_unit")
         self.timezone_ = time_zone_name(pd.DatetimeIndex(readings.index))
+        self.trained_days_: frozenset[str] | None = frozenset(day_fingerprints(readings))
         self.most_people_ = float(readings["occupancy"].max())
         if self.most_people_ == 0:
             warnings.warn(ALWAYS_EMPTY, UserWarning, stacklevel=2)
@@ -242,8 +249,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Parameters
         ----------
         readings : DataFrame
-            Readings at the interval of training; ``occupancy`` is ignored. If these and the training readings
-            have time zones, midnight and the time of day are those of the training time zone.
+            Readings at the interval of training; ``occupancy`` is ignored. Midnight and the time of day are
+            those of the time zone of training, to which times with a time zone are converted; times without
+            one are local times. A model trained on local times takes times in any time zone as local times,
+            but refuses UTC.
         mode : {"live", "hindsight", "drifting"}
             ``"live"``: causal, the same as ``live()``; for the paper's layers the three steps of Eq. (26).
             ``"hindsight"``: with the CO2 of the whole day smoothed, Eq. (22); the room layer returns its
@@ -294,10 +303,17 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         wait = self._wait(lag, mode)
         return float(self.interval_ * max(one.lag for one in self.room_.refinements if one.lag <= wait))
 
-    def live(self, *, interval: float = 0.9, tolerance: float = TOLERANCE, lean: bool = False) -> LiveRoom:
+    def live(
+        self,
+        *,
+        interval: float = 0.9,
+        tolerance: float = TOLERANCE,
+        lean: bool = False,
+        local: bool = False,
+    ) -> LiveRoom:
         """Return a room that takes one reading at a time; the paper's layers use Eq. (26).
 
-        Pass it times in the time zone of training: a day begins at midnight of these times.
+        Its estimates are those of ``estimate`` on the same readings, also in another time zone.
 
         Parameters
         ----------
@@ -308,6 +324,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         lean : bool
             The paper's layers only, for many rooms in one process: rooms with the same random layer share
             memory, 0.7 instead of 0.9 MB per room with 1000 neurons. A single room is some 30 % slower.
+        local : bool
+            Whether all times are in the time zone of the room. A model trained on local times then also takes
+            times in UTC.
 
         Examples
         --------
@@ -327,7 +346,12 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         else:
             start_day = partial(LiveDay, self.network(lean=lean), tolerance=tolerance)
         return LiveRoom(
-            start_day, interval=self.interval_, uses_ventilation=self.uses_ventilation_, lags=lags
+            start_day,
+            interval=self.interval_,
+            uses_ventilation=self.uses_ventilation_,
+            lags=lags,
+            timezone=self.timezone_,
+            local=local,
         )
 
     def save(self, path: str | Path) -> None:

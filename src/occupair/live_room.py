@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.gaps import is_gap
+from occupair.readings.schema import times_must_increase
+from occupair.readings.time_zones import check_zone_stated, time_zone_of
 from occupair.readings.value_rules import VALUE_RULES
 
 Array = NDArray[np.float64]
@@ -66,9 +68,10 @@ class RunningDay(Protocol):
 class LiveRoom:
     """One room, live: pass it every reading as it arrives.
 
-    Each local day starts with an empty room at midnight, in the time zone of the times passed in. A reading
-    with a new date starts a new day, and so does a reading after a gap: no estimate uses readings from before
-    a gap.
+    Each local day starts with an empty room at midnight. A reading with a new date starts a new day, and so
+    does a reading after a gap: no estimate uses readings from before a gap. Midnight and the time of day are
+    those of the time zone of training, to which times with a time zone are converted; times without one are
+    local times.
 
     Parameters
     ----------
@@ -80,6 +83,11 @@ class LiveRoom:
         Whether the estimator was trained with a ventilation column; if not, ventilation is ignored.
     lags : tuple of float, optional
         Lags at which estimates are refined [min]; None if every later reading refines them.
+    timezone : str, optional
+        Time zone of training; None if the model was trained on local times.
+    local : bool
+        Whether times are in the time zone of the room, also if that is UTC. Without this, a model trained on
+        local times refuses times in UTC.
     """
 
     def __init__(
@@ -89,11 +97,16 @@ class LiveRoom:
         interval: float,
         uses_ventilation: bool,
         lags: tuple[float, ...] | None = None,
+        timezone: str | None = None,
+        local: bool = False,
     ) -> None:
         self._start_day = start_day
         self.interval = interval
         self.uses_ventilation = uses_ventilation
         self.lags = lags
+        self.timezone = timezone
+        self.local = local
+        self._zone = None if timezone is None else time_zone_of(timezone)
         self._last: dt.datetime | None = None
         self.day = start_day()
 
@@ -103,7 +116,7 @@ class LiveRoom:
         Parameters
         ----------
         time : datetime
-            Local time, or time zone aware. One interval after the previous reading, a multiple of it after a
+            Local time, or in any time zone. One interval after the previous reading, a multiple of it after a
             gap, or any time on a later day.
         co2 : float
             CO2 [ppm].
@@ -115,20 +128,25 @@ class LiveRoom:
         InputError
             If the reading is invalid; the state of the room does not change.
         """
-        flow = self.start_reading(time, co2, ventilation)
-        self.day.append(co2, flow, time)
+        local, flow = self.start_reading(time, co2, ventilation)
+        self.day.append(co2, flow, local)
         return self.finish_reading(time)
 
-    def start_reading(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
-        """Check a reading and start a new day if needed; return the ventilation to append to ``day``."""
-        flow = self._checked(time, co2, ventilation)
-        if self._starts_day(time) and len(self.day):
+    def start_reading(
+        self, time: dt.datetime, co2: float, ventilation: float | None
+    ) -> tuple[dt.datetime, float]:
+        """Check a reading and start a new day if needed; return local time and ventilation for ``day``."""
+        if not isinstance(time, dt.datetime) or time != time:  # NaT is a datetime, and not equal to itself
+            raise InputError(f"time must be a datetime, got {time!r}")
+        local = self._local(time)
+        flow = self._checked(local, co2, ventilation)
+        if self._starts_day(local) and len(self.day):
             self.day = self._start_day()
-        return flow
+        return local, flow
 
     def finish_reading(self, time: dt.datetime) -> Estimate:
         """Return the estimate of ``day`` after the reading at this time was appended."""
-        self._last = time
+        self._last = self._local(time)
         low, high = self.day.prediction_interval or (None, None)
         quality = "ok" if self.day.started else "starting"
         return Estimate(time, float(self.day.people[-1]), low, high, quality)
@@ -140,6 +158,8 @@ class LiveRoom:
             interval=self.interval,
             uses_ventilation=self.uses_ventilation,
             lags=self.lags,
+            timezone=self.timezone,
+            local=self.local,
         )
 
     def restore(self, times: Sequence[dt.datetime], co2: Array, ventilation: Array | None) -> None:
@@ -147,6 +167,7 @@ class LiveRoom:
 
         Later estimates are the same as after calling ``update`` with each reading, and this is faster.
         """
+        times = [self._local(time) for time in times]
         flow = ventilation if self.uses_ventilation and ventilation is not None else np.zeros(len(times))
         self.day = self._start_day()
         self.day.restore(co2, flow, times)
@@ -185,6 +206,14 @@ class LiveRoom:
         """Smoothed CO2 of the newest reading [ppm]."""
         return self.day.co2_now
 
+    def _local(self, time: dt.datetime) -> dt.datetime:
+        """Return a time in the time zone of training."""
+        if time.tzinfo is None or time.tzinfo is self._zone:
+            return time
+        if not self.local:
+            check_zone_stated(time, self.timezone, what="time")
+        return time if self._zone is None else time.astimezone(self._zone)
+
     def _checked(self, time: dt.datetime, co2: float, ventilation: float | None) -> float:
         self._check_time(time)
         if not VALUE_RULES["co2"].allows(co2):
@@ -204,8 +233,6 @@ class LiveRoom:
         return is_gap(minutes_between(self._last, time), self.interval)
 
     def _check_time(self, time: dt.datetime) -> None:
-        if not isinstance(time, dt.datetime) or time != time:  # NaT is a datetime, and not equal to itself
-            raise InputError(f"time must be a datetime, got {time!r}")
         if self._last is None:
             return
         if (time.tzinfo is None) != (self._last.tzinfo is None):
@@ -215,7 +242,7 @@ class LiveRoom:
             )
         minutes = minutes_between(self._last, time)
         if minutes <= 0:
-            raise InputError(f"times must be increasing, got {time} after {self._last}")
+            raise InputError(times_must_increase(time, self._last))
         intervals = minutes / self.interval
         if time.date() == self._last.date() and abs(intervals - round(intervals)) > 1e-6:
             rule = f"time must be a multiple of the {self.interval:g} min interval of training"

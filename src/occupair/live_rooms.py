@@ -90,14 +90,14 @@ class LiveRooms:
         groups: dict[_DayBatch | type, list[_Pending]] = {}
         for number, one in enumerate(due):
             try:
-                pending = _Pending(number, one, one.room.start_reading(one.time, one.co2, one.ventilation))
+                pending = _Pending(number, one, *one.room.start_reading(one.time, one.co2, one.ventilation))
             except Exception as error:  # noqa: BLE001 an error in one room must not affect the others
                 results[number] = error
             else:
                 groups.setdefault(self._group(one.room), []).append(pending)
         for group, members in groups.items():
             errors = self._append(group, members)
-            for (number, one, _), failure in zip(members, errors, strict=True):
+            for (number, one, _, _), failure in zip(members, errors, strict=True):
                 results[number] = failure or one.room.finish_reading(one.time)
         return [results[number] for number in range(len(due))]
 
@@ -122,10 +122,11 @@ class _Pending(NamedTuple):
 
     number: int  # position in the list of due readings
     due: NextReading
-    ventilation: float  # as the day takes it
+    time: dt.datetime  # time and ventilation as the day takes them
+    ventilation: float
 
     def append(self) -> None:
-        self.due.room.day.append(self.due.co2, self.ventilation, self.due.time)
+        self.due.room.day.append(self.due.co2, self.ventilation, self.time)
 
 
 class _DayBatch:
@@ -141,7 +142,7 @@ class _DayBatch:
         """Add one reading to each day and estimate all of them at once."""
         days = [cast("RoomDay", one.due.room.day) for one in pending]
         inputs = [
-            day.add_reading(one.due.co2, one.ventilation, one.due.time)
+            day.add_reading(one.due.co2, one.ventilation, one.time)
             for day, one in zip(days, pending, strict=True)
         ]
         try:

@@ -22,6 +22,7 @@ from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.paper.features import LAYERS, Layer
+from occupair.readings.day_fingerprints import split_fingerprints
 from occupair.readings.time_zones import is_time_zone
 from occupair.room.inputs import window_length
 from occupair.room.model import RoomModel
@@ -74,6 +75,7 @@ def load_model(path: str | Path) -> OccupancyEstimator:
 def dump_model(estimator: OccupancyEstimator) -> bytes:
     """Return a trained estimator as the bytes of a model file."""
     check_is_fitted(estimator, "most_people_")
+    days = estimator.trained_days_
     model = {
         "parameters": {name: _plain(getattr(estimator, name)) for name in (*_PARAMETERS, "screen")},
         "interval": estimator.interval_,
@@ -83,6 +85,7 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
         "ventilation_unit": estimator.ventilation_unit_,
         "timezone": estimator.timezone_,
         "training_error": estimator.training_error_,
+        "trained_days": None if days is None else "".join(sorted(days)),
     }
     model |= _room_values(estimator) if hasattr(estimator, "room_") else _paper_values(estimator)
     text = _canonical(model)
@@ -149,6 +152,8 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
     estimator.timezone_ = _optional_string(model, "timezone")
     if estimator.timezone_ is not None and not is_time_zone(estimator.timezone_):
         raise ValueError(f"timezone must be a known time zone, got {estimator.timezone_!r}")
+    days = _optional_string(model, "trained_days")
+    estimator.trained_days_ = None if days is None else split_fingerprints(days)
     if "room" in model:
         estimator.room_ = _build_room(estimator, model["room"])
         comparison = model["comparison"]

@@ -320,8 +320,9 @@ def _long_days(readings: pd.DataFrame, estimator: OccupancyEstimator, folds: int
     days = zip(date_slices(readings), _longest_episodes(readings), strict=True)
     long = [readings.iloc[day] for day, most in days if most > horizon]
     if len(long) < (needed := max(MIN_DAYS, folds)):
-        rule = f"at least {needed} days with more than {horizon} consecutive readings, got {len(long)}"
-        raise InputError(f"readings must contain {rule}")
+        rule = f"at least {needed} days with more than {horizon} consecutive readings"
+        why = f"the horizon is {estimator.horizon:g} min"
+        raise InputError(f"readings must contain {rule} ({why}), got {len(long)}")
     return pd.concat(long)
 
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
-
-import pandas as pd
 
 QUOTE_LENGTH = 60  # characters of a quoted value before it is cut
 LISTED_NAMES = 20  # names in a list before the rest is only counted
-LISTED_DAYS = 4  # days in a list before the rest is only counted
+SHORTEST_RANGE = 3  # consecutive days in a list that are written as a range
 
 
-def plural(number: int, noun: str) -> str:
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
     """Return a number with its noun, in the plural unless the number is 1.
 
     Examples
     --------
-    >>> plural(1, "day"), plural(3, "day")
-    ('1 day', '3 days')
+    >>> plural(1, "day"), plural(3, "day"), plural(2, "person", "people")
+    ('1 day', '3 days', '2 people')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in seconds, minutes or hours.
+
+    Examples
+    --------
+    >>> duration(4.2), duration(192), duration(5400)
+    ('4 s', '3.2 min', '1.5 h')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3597 else f"{seconds / 3600:.1f} h"
 
 
 def quoted(value: object) -> str:
@@ -47,16 +59,34 @@ def quoted_list(names: Iterable[object]) -> str:
     return ", ".join(quotes[:LISTED_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def day_list(days: Sequence[pd.Timestamp]) -> str:
-    """Return the dates of days separated by commas, cut to 4 days.
+def day_list(days: Sequence[dt.datetime]) -> str:
+    """Return the dates of all days, in ascending order, with three or more consecutive ones as a range.
 
     Examples
     --------
-    >>> day_list(list(pd.date_range("2024-01-08", periods=6)))
-    '2024-01-08, 2024-01-09, 2024-01-10, 2024-01-11 and 2 more'
+    >>> day_list([dt.datetime(2024, 1, day) for day in (8, 9, 10, 15)])
+    '2024-01-08 to 2024-01-10 and 2024-01-15'
     """
-    dates = [f"{day:%Y-%m-%d}" for day in days[:LISTED_DAYS]]
-    more = len(days) - len(dates)
-    if more:
-        return f"{', '.join(dates)} and {more} more"
-    return dates[0] if len(dates) == 1 else f"{', '.join(dates[:-1])} and {dates[-1]}"
+    ranges: list[list[dt.datetime]] = []
+    for day in days:
+        if ranges and day - ranges[-1][-1] == dt.timedelta(days=1):
+            ranges[-1].append(day)
+        else:
+            ranges.append([day])
+    return listed([text for one in ranges for text in _range_texts(one)])
+
+
+def listed(items: Sequence[str]) -> str:
+    """Join items with commas and "and".
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def _range_texts(days: Sequence[dt.datetime]) -> list[str]:
+    dates = [f"{day:%Y-%m-%d}" for day in days]
+    return dates if len(dates) < SHORTEST_RANGE else [f"{dates[0]} to {dates[-1]}"]

@@ -76,8 +76,10 @@ def test_consecutive_days_an_hour_late_are_found(clean, the_fault):
 def test_alternate_days_an_hour_late_are_one_fault(clean, the_fault):
     late = days_of(clean)[::2]
     fault = the_fault(stamped_late(clean, 60, late), "clock")
-    assert fault.details["days"] == [f"{day:%Y-%m-%d}" for day in late]
+    assert fault.days == list(late)
     assert fault.message.startswith("On about 8 of 15 days")
+    assert all(f"{day:%Y-%m-%d}" in fault.message for day in late)
+    assert "more" not in fault.message.split(";")[1]
     assert len(fault.spans) == 8
 
 
@@ -89,14 +91,14 @@ def test_isolated_days_are_scored(clean):
     late = days_of(apart)[7:]
     found = clocks(stamped_late(apart, 60, late))
     assert [fault.details["offset"] for fault in found] == [60]
-    assert found[0].details["days"] == [f"{day:%Y-%m-%d}" for day in late]
+    assert found[0].days == list(late)
 
 
 @pytest.mark.parametrize("interval", [1, 5, 15])
 def test_offset_of_12_hours_is_one_fault(clean, the_fault, interval):
     fault = the_fault(stamped_late(clean, 720, days_of(clean)).iloc[::interval], "clock")
     assert (fault.severity, abs(fault.details["offset"])) == ("wrong", 720)
-    assert len(fault.details["days"]) == 15
+    assert len(fault.days) == 15
     assert "confuses am and pm" in fault.message
 
 

@@ -97,6 +97,22 @@ def test_baseline_below_outdoor_air(planted, the_fault):
     assert "less than the 400 ppm of outdoor air" in fault.message
 
 
+def test_scaled_counts_are_doubtful(planted, the_fault):
+    fault = the_fault(planted.assign(occupancy=planted["occupancy"] * 1000), "many_people")
+    assert fault.severity == "doubtful"
+    assert fault.details["most"] == planted["occupancy"].max() * 1000
+
+
+def test_entries_per_reading_are_no_head_counts(planted, the_fault):
+    five = planted["occupancy"].diff().clip(lower=0).resample("5min").sum()
+    readings = planted.iloc[::5].assign(occupancy=five)
+    fault = the_fault(readings, "passages")
+    assert fault.severity == "doubtful"
+    assert "are these passages, not people present?" in fault.finding
+    hourly = planted["occupancy"].where(planted.index.minute == 15)  # sparse counts are not passages
+    assert "passages" not in kinds(planted.assign(occupancy=hourly)) | kinds(planted)
+
+
 def test_negative_counts(planted, the_fault):
     planted.loc["2015-08-05 19:30":"2015-08-05 23:59", "occupancy"] = -2.0
     fault = the_fault(planted, "negative_counts")
@@ -135,7 +151,7 @@ def test_co2_without_people(planted, the_fault):
     planted.loc["2015-08-06", "occupancy"] = 0.0
     fault = the_fault(planted, "co2_without_people")
     assert fault.severity == "doubtful"
-    assert fault.details["days"] == ["2015-08-06"]
+    assert fault.days == [pd.Timestamp("2015-08-06")]
     assert "on 2015-08-06" in fault.message
 
 
@@ -149,6 +165,17 @@ def test_ventilation_in_percent(planted, the_fault):
     assert "must be from 0 to 1" in the_fault(planted, "ventilation_range").message
 
 
+@pytest.mark.parametrize(("share", "severity"), [(0.05, "note"), (0.5, "doubtful")])
+def test_unknown_ventilation(planted, the_fault, share, severity):
+    planted.iloc[: round(share * len(planted)), planted.columns.get_loc("ventilation")] = np.nan
+    fault = the_fault(planted, "ventilation_holes")
+    assert fault.severity == severity
+    assert fault.details["share"] == pytest.approx(share, abs=1e-3)
+    assert fault.message.startswith(
+        f"Ventilation is unknown at {share:.0%} of the readings, which are left out."
+    )
+
+
 def test_no_ventilation_is_noted(planted, the_fault):
     assert the_fault(planted.drop(columns="ventilation"), "no_ventilation").severity == "note"
 
@@ -156,12 +183,17 @@ def test_no_ventilation_is_noted(planted, the_fault):
 @pytest.mark.parametrize(("days", "severity"), [(2, "wrong"), (4, "doubtful")])
 def test_too_few_labelled_days(planted, the_fault, days, severity):
     fault = the_fault(planted.iloc[: days * 1440], "few_days")
-    assert (fault.severity, fault.details["days"]) == (severity, days)
+    assert (fault.severity, fault.details["occupied_days"]) == (severity, days)
+
+
+def test_a_working_week_of_labels_is_enough(planted):
+    week = planted.loc["2015-08-03":"2015-08-07"]
+    assert "few_days" not in kinds(week)
 
 
 def test_days_without_head_counts_are_not_labelled(planted, the_fault):
     planted.loc[planted.index >= FIRST + pd.Timedelta(days=3), "occupancy"] = np.nan
-    assert the_fault(planted, "few_days").details["days"] == 3
+    assert the_fault(planted, "few_days").details["occupied_days"] == 3
 
 
 def test_no_head_counts(planted, the_fault):
@@ -254,7 +286,7 @@ def test_sparse_head_counts_are_sufficient(planted):
     assert "few_days" not in kinds(planted)
     planted["occupancy"] = planted["occupancy"].where(planted.index < FIRST + pd.Timedelta(days=4))
     (fault,) = (fault for fault in find_faults(planted) if fault.kind == "few_days")
-    assert (fault.severity, fault.details) == ("doubtful", {"days": 4})
+    assert (fault.severity, fault.details) == ("doubtful", {"occupied_days": 4})
 
 
 def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
@@ -282,7 +314,7 @@ def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour * 60 + t.index.minute == 720)),
             "No day has head counts in at least 6 hours, so there is almost nothing to train on. Count "
-            "people at least once an hour, all day, for one or two weeks (7 occupied days or more), or start",
+            "people at least once an hour, all day, on 5 days with people or more (a working week), or start",
         ),
         (
             lambda t: t.assign(occupancy=t["occupancy"].where(t.index.hour == 11)),  # only one hour

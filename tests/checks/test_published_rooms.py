@@ -34,17 +34,15 @@ def test_sdu2019_is_an_hour_late_in_winter(published):
     as_published = read_sdu2019(published("sdu2019"), aligned=False)
     aligned = read_sdu2019(published("sdu2019"))
     moved = (aligned["co2"] != as_published["co2"]).groupby(aligned.index.normalize()).any()
-    winter = {f"{day:%Y-%m-%d}" for day in moved.index[moved]}
+    winter = set(moved.index[moved])
     assert len(winter) == 21
     clock = by_kind(as_published)["clock"]
-    named = set(clock.details["days"])
+    named = set(clock.days)
     assert (clock.severity, clock.details["offset"]) == ("wrong", 60)
     assert clock.details["range"][0] <= 60 <= clock.details["range"][1]
     assert len(named & winter) / len(winter) >= 0.9  # recall
     assert len(named & winter) / len(named) >= 0.9  # precision
-    sure = {
-        day for day, p in zip(clock.details["days"], clock.details["probability"], strict=True) if p >= 0.9
-    }
+    sure = {day for day, p in zip(clock.days, clock.details["probability"], strict=True) if p >= 0.9}
     assert sure <= winter
 
 
@@ -71,7 +69,7 @@ def test_planted_end_of_summer_time_is_found(published, key):
         for fault in find_faults(readings.assign(co2=readings["co2"].mask(winter, late)))
         if fault.kind == "clock"
     )
-    named = pd.DatetimeIndex(fault.details["days"])
+    named = pd.DatetimeIndex(fault.days)
     assert abs(len(named) - len(days) / 2) <= 2
     assert (named >= days[len(days) // 2 - 1]).all()
     assert fault.details["range"][0] <= 60 <= fault.details["range"][1]
@@ -113,13 +111,13 @@ def test_sdu2018_room_3_has_co2_without_people(published):
     readings = read_sdu2018(published("sdu2018"), room=3)
     fault = by_kind(readings)["co2_without_people"]
     eighth = readings.index.normalize().unique()[7]  # DayId 7, counted from 0
-    assert fault.details["days"] == [f"{eighth:%Y-%m-%d}"]
+    assert fault.days == [eighth]
     assert "908 ppm" in fault.message
 
 
 def test_uci864_has_three_occupied_days_and_no_ventilation(published):
     found = by_kind(read_uci864(published("uci864")))
-    assert found["few_days"].details["days"] == 3
+    assert found["few_days"].details["occupied_days"] == 3
     assert "no_ventilation" in found
     assert "stuck" not in found  # a coarse sensor in an empty room
 

@@ -303,7 +303,11 @@ FOUND = {
         "row 502, column co2: must be from 0 to 1000000 ppm, got inf",
     ),
     "damper at 150 %": (
-        lambda t: csv(with_cells(t, "ventilation", r5="150").rename(columns={"ventilation": "damper [%]"})),
+        lambda t: csv(
+            with_cells(t, "ventilation", r5="150", r6="150", r7="150").rename(
+                columns={"ventilation": "damper [%]"}
+            )
+        ),
         "ventilation_range: Ventilation must be from 0 to 1 (80 % is 0.8), got 0 to 1.5",
         r"row 7, column damper \[%\]: must be from 0 to 100 \[%\], got 150",
     ),

@@ -36,3 +36,8 @@ def test_mg_per_m3_is_rejected(stated):
 def test_values_too_low_for_ppm_are_rejected():
     with pytest.raises(InputError, match=r"must be in ppm .*, got at most 0.1: if this is percent"):
         converted([0.04, 0.1, 0.0], "CO2")
+
+
+def test_temperature_is_not_called_percent():
+    with pytest.raises(InputError, match=r"must be in ppm .*, got at most 21.3: is this another quantity"):
+        to_ppm(np.array([20.1, 21.3]), "CO2", column="CO2", source=Source("room.csv"))

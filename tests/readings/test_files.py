@@ -523,9 +523,9 @@ def test_parquet_column_types(tmp_path):
     pd.DataFrame({"ts": (times - pd.Timestamp(0)) // pd.Timedelta("1ms"), **plain}).to_parquet(path)
     readings = oc.read_readings(path)
     assert readings.index[1].isoformat() == "2024-01-08T00:01:00+00:00"
-    assert readings["co2"].tolist() == [420, 420]  # ventilation is unknown after 00:01
-    assert readings["ventilation"].tolist() == [1, 0]
-    assert readings["occupancy"].tolist() == [1, 1]
+    assert readings["co2"].tolist() == [420, 420, 430]
+    assert readings["ventilation"].tolist() == [1, 0, 0]
+    assert readings["occupancy"].tolist() == [1, 1, 2]
     pd.DataFrame({"Date": times.date, "Time": times.time, "CO2": ["420,5", "421", "422"]}).to_parquet(path)
     assert oc.read_readings(path)["co2"].tolist() == [420.5, 421, 422]
     pd.DataFrame({"time": [times[0], pd.NaT], "co2": [1.0, 2.0]}).to_parquet(path)
@@ -570,3 +570,11 @@ def test_published_file_with_three_ventilation_columns_is_ambiguous():
 def test_empty_date_and_time_columns_are_rejected(csv):
     with pytest.raises(oc.InputError, match=r"office\.csv: has 2 columns that match time, 'Date' and 'Time'"):
         oc.read_readings(csv("Date,Time,co2\n,,420\n,,421\n"))
+
+
+def test_appended_export_is_not_called_a_clock_change(csv):
+    day = ["2024-01-08 08:00,500", "2024-01-08 08:05,510", "2024-01-09 08:00,500"]
+    path = csv("\n".join(["time,co2", *day, *day[:2]]))
+    message = "got 2024-01-08 08:00:00 after 2024-01-09 08:00:00: sort the rows, and use each export once"
+    with pytest.raises(oc.InputError, match=message):
+        oc.read_readings(path)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from occupair.errors import InputError
+from occupair.readings import grid
 from occupair.readings.grid import check_grid_options, put_on_grid, usual_interval
 from occupair.readings.schema import check_readings, episode_slices
 from occupair.readings.source import Source
@@ -36,6 +37,20 @@ def test_regular_readings_are_unchanged(seconds):
     same = on_grid(frame)
     pd.testing.assert_frame_equal(same, frame, check_freq=False)
     assert same.attrs == {"interval": seconds / 60, "bridged": 0}
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Copenhagen"])
+def test_readings_on_their_grid_need_no_grid(monkeypatch, zone):
+    minutes = np.r_[0:90, 150:1500, 1503:1700] * 60  # gaps
+    frame = readings(minutes, start=pd.Timestamp("2024-03-30 00:00"), occupancy=1.0)
+    later = frame.set_axis(frame.index + pd.Timedelta("72h 20s"))
+    frame = pd.concat([frame, later]).tz_localize(zone, nonexistent="NaT")
+    frame = frame[frame.index.notna()]
+    frame.iloc[5:9, 1] = np.nan
+    assert grid._is_on_grid(pd.DatetimeIndex(frame.index), grid.MINUTE, 1.0)
+    quick = on_grid(frame, longest_gap=1.0)
+    monkeypatch.setattr(grid, "_is_on_grid", lambda *_: False)
+    pd.testing.assert_frame_equal(on_grid(frame, longest_gap=1.0), quick, check_freq=False)
 
 
 def test_each_day_may_have_its_own_phase():
@@ -106,6 +121,21 @@ def test_columns_are_held_independently():
     held = on_grid(frame)
     assert held["occupancy"].tolist() == [1, 1, 3]  # 3 is not held, as no value follows
     assert held["ventilation"].tolist() == [0, 0, 0]
+
+
+def test_ventilation_logged_on_change_is_held_for_a_day():
+    changes = {1: 0.2, 3: 0.8, 30: 0.4}  # [h]
+    frame = readings(np.arange(32 * 12) * 300).assign(ventilation=np.nan)
+    for hour, value in changes.items():
+        frame.iloc[12 * hour, frame.columns.get_loc("ventilation")] = value
+    held = on_grid(frame)["ventilation"]
+    hours = (held.index - frame.index[0]) / pd.Timedelta(hours=1)
+    expected = np.where(hours >= 30, 0.4, np.where(hours >= 3, 0.8, 0.2))
+    assert held.tolist() == expected.tolist()
+    unknown = (hours > 27) & (hours < 30)  # more than a day after the change at 3 h
+    assert hours.min() == 1
+    assert not unknown.any()
+    assert len(held) == 32 * 12 - 12 - (3 * 12 - 1)
 
 
 def test_missing_co2_is_a_gap():

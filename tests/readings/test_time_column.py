@@ -131,7 +131,7 @@ def test_dayfirst_is_required_if_ambiguous():
 
 
 def test_utc_column_names():
-    assert read("2024-01-13 12:05", utc=True, zone=parse_time_zone("Asia/Singapore"))[0].hour == 20
+    assert read("2024-01-13 12:05", offset=0, zone=parse_time_zone("Asia/Singapore"))[0].hour == 20
 
 
 def test_time_string_kind():

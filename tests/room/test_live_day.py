@@ -135,7 +135,7 @@ NOON = dt.datetime(2024, 1, 8, 12, 0)
 @pytest.mark.parametrize(
     ("minutes", "co2", "ventilation", "message"),
     [
-        (0, 420.0, 1.0, "times must be increasing"),
+        (0, 420.0, 1.0, "times must increase"),
         (1, 420.0, 1.0, "time must be a multiple of the 5 min interval"),
         (5, float("nan"), 1.0, "co2 must be from 0 to 1000000 ppm, got nan"),
         (5, -1.0, 1.0, r"co2 must be from 0 to 1000000 ppm, got -1\.0"),

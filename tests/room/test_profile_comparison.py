@@ -5,7 +5,7 @@ import pytest
 
 import occupair as oc
 from occupair.room.inputs import Clock
-from occupair.room.profile_comparison import ProfileComparison, compare_with_profile, time_of_day_profile
+from occupair.room.profile_comparison import ProfileComparison, compare_with_profile, held_out_profiles
 
 
 def clock(*minutes, weekend=0.0):
@@ -16,19 +16,19 @@ def test_profile_is_mean_of_same_half_hour_on_other_days():
     clocks = [clock(0, 29, 30, 59.5, 1439), clock(10, 35, 45), clock(0, 30, 1410)]
     people = [np.array([99.0] * 5), np.array([1.0, 2.0, 6.0]), np.array([3.0, 7.0, 4.0])]
     # 0:00 to 0:30: 1 and 3; 0:30 to 1:00: 2, 6 and 7; 23:30 on: 4.
-    assert time_of_day_profile(clocks, people, held_out=0).tolist() == [2.0, 2.0, 5.0, 5.0, 4.0]
+    assert held_out_profiles(clocks, people)[0].tolist() == [2.0, 2.0, 5.0, 5.0, 4.0]
 
 
 def test_half_hour_without_other_days_is_zero():
     people = [np.array([5.0, 5.0]), np.array([2.0])]
-    assert time_of_day_profile([clock(0, 600), clock(0)], people, held_out=0).tolist() == [2.0, 0.0]
+    assert held_out_profiles([clock(0, 600), clock(0)], people)[0].tolist() == [2.0, 0.0]
 
 
 def test_weekends_use_other_weekends_if_available():
     clocks = [clock(0), clock(0, weekend=1.0), clock(0), clock(0, weekend=1.0)]
     people = [np.array([float(count)]) for count in (10, 1, 12, 3)]
-    assert [time_of_day_profile(clocks, people, held_out=k)[0] for k in range(4)] == [12.0, 3.0, 10.0, 1.0]
-    assert time_of_day_profile(clocks[:3], people[:3], held_out=1)[0] == 11.0  # no other weekend: all others
+    assert [held_out_profiles(clocks, people)[k][0] for k in range(4)] == [12.0, 3.0, 10.0, 1.0]
+    assert held_out_profiles(clocks[:3], people[:3])[1][0] == 11.0  # no other weekend: all others
 
 
 def test_errors_are_rmse_on_held_out_days():
@@ -112,7 +112,7 @@ def test_weighted_profile_and_errors():
     people = [np.array([3.0]), np.array([0.0, 4.0])]
     weights = [np.array([0.5]), np.array([0.25, 0.75])]
     # The mean of 0 and 4 by 1 : 3 is 3; that of the other is 3.
-    assert time_of_day_profile(clocks, people, held_out=0, weights=weights).tolist() == [3.0]
+    assert held_out_profiles(clocks, people, weights)[0].tolist() == [3.0]
     comparison = compare_with_profile(clocks, people, [np.array([3.0]), np.array([0.0, 2.0])], weights)
     assert comparison.profile_error == pytest.approx(np.sqrt((0.25 * 9 + 0.75 * 1) / 1.5))
     assert comparison.error == pytest.approx(np.sqrt(0.75 * 4 / 1.5))
@@ -120,7 +120,5 @@ def test_weighted_profile_and_errors():
 
 def test_no_comparison_without_shared_times():
     people = [np.array([5.0]), np.array([2.0])]
-    assert np.isnan(
-        time_of_day_profile([clock(0), clock(600)], people, held_out=0, weights=[np.ones(1)] * 2)
-    ).all()
+    assert np.isnan(held_out_profiles([clock(0), clock(600)], people, [np.ones(1)] * 2)[0]).all()
     assert compare_with_profile([clock(0), clock(600)], people, people, [np.ones(1)] * 2) is None

@@ -17,6 +17,7 @@ HEADINGS = [
     "Training: best of many random layers",
     "Eq. (26) live",
     "Default estimator",
+    "Long records",
     "Many rooms",
     "Scaling",
     "Start-up",

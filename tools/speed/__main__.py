@@ -1,4 +1,4 @@
-"""Run the benchmark and write docs/speed.md: python -m tools.speed [--quick] [--out PAGE.md]."""
+"""Run the benchmark and write docs/speed.md: python -m tools.speed [--quick] [--huge] [--out PAGE.md]."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from tools.speed import default_estimator, draws, live_day, rooms, start_up, training
+from tools.speed import default_estimator, draws, live_day, long_records, rooms, start_up, training
 from tools.speed.figure import draw
 from tools.speed.formatting import Headline, Section, Table
 from tools.speed.measuring import in_own_process
-from tools.speed.sizes import FULL, QUICK, Sizes
+from tools.speed.sizes import FULL, HUGE_RECORD, QUICK, Sizes
 from tools.speed.system import system_table
 
 PAGE = Path(__file__).parents[2] / "docs/speed.md"
@@ -24,12 +25,21 @@ def main() -> None:
         prog="python -m tools.speed", description="Measure the speed of occupair."
     )
     parser.add_argument("--quick", action="store_true", help="small problem sizes, to test the script")
+    parser.add_argument("--huge", action="store_true", help="also measure a record of ten million rows")
+    parser.add_argument(
+        "--long-records", action="store_true", help="only measure long records, and do not write the page"
+    )
     parser.add_argument(
         "--out", type=Path, default=PAGE, help="output file; the figure is written next to it"
     )
     arguments = parser.parse_args()
     out: Path = arguments.out.resolve()
     sizes = QUICK if arguments.quick else FULL
+    if arguments.huge:
+        sizes = replace(sizes, long_records=(*sizes.long_records, HUGE_RECORD))
+    if arguments.long_records:
+        print(long_records.long_section(long_records.measure(sizes)))
+        return
     out.parent.mkdir(parents=True, exist_ok=True)
     picture = out.with_suffix(".png")
     parts, headlines = [], []
@@ -59,6 +69,8 @@ def sections(sizes: Sizes, picture: Path) -> Iterator[tuple[Section, list[Headli
         print(f"no figure: {problem}", file=sys.stderr)
     room = in_own_process(default_estimator.measure, sizes)
     yield default_estimator.default_section(room), default_estimator.default_headlines(room)
+    records = long_records.measure(sizes)
+    yield long_records.long_section(records), long_records.long_headlines(records)
     stepped = rooms.measure(sizes)
     yield rooms.rooms_section(stepped, sizes), rooms.rooms_headlines(stepped)
     grown = in_own_process(live_day.live_growth, sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import resource
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ T = TypeVar("T")
 
 PATIENCE = 6.0
 """Total run time after which a contender is not run again [s]."""
+
+PAGE_SIZE = resource.getpagesize() / 1e6
+"""Resolution of memory measurements [MB]."""
 
 _STATUS, _CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -62,14 +66,14 @@ def with_peak_memory(work: Callable[[], T]) -> tuple[T, float]:
     """Run the work and return its result and its peak memory above that of the process before [MB].
 
     The peak is VmHWM of the Linux kernel, reset before the run, minus VmRSS before the run. It includes
-    memory of BLAS and other C code. NaN on other systems.
+    memory of BLAS and other C code. At least one page; NaN on other systems.
     """
     if not _CLEAR_REFS.exists():
         return work(), float("nan")
     _CLEAR_REFS.write_text("5")
     before = _held("VmRSS")
     result = work()
-    return result, _held("VmHWM") - before
+    return result, max(_held("VmHWM") - before, PAGE_SIZE)
 
 
 def _held(which: str) -> float:

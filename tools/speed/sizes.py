@@ -33,6 +33,8 @@ class Sizes:
         Numbers of rooms: default estimator, Eq. (26) one by one, Eq. (26) batched.
     warm_up : int
         Readings of a room before the timed ones, until the update time of Eq. (26) is stationary.
+    long_records : tuple of int
+        Days of the long records, one reading per minute.
     default : dict
         Parameters of the default estimator that differ from the defaults; only in quick runs.
     """
@@ -51,6 +53,7 @@ class Sizes:
     lone_rooms: tuple[int, ...]
     paper_rooms: tuple[int, ...]
     warm_up: int
+    long_records: tuple[int, ...]
     default: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -69,6 +72,7 @@ FULL = Sizes(
     lone_rooms=(128, 2_000),
     paper_rooms=(512, 5_000, 50_000),
     warm_up=160,
+    long_records=(70, 350, 1826),
 )
 
 QUICK = Sizes(
@@ -86,5 +90,9 @@ QUICK = Sizes(
     lone_rooms=(1, 2),
     paper_rooms=(1, 2),
     warm_up=2,
+    long_records=(1, 2),
     default={"n_hidden": 5, "ridge": 1.0},
 )
+
+HUGE_RECORD = 6945
+"""Days of the longest record, ten million minutes; measured on request."""

@@ -11,7 +11,7 @@ from occupair.benchmark.room_figures import compared, room_figure
 from occupair.benchmark.score_tables import Table, about, average_table, full_table, lag_words, room_scores
 from occupair.report.html_page import figure_block, prose, section
 from occupair.report.html_page import render_page as render_html
-from occupair.report.number_format import listed
+from occupair.wording import listed
 
 TITLE = "occupair benchmark"
 

@@ -15,7 +15,8 @@ from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.scores import TOLERANCES
 from occupair.folds import N_FOLDS
 from occupair.readings.schema import date_slices
-from occupair.report.number_format import DASH, listed
+from occupair.report.number_format import DASH
+from occupair.wording import listed
 
 Cell = Callable[[float], str]
 

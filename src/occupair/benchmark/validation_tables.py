@@ -21,7 +21,8 @@ from occupair.benchmark.few_labelled_days import (
 )
 from occupair.benchmark.score_tables import Table, markdown
 from occupair.folds import N_FOLDS
-from occupair.report.number_format import DASH, listed
+from occupair.report.number_format import DASH
+from occupair.wording import listed
 
 NOMINAL, TOLERANCE = 0.9, 0.03
 """The mean coverage of the 90 % interval should be within 3 percentage points of nominal."""

@@ -1,6 +1,6 @@
 """Data quality checks: faults in readings that affect training, with what to do about each.
 
-- `fault`: a fault, its severity and the report of faults
+- `fault`: a fault, its severity and the report of faults; `faults_json`: the report as JSON
 - `prepared_readings`: readings prepared for the checks
 - `sensor_limits`: when a CO2 sensor is faulty, for files and for the live service
 - `co2_sensor`: failed reads, constant values, jumps, resolution, CO2 without people
@@ -8,6 +8,7 @@
 - `clock_check`: different clocks of CO2 and head counts, with `clock_offset_scores`,
   `clock_offset_groups` and `clock_offset_range`
 - `head_count_faults`: negative, fractional, drifting and nightly head counts
+- `reading_times`: readings in the future, far from the others or too far apart
 - `data_completeness`: labelled days, ventilation, missing readings
 """
 
@@ -26,7 +27,12 @@ from occupair.checks.co2_sensor import (
     check_staircase,
     check_stuck,
 )
-from occupair.checks.data_completeness import check_holes, check_labels, check_ventilation
+from occupair.checks.data_completeness import (
+    check_holes,
+    check_labels,
+    check_ventilation,
+    check_ventilation_reads,
+)
 from occupair.checks.fault import (
     MEANING,
     SEVERITIES,
@@ -37,15 +43,19 @@ from occupair.checks.fault import (
     verdict,
     worst_first,
 )
+from occupair.checks.faults_json import faults_document
 from occupair.checks.head_count_faults import (
     check_counter_drift,
     check_midnight_resets,
     check_negative_counts,
     check_people_at_night,
+    check_what_is_counted,
     check_whole_counts,
 )
 from occupair.checks.lowest_co2 import check_low_baseline, check_moving_baseline
 from occupair.checks.prepared_readings import prepare_readings
+from occupair.checks.reading_times import check_dates, check_interval
+from occupair.readings.time_zones import is_utc
 
 __all__ = [
     "CHECKS",
@@ -53,6 +63,7 @@ __all__ = [
     "SEVERITIES",
     "Fault",
     "Severity",
+    "faults_document",
     "find_faults",
     "format_faults",
     "is_trainable",
@@ -63,6 +74,7 @@ __all__ = [
 Check = Callable[[pd.DataFrame], list[Fault]]
 
 CHECKS: tuple[Check, ...] = (
+    check_dates,
     check_clocks,
     check_failed_reads,
     check_stuck,
@@ -71,20 +83,24 @@ CHECKS: tuple[Check, ...] = (
     check_low_baseline,
     check_negative_counts,
     check_whole_counts,
+    check_what_is_counted,
     check_counter_drift,
     check_people_at_night,
     check_midnight_resets,
     check_co2_without_people,
     check_labels,
     check_ventilation,
+    check_ventilation_reads,
     check_holes,
+    check_interval,
     check_staircase,
     check_coarse,
 )
 """The checks; each takes the result of `prepare_readings` and returns the faults it finds."""
 
-EXPLAINED_BY: dict[str, str] = {"co2_without_people": "clock"}
-"""Faults implied by another: with a clock offset of hours, CO2 rises without people."""
+EXPLAINED_BY: dict[str, str] = {"co2_without_people": "clock", "midnight_reset": "slow_readings"}
+"""Faults implied by another: with a clock offset of hours, CO2 rises without people; between hourly readings,
+people leave before midnight."""
 
 
 PROBLEM_ADVICE: dict[str, str] = {
@@ -132,20 +148,23 @@ def find_faults(readings: pd.DataFrame) -> list[Fault]:
 
 
 def _utc_times(readings: pd.DataFrame) -> list[Fault]:
-    """Note times in UTC, which is rarely the time zone of a room."""
-    zone = pd.DatetimeIndex(readings.index).tz
-    if zone is None or str(zone) not in ("UTC", "Etc/UTC"):
+    """Note times in UTC, whose days rarely are those of the room."""
+    if not is_utc(pd.DatetimeIndex(readings.index)):
         return []
-    message = (
-        "All times are in UTC, and days start at midnight UTC. If the room is in another time zone, "
-        "state it: --timezone (in Python, timezone=)."
-    )
-    return [Fault("utc_times", "note", message)]
+    fix = "If the room is in another time zone, state it: --timezone (in Python, timezone=)."
+    finding = "All times are in UTC, and days start at midnight UTC."
+    return [Fault("utc_times", "note", finding, fix=fix)]
 
 
 def _file_problems(readings: pd.DataFrame) -> list[Fault]:
     """Return the problems recorded by a ``LenientSource``; ``fit`` would reject the file."""
     return [
-        Fault(problem["kind"], "wrong", f"{problem['message']} {PROBLEM_ADVICE[problem['kind']]}")
+        Fault(
+            problem["kind"],
+            "wrong",
+            problem["message"],
+            details={name: problem[name] for name in ("column", "row", "rows")},
+            fix=PROBLEM_ADVICE[problem["kind"]],
+        )
         for problem in readings.attrs.get("problems", [])
     ]

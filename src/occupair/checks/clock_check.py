@@ -41,7 +41,8 @@ def _unrelated(scores: ClockScores) -> list[Fault]:
         f"CO2 explains only {share:.0%} of the variance of the head counts at any clock offset: "
         "are both from the same room, and does the sensor measure the room air?"
     )
-    return [Fault("unrelated", "wrong", message, details={"explained": share})]
+    fix = "Use the CO2 and the head counts of one room, and the same clock for both."
+    return [Fault("unrelated", "wrong", message, details={"explained": share}, fix=fix)]
 
 
 def _separate_runs(scores: ClockScores, group: ClockGroup) -> list[Mask]:
@@ -70,7 +71,7 @@ def _clock_fault(scores: ClockScores, group: ClockGroup, days: Mask) -> Fault:
     message = (
         f"{_which_days(days, dates, group.probability)} CO2 is timestamped about {_amount(offset.rounded)} "
         f"relative to the head counts ({_uncertainty(offset)}): shifted, it explains {after:.0%} of their "
-        f"variance instead of {before:.0%}. {_advice(offset.rounded)}"
+        f"variance instead of {before:.0%}."
     )
     details = {
         "offset": offset.rounded,
@@ -79,14 +80,14 @@ def _clock_fault(scores: ClockScores, group: ClockGroup, days: Mask) -> Fault:
         "confidence": offset.confidence,
         "explained_as_it_is": before,
         "explained_when_moved": after,
-        "days": [f"{day:%Y-%m-%d}" for day in dates],
         "probability": [round(float(p), 3) for p in group.probability[days]],
         "of_days": len(scores.days),
         "spans": spans,
         "offsets": scores.offsets.tolist(),
         "explained": np.round(share, 4).tolist(),
     }
-    return Fault("clock", severity, message, spans[0][0], spans[-1][1], details)
+    fix = _advice(offset.rounded)
+    return Fault("clock", severity, message, spans[0][0], spans[-1][1], details, fix)
 
 
 def _which_days(days: Mask, dates: list[pd.Timestamp], probability: Array) -> str:
@@ -95,10 +96,8 @@ def _which_days(days: Mask, dates: list[pd.Timestamp], probability: Array) -> st
     if len(runs(days)) == 1 and len(dates) > 1:
         return f"From {dates[0]:%Y-%m-%d} to {dates[-1]:%Y-%m-%d} ({len(dates)} of {days.size} days)"
     sure = int((probability[days] >= MIN_DAY_PROBABILITY).sum())
-    return (
-        f"On about {len(dates)} of {days.size} days ({sure} of them clearly, the others less so; "
-        f"{day_list(dates)})"
-    )
+    clearly = "all clearly" if sure == len(dates) else f"{sure} of them clearly, the others less so"
+    return f"On about {len(dates)} of {days.size} days ({clearly}; {day_list(dates)})"
 
 
 def _amount(offset: float) -> str:

@@ -88,6 +88,7 @@ def clock_scores(readings: pd.DataFrame) -> list[ClockScores]:
     offsets = np.arange(-(LARGEST_OFFSET // width), LARGEST_OFFSET // width + 1, dtype=np.int64)
     total = np.asarray((_centred(counts, np.isfinite(counts)) ** 2).sum(axis=1))
     fits = _explained(_with_neighbours(days, co2), counts, offsets, width)
+    np.minimum(fits, total[:, None], out=fits)
     return [
         ClockScores(
             time_constant,
@@ -97,7 +98,7 @@ def clock_scores(readings: pd.DataFrame) -> list[ClockScores]:
             total,
             _over_lags(_evidence(explained, total, counts), width),
         )
-        for time_constant, explained in zip(TIME_CONSTANTS, np.minimum(fits, total[:, None]), strict=True)
+        for time_constant, explained in zip(TIME_CONSTANTS, fits, strict=True)
     ]
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from occupair.checks.fault import Fault, Severity
+from occupair.checks.fault import Fault, Severity, span_days
 from occupair.checks.prepared_readings import (
     Array,
     Mask,
@@ -43,7 +43,7 @@ FAILED_SHARE_WRONG = 0.2  # of the readings; the other readings of such a sensor
 NEARLY_EMPTY_SHARE = 0.05  # of the maximum occupancy
 RISE_WITHOUT_PEOPLE = 200.0  # ppm; more than air from neighbouring rooms causes
 SETTLING_TIME = 30.0  # min after people leave during which CO2 may still rise
-LISTED_SPANS = 4  # spans in a message before the rest is only counted
+LISTED_SPANS = 30  # spans in a message before the rest is only counted; JSON has all
 
 
 def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
@@ -62,11 +62,11 @@ def check_failed_reads(readings: pd.DataFrame) -> list[Fault]:
     )
     message = (
         f"CO2 reads {values} ppm {plural(int(failed.sum()), 'time')} "
-        f"(first {spans[0][0]:%Y-%m-%d %H:%M}): failed reads. {advice}"
+        f"(first {spans[0][0]:%Y-%m-%d %H:%M}): failed reads."
     )
     details = {"readings": int(failed.sum()), "share": float(failed.mean()), "spans": spans}
     severity: Severity = "doubtful" if read_as_missing and failed.mean() < FAILED_SHARE_WRONG else "wrong"
-    return [Fault("failed_reads", severity, message, spans[0][0], spans[-1][1], details)]
+    return [Fault("failed_reads", severity, message, spans[0][0], spans[-1][1], details, advice)]
 
 
 def check_stuck(readings: pd.DataFrame) -> list[Fault]:
@@ -103,10 +103,10 @@ def check_coarse(readings: pd.DataFrame) -> list[Fault]:
     severity: Severity = "doubtful" if levels < LEVELS_DOUBTFUL else "note"
     message = (
         f"CO2 changes in steps of {step:.0f} ppm or more, {levels:.0f} of them between empty and full: "
-        "numbers of people that cause less than one step are not detected. "
-        "Configure the sensor or the logger to a resolution of 1 ppm."
+        "numbers of people that cause less than one step are not detected."
     )
-    return [Fault("coarse", severity, message, details={"step": step, "levels": float(levels)})]
+    fix = "Configure the sensor or the logger to a resolution of 1 ppm."
+    return [Fault("coarse", severity, message, details={"step": step, "levels": float(levels)}, fix=fix)]
 
 
 def check_staircase(readings: pd.DataFrame) -> list[Fault]:
@@ -138,14 +138,14 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
     times = times_of(readings)[jumps]
     a_day = jumps.size / days_of(readings).nunique()
     severity: Severity = "wrong" if a_day >= JUMPS_A_DAY else "doubtful"
-    cause = (
+    fix = (
         "Room air cannot change this fast: is this an eCO2 sensor, which infers CO2 from other gases?"
         if severity == "wrong"
         else "Check these times: did somebody breathe at the sensor, or is it an eCO2 sensor?"
     )
     message = (
         f"CO2 jumps by more than {limit:.0f} ppm between two readings {plural(jumps.size, 'time')} "
-        f"(by up to {np.nanmax(step):.0f} ppm, first {times[0]:%Y-%m-%d %H:%M}). {cause}"
+        f"(by up to {np.nanmax(step):.0f} ppm, first {times[0]:%Y-%m-%d %H:%M})."
     )
     details = {
         "jumps": int(jumps.size),
@@ -153,7 +153,7 @@ def check_jumps(readings: pd.DataFrame) -> list[Fault]:
         "largest": float(np.nanmax(step)),
         "spans": [(time, time) for time in times],
     }
-    return [Fault("jumps", severity, message, times[0], times[-1], details)]
+    return [Fault("jumps", severity, message, times[0], times[-1], details, fix)]
 
 
 def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
@@ -170,14 +170,15 @@ def check_co2_without_people(readings: pd.DataFrame) -> list[Fault]:
     times = times_of(readings)
     low, high, rise = max(rises, key=lambda found: found[2])
     spans = [(times[start], times[end]) for start, end, _ in rises]
-    days = sorted({end.normalize() for _, end in spans})
+    most = counts.iloc[low : high + 1].max()
+    counted = "nobody" if most == 0 else f"no more than {most:.0f}"
     message = (
-        f"CO2 rises by up to {rise:.0f} ppm (to {co2[high]:.0f} ppm) with a count of at most "
-        f"{counts.iloc[low : high + 1].max():.0f}, on {day_list(days)}: "
-        "did the counter miss people? Exclude these days, or check the counter."
+        f"CO2 rises by up to {rise:.0f} ppm (to {co2[high]:.0f} ppm) with {counted} counted, on "
+        f"{day_list(span_days(spans))}: did the counter miss people?"
     )
-    details = {"climb": rise, "days": [f"{day:%Y-%m-%d}" for day in days], "spans": spans}
-    return [Fault("co2_without_people", "doubtful", message, spans[0][0], spans[-1][1], details)]
+    fix = "Exclude these days, or check the counter."
+    details = {"climb": rise, "spans": spans}
+    return [Fault("co2_without_people", "doubtful", message, spans[0][0], spans[-1][1], details, fix)]
 
 
 def _occupied_minutes(readings: pd.DataFrame, first: int, last: int) -> float:
@@ -200,13 +201,13 @@ def _stuck_fault(readings: pd.DataFrame, stuck: list[tuple[int, int]], minutes: 
         for (start, _), length in list(zip(spans, minutes, strict=True))[:LISTED_SPANS]
     )
     with_people = f", {sum(occupied):.0f} min of it with people present" if sum(occupied) else ""
-    more = f" and {len(stuck) - LISTED_SPANS} more" if len(stuck) > LISTED_SPANS else ""
+    more = f" and {len(stuck) - LISTED_SPANS} more, see --json" if len(stuck) > LISTED_SPANS else ""
     message = (
         f"CO2 is stuck at one value {plural(len(stuck), 'time')} ({listed}{more}){with_people}: "
-        "the sensor or its connection hung. Delete these times."
+        "the sensor or its connection hung."
     )
     details = {"minutes": minutes, "occupied": occupied, "spans": spans}
-    return Fault("stuck", severity, message, spans[0][0], spans[-1][1], details)
+    return Fault("stuck", severity, message, spans[0][0], spans[-1][1], details, "Delete these times.")
 
 
 def _empty_and_settled(readings: pd.DataFrame, counts: pd.Series[float]) -> Mask:

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 
 from occupair.checks.fault import Fault, Severity
-from occupair.checks.prepared_readings import counts_of, days_of, interval_minutes, steps_of, times_of
+from occupair.checks.prepared_readings import counts_of, days_of, interval_minutes, steps_of
+from occupair.readings.gaps import VENTILATION_HOLD
+from occupair.readings.labelled_days import ENOUGH_DAYS, FEWEST_DAYS, LABELLED_HOURS, WANTED, labelled_days
 from occupair.readings.value_rules import VALUE_RULES
 from occupair.wording import plural
 
-FEWEST_DAYS = 3  # occupied days; with fewer, no days can be held out for evaluation
-GOOD_DAYS = 7  # occupied days; a week covers each weekday
-MIN_HOURS_WITH_COUNTS = 6  # h of a day with at least one head count; counts of one hour are of little use
 MISSING_SHARE_NOTED = 0.01  # of the readings
 MISSING_SHARE_DOUBTFUL = 0.2  # of the readings
 CONSTANT_VENTILATION_RANGE = 1e-6  # range below which ventilation is constant
@@ -22,22 +21,20 @@ def check_labels(readings: pd.DataFrame) -> list[Fault]:
     """Check whether there are enough days with head counts."""
     counts = counts_of(readings)
     if counts is None:
-        message = "There are no head counts to train on. Count people for one or two weeks."
-        return [Fault("no_counts", "wrong", message, details={"days": 0})]
-    known = counts.dropna()
-    days, hours = days_of(known.to_frame()), times_of(known.to_frame()).hour
-    labelled = pd.Series(hours, index=days).groupby(level=0).nunique() >= MIN_HOURS_WITH_COUNTS
-    occupied = int((labelled & (known.groupby(days).max() > 0)).sum())
+        message, fix = "There are no head counts to train on.", f"Count people {WANTED}."
+        return [Fault("no_counts", "wrong", message, details={"occupied_days": 0}, fix=fix)]
+    labelled = labelled_days(counts)
+    occupied = int(labelled.sum())
     found = _presence_only(counts)
-    if occupied >= GOOD_DAYS:
+    if occupied >= ENOUGH_DAYS:
         return found
     severity: Severity = "wrong" if occupied < FEWEST_DAYS else "doubtful"
-    message = (
-        f"{_few(occupied, int(labelled.sum()))}. "
-        f"Count people at least once an hour, all day, for one or two weeks ({GOOD_DAYS} occupied days or "
-        "more), or start from models of similar rooms: occupair fit --like."
+    message = f"{_few(occupied, len(labelled))}."
+    fix = (
+        f"Count people at least once an hour, all day, {WANTED}, or start from models of similar rooms: "
+        "occupair fit --like."
     )
-    return [Fault("few_days", severity, message, details={"days": occupied}), *found]
+    return [Fault("few_days", severity, message, details={"occupied_days": occupied}, fix=fix), *found]
 
 
 def check_ventilation(readings: pd.DataFrame) -> list[Fault]:
@@ -48,15 +45,32 @@ def check_ventilation(readings: pd.DataFrame) -> list[Fault]:
     air = readings["ventilation"].dropna()
     low, high = float(air.min()), float(air.max())
     if low < 0 or high > 1:
-        message = f"Ventilation {VALUE_RULES['ventilation'].text}, got {low:g} to {high:g}. Scale it."
-        return [Fault("ventilation_range", "wrong", message, details={"lowest": low, "highest": high})]
+        message = f"Ventilation {VALUE_RULES['ventilation'].text}, got {low:g} to {high:g}."
+        details = {"lowest": low, "highest": high}
+        return [Fault("ventilation_range", "wrong", message, details=details, fix="Scale it.")]
     if high - low > CONSTANT_VENTILATION_RANGE:
+        return _ventilation_holes(readings)
+    message = f"Ventilation is constant at {low:g}."
+    fix = "Remove the column, or use the one that follows the fan or the damper."
+    return [Fault("still_ventilation", "doubtful", message, details={"value": low}, fix=fix)]
+
+
+def _ventilation_holes(readings: pd.DataFrame) -> list[Fault]:
+    share = float(readings["ventilation"][readings["co2"].notna()].isna().mean())
+    if share < MISSING_SHARE_NOTED:
         return []
-    message = (
-        f"Ventilation is constant at {low:g}. Remove the column, or use the one that follows the fan or the "
-        "damper."
-    )
-    return [Fault("still_ventilation", "doubtful", message, details={"value": low})]
+    message = f"Ventilation is unknown at {share:.0%} of the readings, which are left out."
+    severity: Severity = "doubtful" if share >= MISSING_SHARE_DOUBTFUL else "note"
+    fix = f"Export it for the whole time; a value is held for up to {VENTILATION_HOLD / 60:g} h."
+    return [Fault("ventilation_holes", severity, message, details={"share": share}, fix=fix)]
+
+
+def check_ventilation_reads(readings: pd.DataFrame) -> list[Fault]:
+    """Report failed reads of the ventilation, which are missing in the readings of a file."""
+    if (failed := readings.attrs.get("ventilation_failed")) is None:
+        return []
+    message, fix = f"Ventilation has {failed}, read as missing.", "Check the connection of the sensor."
+    return [Fault("ventilation_failed_reads", "doubtful", message, fix=fix)]
 
 
 def check_holes(readings: pd.DataFrame) -> list[Fault]:
@@ -82,10 +96,10 @@ def check_holes(readings: pd.DataFrame) -> list[Fault]:
 def _few(occupied: int, labelled: int) -> str:
     if labelled == 0:
         return (
-            f"No day has head counts in at least {MIN_HOURS_WITH_COUNTS} hours, so there is almost nothing "
+            f"No day has head counts in at least {LABELLED_HOURS} hours, so there is almost nothing "
             "to train on"
         )
-    days = f"{plural(labelled, 'day')} with head counts in at least {MIN_HOURS_WITH_COUNTS} hours"
+    days = f"{plural(labelled, 'day')} with head counts in at least {LABELLED_HOURS} hours"
     if occupied == 0:
         return f"Nobody is counted on {days}: an estimator would only be trained on an empty room"
     on = plural(occupied, "day") if occupied == labelled else f"{occupied} of {days}"

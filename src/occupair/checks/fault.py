@@ -21,6 +21,7 @@ MEANING: dict[Severity, str] = {
     "note": "for information",
 }
 WIDTH = 100  # characters per line
+RESOLUTION = pd.Timedelta(microseconds=1)  # of times
 
 
 @dataclass(frozen=True)
@@ -33,21 +34,34 @@ class Fault:
         Short, stable name such as ``"clock"`` or ``"stuck"``.
     severity : str
         ``"wrong"``: do not train before it is fixed; ``"doubtful"``: check before training; ``"note"``.
-    message : str
-        One or two sentences: what is wrong, how much, and what to do.
+    finding : str
+        What is wrong, and how much.
     start, end : Timestamp, optional
         First and last affected reading; None if the fault affects all readings or none in particular.
     details : dict
         The numbers behind the message. ``"spans"`` are the affected (start, end) times if they are not
         everything from ``start`` to ``end``.
+    fix : str
+        What to do about it; empty if nothing has to be done.
     """
 
     kind: str
     severity: Severity
-    message: str
+    finding: str
     start: pd.Timestamp | None = None
     end: pd.Timestamp | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    fix: str = ""
+
+    @property
+    def message(self) -> str:
+        """What is wrong and what to do about it."""
+        return f"{self.finding} {self.fix}".strip()
+
+    @property
+    def days(self) -> list[pd.Timestamp]:
+        """The dates of the affected days in order; empty if no days in particular are affected."""
+        return span_days(self.spans)
 
     @property
     def spans(self) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
@@ -55,6 +69,19 @@ class Fault:
         if "spans" in self.details:
             return list(self.details["spans"])
         return [] if self.start is None or self.end is None else [(self.start, self.end)]
+
+
+def span_days(spans: Sequence[tuple[pd.Timestamp, pd.Timestamp]]) -> list[pd.Timestamp]:
+    """Return the days that (start, end) times touch, in order; a span that ends at midnight ends before it.
+
+    Examples
+    --------
+    >>> monday = pd.Timestamp("2024-01-08")
+    >>> [day.day for day in span_days([(monday, monday + pd.Timedelta(days=2))])]
+    [8, 9]
+    """
+    ends = [(start, max(start, end - RESOLUTION)) for start, end in spans]
+    return sorted({day for start, end in ends for day in pd.date_range(start.normalize(), end.normalize())})
 
 
 def worst_first(faults: Sequence[Fault]) -> list[Fault]:

@@ -1,4 +1,4 @@
-"""Checks of the head counts: negative, fractional, drifting, at night, reset at midnight."""
+"""Checks of the head counts: negative, fractional, no head counts, drifting, at night, reset at midnight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, theilslopes
 
 from occupair.checks.fault import Fault
 from occupair.checks.lowest_co2 import MAX_DRIFT_P_VALUE
-from occupair.checks.prepared_readings import DAY, counts_of, days_of, runs, times_of
+from occupair.checks.prepared_readings import DAY, counts_of, days_of, runs, spans_of, times_of
 from occupair.wording import day_list, plural
 
 NIGHT_HOURS = (0, 5)  # h; after late workers and before early cleaners
@@ -17,6 +17,8 @@ MIN_DRIFT = 3.0  # people over all nights
 MIN_NIGHTS = 5
 MIN_PEOPLE_RESET = 2.0  # people counted at the end of the day and gone at the next reading
 MIN_RESET_SHARE = 0.2  # of the midnights
+MOST_PEOPLE = 1000.0  # people in a room with one CO2 sensor
+MOST_VISITS = 20.0  # times a day that a room fills and empties; the published rooms do so up to 8 times
 
 
 def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
@@ -25,15 +27,14 @@ def check_negative_counts(readings: pd.DataFrame) -> list[Fault]:
     if counts is None or not (counts < 0).any():
         return []
     negative = (counts < 0).to_numpy()
-    times = times_of(readings)
-    spans = [(times[first], times[last]) for first, last in runs(negative)]
+    spans = spans_of(readings, negative)
     message = (
         f"The head count is negative in {plural(int(negative.sum()), 'reading')}, down to "
-        f"{counts.min():.0f} (first {spans[0][0]:%Y-%m-%d %H:%M}): the door counter misses people who enter. "
-        "Start each day at 0 and clip negative counts, or correct the counter."
+        f"{counts.min():.0f} (first {spans[0][0]:%Y-%m-%d %H:%M}): the door counter misses people who enter."
     )
+    fix = "Start each day at 0 and clip negative counts, or correct the counter."
     details = {"readings": int(negative.sum()), "lowest": float(counts.min()), "spans": spans}
-    return [Fault("negative_counts", "wrong", message, spans[0][0], spans[-1][1], details)]
+    return [Fault("negative_counts", "wrong", message, spans[0][0], spans[-1][1], details, fix)]
 
 
 def check_whole_counts(readings: pd.DataFrame) -> list[Fault]:
@@ -46,9 +47,28 @@ def check_whole_counts(readings: pd.DataFrame) -> list[Fault]:
     message = (
         f"{int(fractional.sum())} of {plural(int(counts.notna().sum()), 'head count')} are not integers "
         f"(first {first.iloc[0]:g} at {times_of(readings)[fractional][0]:%Y-%m-%d %H:%M}): "
-        "are they averages, or not head counts? Round them if they are people."
+        "are they averages, or not head counts?"
     )
-    return [Fault("broken_counts", "wrong", message, details={"readings": int(fractional.sum())})]
+    details, fix = {"readings": int(fractional.sum())}, "Round them if they are people."
+    return [Fault("broken_counts", "wrong", message, details=details, fix=fix)]
+
+
+def check_what_is_counted(readings: pd.DataFrame) -> list[Fault]:
+    """Find numbers that are not people present: scaled or cumulative counts, or passages per interval."""
+    counts = counts_of(readings)
+    if counts is None:
+        return []
+    known, most = counts.dropna(), float(counts.max())
+    if most > MOST_PEOPLE:
+        finding = f"Up to {most:.0f} people are counted, more than a room with one CO2 sensor holds."
+        fix = "Use the number of people present, not a running total or a scaled value."
+        return [Fault("many_people", "doubtful", finding, details={"most": most}, fix=fix)]
+    visits = len(runs((known > 0).to_numpy())) / days_of(known.to_frame()).nunique()
+    if visits < MOST_VISITS:
+        return []
+    finding = f"The head count returns to 0 {visits:.0f} times a day: are these passages, not people present?"
+    fix = "Compute the people present from entries and exits: occupair groundtruth occupancy."
+    return [Fault("passages", "doubtful", finding, details={"a_day": visits}, fix=fix)]
 
 
 def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
@@ -66,10 +86,11 @@ def check_counter_drift(readings: pd.DataFrame) -> list[Fault]:
         return []
     message = (
         f"The counter drifts: at night, when the room should be empty, it goes from {values[0]:.0f} to "
-        f"{values[-1]:.0f} people over {days[-1] + 1:.0f} days. Start each day at 0, or correct the counter."
+        f"{values[-1]:.0f} people over {days[-1] + 1:.0f} days."
     )
+    fix = "Start each day at 0, or correct the counter."
     start, end = nightly.index[0], nightly.index[-1] + DAY
-    return [Fault("counter_drift", "wrong", message, start, end, {"change": change})]
+    return [Fault("counter_drift", "wrong", message, start, end, {"change": change}, fix)]
 
 
 def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
@@ -87,9 +108,9 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
     people = "person" if span == "1" else "people"
     message = (
         f"{span} {people} counted all night on {len(nights)} of {plural(len(share), 'night')} "
-        f"({day_list(nights)}): a counter error, or were people present? "
-        "If not, set the head counts of these nights to 0."
+        f"({day_list(nights)}): a counter error, or were people present?"
     )
+    fix = "If not, set the head counts of these nights to 0."
     end = pd.Timedelta(hours=NIGHT_HOURS[1])
     details = {
         "nights": len(nights),
@@ -97,7 +118,7 @@ def check_people_at_night(readings: pd.DataFrame) -> list[Fault]:
         "most": float(level.max()),
         "spans": [(night, night + end) for night in nights],
     }
-    return [Fault("people_at_night", "doubtful", message, nights[0], nights[-1] + end, details)]
+    return [Fault("people_at_night", "doubtful", message, nights[0], nights[-1] + end, details, fix)]
 
 
 def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
@@ -117,12 +138,13 @@ def check_midnight_resets(readings: pd.DataFrame) -> list[Fault]:
         f"{plural(len(midnights), 'time')} ({day_list(midnights)}): it misses people who leave, "
         "and evening counts are too high."
     )
+    fix = "Count all doors, or correct the counts: occupair groundtruth occupancy --apply."
     details = {
         "times": len(midnights),
         "most": float(left[gone].max()),
         "spans": [(midnight, midnight) for midnight in midnights],
     }
-    return [Fault("midnight_reset", "doubtful", message, midnights[0], midnights[-1], details)]
+    return [Fault("midnight_reset", "doubtful", message, midnights[0], midnights[-1], details, fix)]
 
 
 def _nights(readings: pd.DataFrame) -> pd.Series[float] | None:

@@ -89,10 +89,10 @@ def _reset(readings: pd.DataFrame, lows: pd.Series[float]) -> list[Fault]:
     severity: Severity = "wrong" if abs(step) >= RESET_WRONG else "doubtful"
     message = (
         f"The CO2 baseline was reset at {time:%Y-%m-%d %H:%M}: the daily lows "
-        f"{'fall' if step < 0 else 'rise'} by {abs(step):.0f} ppm and stay there. "
-        "Train only on the days before or after it, or correct the difference."
+        f"{'fall' if step < 0 else 'rise'} by {abs(step):.0f} ppm and stay there."
     )
-    return [Fault("reset", severity, message, time, time, {"step": step})]
+    fix = "Train only on the days before or after it, or correct the difference."
+    return [Fault("reset", severity, message, time, time, {"step": step}, fix)]
 
 
 def _drift(lows: pd.Series[float]) -> list[Fault]:
@@ -105,10 +105,11 @@ def _drift(lows: pd.Series[float]) -> list[Fault]:
     message = (
         f"The CO2 baseline drifts: the daily lows {'fall' if change < 0 else 'rise'} by "
         f"{abs(change):.0f} ppm over {days[-1] + 1:.0f} days ({slope:+.1f} ppm per day). The estimator "
-        "corrects this only in part: calibrate the sensor, and train again from time to time."
+        "corrects this only in part."
     )
+    fix = "Calibrate the sensor, and train again from time to time."
     start, end = lows.index[0], lows.index[-1] + DAY
-    return [Fault("drift", "doubtful", message, start, end, {"change": change, "a_day": slope})]
+    return [Fault("drift", "doubtful", message, start, end, {"change": change, "a_day": slope}, fix)]
 
 
 def _spread(lows: pd.Series[float]) -> list[Fault]:

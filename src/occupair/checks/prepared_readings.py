@@ -39,8 +39,9 @@ def prepare_readings(readings: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(numbers, index=readings.index.tz_localize(None))
     for name in table.columns.drop("co2"):  # an infinite CO2 value is a failed read
         table[name] = table[name].replace([np.inf, -np.inf], np.nan)
-    table = table[table.index.notna()]
-    table = table[np.logical_not(table.index.duplicated())].sort_index()
+    if not (table.index.is_monotonic_increasing and table.index.is_unique):  # also if a time is missing
+        table = table[table.index.notna()]
+        table = table[np.logical_not(table.index.duplicated())].sort_index()
     if len(table) < 2:
         raise InputError(f"readings must have at least two rows to be checked, got {len(table)}")
     table.attrs = dict(readings.attrs)
@@ -99,9 +100,15 @@ def runs(mask: Mask) -> list[tuple[int, int]]:
 
 
 def spans_of(readings: pd.DataFrame, mask: Mask) -> list[Span]:
-    """Return the times of the first and last reading of each run of True."""
+    """Return the first and last time of each run of True; a day without readings ends a run."""
     times = times_of(readings)
-    return [(times[first], times[last]) for first, last in runs(mask)]
+    skips_days = np.append(np.diff(times.normalize()) > DAY, False)
+    spans = []
+    for first, last in runs(mask):
+        ends = [*(first + np.flatnonzero(skips_days[first:last])), last]
+        starts = [first, *(end + 1 for end in ends[:-1])]
+        spans += [(times[start], times[end]) for start, end in zip(starts, ends, strict=True)]
+    return spans
 
 
 def whole_day_spans(days: Sequence[pd.Timestamp]) -> list[Span]:

@@ -11,6 +11,7 @@ from occupair.datasets.published_tables import Table, check_room, open_table
 from occupair.datasets.regular_grid import fill_gaps, longest_parts
 from occupair.datasets.regular_grid import whole_days as only_whole_days
 from occupair.readings.schema import check_readings
+from occupair.readings.ventilation_scale import Scale, with_scale
 
 CLOCK_ERROR = pd.Timedelta(hours=8)
 """How early the times of CO2 are."""
@@ -103,7 +104,8 @@ def read_robod(
         readings = only_whole_days(readings, interval=INTERVAL)
         if readings.empty:
             raise table.source.error("has no complete day, see whole_days")
-    return check_readings(readings, source=f"readings of {table.source.name}")
+    readings = check_readings(readings, source=f"readings of {table.source.name}")
+    return with_scale(readings, Scale(FULL_SPEED_HZ, "Hz"))
 
 
 def _as_published(table: Table, fan: str) -> pd.DataFrame:

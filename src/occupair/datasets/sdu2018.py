@@ -10,6 +10,7 @@ from occupair.datasets.data_set import DataSet, RemoteFile
 from occupair.datasets.published_tables import Table, check_room, open_table
 from occupair.datasets.regular_grid import artificial_dates
 from occupair.readings.schema import check_readings
+from occupair.readings.ventilation_scale import Scale, with_scale
 
 ROOM_NUMBERS = (1, 2, 3, 4)
 _KEYS = ["DayId", "Time", "Weekday"]
@@ -97,7 +98,7 @@ def read_sdu2018(folder: str | Path, *, room: int = 1, aligned: bool = True) -> 
             "occupancy": occupancy.numbers(f"Room {room}"),
         }
     ).set_axis(_times(co2))
-    return check_readings(readings, source=co2.source)
+    return with_scale(check_readings(readings, source=co2.source), Scale(100.0, "%"))
 
 
 def same_rows(table: Table, other: Table, keys: list[str]) -> None:

@@ -11,6 +11,7 @@ from occupair.datasets.published_tables import Table, check_room, open_table
 from occupair.datasets.regular_grid import artificial_dates
 from occupair.datasets.sdu2018 import same_rows
 from occupair.readings.schema import check_readings
+from occupair.readings.ventilation_scale import Scale, with_scale
 
 ROOM_NUMBERS = (1, 2, 3)
 WINTER_MONTHS = (11, 12, 1, 2, 3)
@@ -108,7 +109,7 @@ def read_sdu2019(folder: str | Path, *, room: int = 1, aligned: bool = True) -> 
     readings = check_readings(published.sort_index(), source=source)  # before the shift
     if aligned:
         readings = _winter_aligned(readings, times[_is_winter(co2)])
-    return check_readings(readings, source=source)
+    return with_scale(check_readings(readings, source=source), Scale(100.0, "%"))
 
 
 def _times(table: Table) -> pd.DatetimeIndex:

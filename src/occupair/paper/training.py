@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,16 @@ from numpy.typing import NDArray
 from occupair.elm.regressors import ELMRegressor, FSELMRegressor
 from occupair.errors import InputError
 from occupair.paper.features import Layer
-from occupair.readings.schema import episode_slices, exact_readings, ventilation_of
+from occupair.readings.schema import episode_slices, exact_readings, interval_of, ventilation_of
 from occupair.smoothing import smooth
 
 Array = NDArray[np.float64]
+
+MINUTES_PER_DAY = 1440
+"""The longest history: the estimator starts each day anew."""
+
+MAX_VALUES = 40_000_000
+"""Values of the features of all training rows that are enough, 320 MB: 180 days of minutes and Table I."""
 
 SETTINGS: dict[str, Any] = {
     "layer": "fs-elm",
@@ -37,8 +44,14 @@ def layer_at(kind: str, horizon: float, stride: float, *, interval: float) -> La
     >>> layer_at("fs-elm", 30, 10, interval=5.0)
     Layer(kind='fs-elm', horizon=6, stride=2)
     """
-    in_readings = exact_readings(horizon, interval, "horizon")
-    return Layer(kind, in_readings, exact_readings(stride, interval, "stride") if kind == "fs-elm" else 1)
+    lags = exact_readings(horizon, interval, "horizon")
+    if horizon >= MINUTES_PER_DAY:
+        raise InputError(f"horizon must be shorter than a day ({MINUTES_PER_DAY} min), got {horizon:g} min")
+    if kind != "fs-elm":
+        return Layer(kind, lags, 1)
+    if stride > horizon:
+        raise InputError(f"stride must be at most the horizon of {horizon:g} min, got {stride:g} min")
+    return Layer(kind, lags, exact_readings(stride, interval, "stride"))
 
 
 def new_regressor(layer: Layer, *, z_max: Any, ridge: float | None, **parameters: Any) -> ELMRegressor:
@@ -74,14 +87,19 @@ def fit_regressor(
         )
     features, people = training_features(readings, layer, smoothing)
     if people.size == 0:
-        raise InputError(f"readings must contain a day with more than {layer.horizon} readings to train on")
+        minutes = layer.horizon * interval_of(readings)
+        raise InputError(
+            f"readings must contain a day with more than {layer.horizon} readings to train on, without gaps: "
+            f"the horizon is {minutes:g} min, use a shorter one or longer days"
+        )
     return regressor.fit(features, people)
 
 
 def training_features(readings: pd.DataFrame, layer: Layer, smoothing: float) -> tuple[Array, Array]:
     """Return the features y_k and the occupancy o_k of all days.
 
-    Every episode is smoothed separately, and no lag window crosses midnight or a gap.
+    Every episode is smoothed separately, and no lag window crosses midnight or a gap. If there are more than
+    ``MAX_VALUES`` values, as for many days of frequent readings, one row in n of each episode is returned.
 
     Returns
     -------
@@ -91,11 +109,14 @@ def training_features(readings: pd.DataFrame, layer: Layer, smoothing: float) ->
     """
     co2, people = readings["co2"].to_numpy(), readings["occupancy"].to_numpy()
     ventilation = ventilation_of(readings)
-    episodes = episode_slices(readings)
-    features = [
-        np.hstack(
-            list(layer.groups(smooth(co2[one], smoothing=smoothing), people[one], ventilation[one]).values())
-        )
-        for one in episodes
-    ]
-    return np.vstack(features), np.concatenate([people[one][layer.horizon :] for one in episodes])
+    episodes, n_features = episode_slices(readings), sum(layer.sizes().values())
+    n_rows = sum(max(one.stop - one.start - layer.horizon, 0) for one in episodes)
+    every = max(math.ceil(n_rows * n_features / MAX_VALUES), 1)
+    targets = [people[one][layer.horizon :: every] for one in episodes]
+    features = np.empty((sum(target.size for target in targets), n_features))
+    stop = 0
+    for one, target in zip(episodes, targets, strict=True):
+        groups = layer.groups(smooth(co2[one], smoothing=smoothing), people[one], ventilation[one])
+        start, stop = stop, stop + target.size
+        np.concatenate([group[::every] for group in groups.values()], axis=1, out=features[start:stop])
+    return features, np.concatenate(targets)

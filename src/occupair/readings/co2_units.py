@@ -11,6 +11,7 @@ from occupair.readings.column_names import fold_text
 from occupair.readings.source import Source
 
 PPM_PER_PERCENT = 10_000.0  # by volume
+HIGHEST_PERCENT = 5.0  # %; indoor air has at most 0.5
 LOWEST_MAXIMUM = 150.0  # ppm; a column whose maximum is lower is in another unit
 
 
@@ -46,5 +47,9 @@ def to_ppm(values: NDArray[np.float64], stated: str, *, column: str, source: Sou
         return np.round(values * PPM_PER_PERCENT, 3)
     if 0 < highest < LOWEST_MAXIMUM:
         rule = f"must be in ppm (outdoor air has about 420), got at most {highest:g}"
-        raise source.error(f"{rule}: if this is percent, multiply by 10000", column=column)
+        percent = highest < HIGHEST_PERCENT
+        advice = (
+            "if this is percent, multiply by 10000" if percent else "is this another quantity, or scaled?"
+        )
+        raise source.error(f"{rule}: {advice}", column=column)
     return values

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from occupair.errors import InputError
 from occupair.readings.source import Source
+from occupair.readings.time_zones import ABBREVIATIONS, STATED_OFFSET
 from occupair.wording import quoted_list
 
 ROLES = ("time", "date", "co2", "ventilation", "occupancy")
@@ -80,7 +81,7 @@ _STAMPS = (
 )
 _DATES = "date|datum|dato|fecha"
 _CLOCKS = "time|zeit|uhrzeit|heure|tid|klokkeslaet|klokken|hora|tijd|timeofday"
-_ZONE_WORDS = {"utc", "gmt", "local", "lokal", "cet", "cest", "iso", "iso8601"}
+_ZONE_WORDS = {*ABBREVIATIONS, "local", "lokal", "iso", "iso8601"}
 
 
 def name_words(name: str) -> list[str]:
@@ -114,27 +115,16 @@ def fold_text(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", small) if not unicodedata.combining(c))
 
 
-def is_utc(name: str) -> bool:
-    """Whether the name of a time column states UTC.
-
-    Examples
-    --------
-    >>> is_utc("Time (UTC)"), is_utc("time_gmt"), is_utc("UTC+8 time"), is_utc("time")
-    (True, True, False, False)
-    """
-    words = re.findall(r"[a-z]+|[+-]\d+", fold_text(name).replace("_", " "))
-    return bool({"utc", "gmt"} & set(words)) and not any(word[0] in "+-" for word in words)
-
-
 def time_kind(name: str) -> str | None:
     """Return the kind of times a column name suggests: ``stamp``, ``date``, ``clock`` or None.
 
     Examples
     --------
-    >>> [time_kind(name) for name in ("Zeitstempel", "Dato", "time (UTC)", "co2")]
+    >>> [time_kind(name) for name in ("Date Time, GMT+08:00", "Dato", "time (UTC)", "co2")]
     ['stamp', 'date', 'clock', None]
     """
-    squeezed = "".join(word for word in name_words(name) if word not in _ZONE_WORDS)
+    bare = STATED_OFFSET.sub(" ", fold_text(name))
+    squeezed = "".join(word for word in name_words(bare) if word not in _ZONE_WORDS)
     kinds = {"stamp": _STAMPS, "date": _DATES, "clock": _CLOCKS}
     return next((kind for kind, names in kinds.items() if re.fullmatch(names, squeezed)), None)
 

@@ -1,4 +1,4 @@
-"""CSV and Parquet files of readings: `read_readings`, `read_labelled` and `write_readings`.
+"""CSV and Parquet files and DataFrames of readings: `read_readings`, `read_labelled` and `write_readings`.
 
 Both readers take the same steps: find the table in the file, parse its records, put them on a regular
 grid and check the result. They differ in the rows they return. `read_readings` returns rows in which
@@ -7,6 +7,7 @@ every column is known; `read_labelled` also returns rows without a head count.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,21 +15,31 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.atomic_files import replacing
+from occupair.errors import InputError
+from occupair.output_names import check_suffix
 from occupair.readings.column_names import check_column_option, find_column
+from occupair.readings.frame_table import frame_table
 from occupair.readings.gaps import LONGEST_GAP
 from occupair.readings.grid import check_grid_options, put_on_grid
 from occupair.readings.head_counts import WEIGHT, check_labelled
 from occupair.readings.number_column import as_text
-from occupair.readings.raw_table import RawTable, is_parquet, needs_pyarrow, read_raw_table
+from occupair.readings.raw_table import (
+    RawTable,
+    is_parquet,
+    needs_pyarrow,
+    read_raw_table,
+    release_unused_memory,
+)
 from occupair.readings.records import parse_records
 from occupair.readings.schema import check_readings
 from occupair.readings.source import LenientSource, Source
-from occupair.readings.time_zones import parse_time_zone
+from occupair.readings.time_zones import parse_time_zone, zoned_name
+from occupair.readings.ventilation_scale import in_unit, scale_of, scaled_name
 from occupair.readings.ventilation_units import check_scale_options
 
 
 def read_readings(
-    path: str | Path,
+    path: str | Path | pd.DataFrame,
     *,
     timezone: str | None = None,
     ventilation: bool | None = None,
@@ -41,15 +52,16 @@ def read_readings(
     longest_gap: float = LONGEST_GAP,
     lenient: bool = False,
 ) -> pd.DataFrame:
-    r"""Read a CSV or Parquet export of a building management system or data logger.
+    r"""Read a CSV or Parquet export of a building management system or data logger, or a DataFrame of one.
 
     Parameters
     ----------
-    path : path
+    path : path or DataFrame
         A file with times, CO2 [ppm] and, optionally, ventilation and head counts [people]. Names
         ending in ``.parquet`` or ``.pq`` are read as Parquet, all others as CSV; gzip is unpacked.
         Delimiter, decimal comma, encoding and lines above the header are detected. Columns are
-        recognised by name in six languages; other columns are ignored.
+        recognised by name in six languages; other columns are ignored. A DataFrame is read like a file
+        with the same table; its times are in the index or in a column, in any order.
     timezone : str, optional
         Time zone of the room, such as ``"Europe/Copenhagen"``. Required where daylight saving time
         applies, because days start at local midnight.
@@ -63,8 +75,9 @@ def read_readings(
         ambiguous, an error asks for it.
     ventilation_full : float, optional
         Value of fully open or full speed, in the unit of the file; larger values count as full. By
-        default 100 for a percentage, 50 or 60 for a frequency [Hz], the maximum for a flow, and so
-        on; see ``occupair.readings.ventilation_units``. Read later files with the scale of the first.
+        default 100 for a percentage, 50 or 60 for a frequency [Hz], the 99.9 % quantile for a flow,
+        and so on; see ``occupair.readings.ventilation_units``. Read later files with the scale of the
+        first.
     ventilation_unit : str, optional
         Unit of ``ventilation_full``, from ``attrs`` of the first file. A file in another unit is
         rejected, or converted where that is unambiguous (% and 0..1).
@@ -105,9 +118,19 @@ def read_readings(
     >>> _ = path.write_text("Zeit;CO2 [ppm];Klappe [%]\n8.1.2024 00:00;412,5;80\n8.1.2024 00:01;413;40\n")
     >>> read_readings(path).to_dict("list")
     {'co2': [412.5, 413.0], 'ventilation': [0.8, 0.4]}
+
+    Irregular readings in pandas are put on the grid in the same way:
+
+    >>> times = pd.to_datetime(["2024-01-08 08:02:09", "2024-01-08 08:00:01", "2024-01-08 08:01:02"])
+    >>> logged = pd.DataFrame({"CO2": [415.0, 412.5, None], "Supply air [m3/h]": [1200, 0, 1200]}, times)
+    >>> read_readings(logged)
+                           co2  ventilation
+    time
+    2024-01-08 08:01:00  412.5          0.0
+    2024-01-08 08:02:00  412.5          1.0
     """
     check_grid_options(interval, longest_gap)
-    table, records = _read_records(
+    source, records = _read_records(
         path,
         {"co2": True, "ventilation": ventilation, "occupancy": occupancy},
         timezone=timezone,
@@ -118,18 +141,18 @@ def read_readings(
         lenient=lenient,
     )
     readings = put_on_grid(
-        records, interval=interval, longest_gap=longest_gap, complete=not lenient, source=table.source
+        records, interval=interval, longest_gap=longest_gap, complete=not lenient, source=source
     )
     if readings.empty:
-        raise table.source.error(f"has no time at which {' and '.join(records.columns)} are known")
-    if isinstance(table.source, LenientSource):
-        readings.attrs["problems"] = table.source.problems
+        raise source.error(f"has no time at which {' and '.join(records.columns)} are known")
+    if isinstance(source, LenientSource):
+        readings.attrs["problems"] = source.problems
         return readings.rename_axis("time")
-    return check_readings(readings, source=Source(f"{path} on its grid"))
+    return check_readings(readings, source=Source(f"{source.name} on its grid"))
 
 
 def read_labelled(
-    path: str | Path,
+    path: str | Path | pd.DataFrame,
     *,
     timezone: str | None = None,
     ventilation: bool | None = None,
@@ -164,7 +187,7 @@ def read_labelled(
     >>> read_labelled(path)["occupancy"].tolist()
     [3.0, nan]
     """
-    table, records = _read_records(
+    source, records = _read_records(
         path,
         {"co2": True, "ventilation": ventilation, "occupancy": True, WEIGHT: None},
         timezone=timezone,
@@ -175,20 +198,50 @@ def read_labelled(
     )
     if WEIGHT in records.columns:  # known exactly where the head count is: the grid holds both alike
         records[WEIGHT] = records[WEIGHT].fillna(1.0).where(records["occupancy"].notna())
-    readings = put_on_grid(records, complete=False, source=table.source)
+    readings = put_on_grid(records, complete=False, source=source)
     readings = readings.dropna(subset=[name for name in ("co2", "ventilation") if name in readings.columns])
     if readings.empty:
-        raise table.source.error("has no time at which co2 and ventilation are known")
-    return check_labelled(readings, source=Source(f"{path} on its grid"))
+        raise source.error("has no time at which co2 and ventilation are known")
+    return check_labelled(readings, source=Source(f"{source.name} on its grid"))
 
 
 def write_readings(readings: pd.DataFrame, path: str | Path) -> None:
-    """Write readings to a CSV or Parquet file, by suffix, replacing the file atomically.
+    r"""Write readings to a CSV or Parquet file, by suffix, replacing the file atomically.
 
-    ``read_readings`` reads them back. A CSV file has UTC offsets but no time zone name: where daylight
-    saving time applies, pass the time zone when reading it.
+    ``read_readings`` reads back the same readings with their time zone and ventilation scale. A CSV file
+    states these in its column names, such as ``time [Europe/Copenhagen]`` and ``ventilation [0..4800 m3/h]``,
+    and has the ventilation in the unit of its scale. A Parquet file has them in its metadata.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "room.csv"
+    >>> times = pd.date_range("2024-01-08", periods=2, freq="min", tz="Europe/Copenhagen")
+    >>> readings = pd.DataFrame({"co2": [412.5, 413.0], "ventilation": [0.5, 1.0]}, index=times)
+    >>> readings.attrs = {"ventilation_full": 4800.0, "ventilation_unit": "m3/h"}
+    >>> write_readings(readings, path)
+    >>> print(path.read_text())
+    time [Europe/Copenhagen],co2,ventilation [0..4800 m3/h]
+    2024-01-08 00:00:00+01:00,412.5,2400.0
+    2024-01-08 00:01:00+01:00,413.0,4800.0
+    <BLANKLINE>
     """
-    table = readings.rename_axis("time").reset_index()
+    check_suffix(path, "table")
+    scale = scale_of(readings) if "ventilation" in readings.columns else None
+    readings = readings.rename_axis("time")
+    readings.attrs = {} if scale is None else {"ventilation_full": scale.full, "ventilation_unit": scale.unit}
+    if not is_parquet(Path(path)):
+        if scale is not None:
+            fraction = readings["ventilation"].to_numpy(dtype=float)
+            readings = readings.assign(ventilation=in_unit(fraction, scale))
+            readings = readings.rename(columns={"ventilation": scaled_name(scale)})
+        readings = readings.rename_axis(zoned_name("time", pd.DatetimeIndex(readings.index)))
+    write_table(readings, path)
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a table with its index to a CSV or Parquet file, by suffix, replacing the file atomically."""
+    table = table.reset_index()
     if is_parquet(Path(path)):
         needs_pyarrow(str(path))
     with replacing(path) as scratch:
@@ -199,7 +252,7 @@ def write_readings(readings: pd.DataFrame, path: str | Path) -> None:
 
 
 def _read_records(
-    path: str | Path,
+    path: str | Path | pd.DataFrame,
     wanted: Mapping[str, bool | None],
     *,
     timezone: str | None,
@@ -208,11 +261,11 @@ def _read_records(
     ventilation_full: float | None,
     ventilation_unit: str | None,
     lenient: bool = False,
-) -> tuple[RawTable, pd.DataFrame]:
-    """Check the options, find the table in the file and parse its records."""
+) -> tuple[Source, pd.DataFrame]:
+    """Check the options, find the table in the file or DataFrame and parse its records."""
     given, zone = check_column_option(columns), parse_time_zone(timezone)
     check_scale_options(ventilation_full, ventilation_unit)
-    table = read_raw_table(Path(path), given)
+    table = frame_table(path) if isinstance(path, pd.DataFrame) else read_raw_table(_as_path(path), given)
     if lenient:
         table = replace(table, source=LenientSource(table.source.name, table.source.first_row))
     if lenient or WEIGHT in wanted:
@@ -229,7 +282,16 @@ def _read_records(
         ventilation_full=ventilation_full,
         ventilation_unit=ventilation_unit,
     )
-    return table, records
+    source = table.source
+    del table
+    release_unused_memory()
+    return source, records
+
+
+def _as_path(path: object) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be the name of a file, or a DataFrame, got {type(path).__name__}")
+    return Path(path)
 
 
 def _without_unused_counts(table: RawTable, given: Mapping[str, str], *, replacement: str) -> RawTable:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 LONGEST_GAP = 10.0
 """Gaps up to this length are bridged by holding the last value [min]."""
+VENTILATION_HOLD = 1440.0
+"""A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
 GAP_INTERVALS = 1.5
 """Intervals between two readings beyond which there is a gap; up to this, the second was only late."""
 

@@ -1,7 +1,8 @@
 """Readings at irregular times on a regular grid, causally: short gaps are bridged, long gaps remain.
 
 Each grid time takes the last value at or before it. Values are never interpolated: a grid row does not
-depend on later values, and the live service computes the same rows. Times in this module are integer
+depend on later values, and the live service computes the same rows. Ventilation is held for up to a day,
+since many systems log it only when it changes. Times in this module are integer
 microseconds, continuous through clock changes.
 """
 
@@ -14,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.readings.gaps import LONGEST_GAP, bridged_step
+from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
 from occupair.readings.source import Source
 
 Microseconds = NDArray[np.int64]
@@ -46,11 +47,13 @@ def put_on_grid(
     Parameters
     ----------
     readings : DataFrame
-        ``co2`` and other columns at increasing times; NaN where there is no value.
+        ``co2`` and other columns at increasing times; NaN where there is no value, and infinite ventilation
+        where its read failed.
     interval : float, optional
         Interval of the grid [min]; by default the result of ``usual_interval``.
     longest_gap : float
-        A value is held until the next one if that follows within this time [min].
+        A value is held until the next one if that follows within this time [min]; ventilation is held for
+        ``VENTILATION_HOLD``.
     complete : bool
         Whether to return only rows in which all columns are known, or all rows with CO2.
     source : Source
@@ -75,6 +78,8 @@ def put_on_grid(
         interval = usual_interval(index if known.mean() >= 0.5 else index[known], source)
     grid = grid_of(index[known], interval=interval, longest_gap=longest_gap)
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
+    if "ventilation" in held:
+        held["ventilation"] = _held_ventilation(readings["ventilation"], grid, longest_gap)
     rows = pd.DataFrame(held, index=grid.times).dropna(subset=None if complete else ["co2"])
     rows.attrs = {**readings.attrs, "interval": grid.interval, "bridged": grid.bridged}
     return rows
@@ -120,6 +125,8 @@ def grid_of(index: pd.DatetimeIndex, *, interval: float, longest_gap: float) -> 
     after local midnight. Gaps longer than ``longest_gap`` [min] have no grid times.
     """
     step = round(interval * MINUTE)
+    if _is_on_grid(index, step, longest_gap):  # usual, and the steps below need ten times its memory
+        return Grid(index.as_unit("us").rename(None), step / MINUTE, 0)
     at = _microseconds(index)
     phase = _phases(index, step)
     start = at + (phase - at) % step  # the first grid time at or after each reading
@@ -135,6 +142,16 @@ def grid_of(index: pd.DatetimeIndex, *, interval: float, longest_gap: float) -> 
     valid = same_grid | (_local(times) // DAY == (_local(index) // DAY)[row])
     late = ticks[valid] - at[row[valid]] >= step
     return Grid(times[valid], step / MINUTE, int(late.sum()))
+
+
+def _is_on_grid(index: pd.DatetimeIndex, step: int, longest_gap: float) -> bool:
+    """Whether readings have one grid time each, their own: regular within days, and no gap to bridge."""
+    at = _microseconds(index)
+    late = np.flatnonzero(np.diff(at) != step)
+    steps, local = at[late + 1] - at[late], _local(index)
+    same_day = local[late + 1] // DAY == local[late] // DAY
+    is_long = steps > bridged_step(step, longest_gap * MINUTE)
+    return bool(np.all(is_long & ((steps % step == 0) | ~same_day)))
 
 
 def _phases(index: pd.DatetimeIndex, step: int) -> Microseconds:
@@ -156,10 +173,42 @@ def _held(column: pd.Series[float], grid: Grid, longest_gap: float) -> NDArray[n
         _microseconds(grid.times),
         round(grid.interval * MINUTE),
     )
+    if np.array_equal(at, ticks):
+        return np.asarray(known, dtype=np.float64)
     row = np.searchsorted(at, ticks, side="right") - 1
     near = np.append(np.diff(at) <= bridged_step(step, longest_gap * MINUTE), False)
     there = (row >= 0) & (near[row] | (ticks - at[row] < step))
     return np.where(there, known.to_numpy(dtype=np.float64)[row], np.nan)
+
+
+def _held_ventilation(column: pd.Series[float], grid: Grid, longest_gap: float) -> NDArray[np.float64]:
+    """Return the last ventilation at each grid time; a failed read that is not bridged ends the holding."""
+    logged = column.dropna()
+    bridged = _held(logged[np.isfinite(logged)], grid, longest_gap)
+    last = hold_ventilation(
+        _microseconds(grid.times),
+        _microseconds(pd.DatetimeIndex(logged.index)),
+        np.asarray(logged, dtype=np.float64),
+    )
+    return np.where(np.isnan(bridged) & np.isfinite(last), last, bridged)
+
+
+def hold_ventilation(
+    ticks: Microseconds, times: Microseconds, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the last value at or before each grid time, NaN if it is older than ``VENTILATION_HOLD``.
+
+    Examples
+    --------
+    >>> hours = np.array([0, 1, 23, 25, 26]) * 60 * MINUTE
+    >>> hold_ventilation(hours, hours[[1, 4]], np.array([0.5, 1.0])).tolist()
+    [nan, 0.5, 0.5, 0.5, 1.0]
+    """
+    if times.size == 0:
+        return np.full(ticks.size, np.nan)
+    row = np.searchsorted(times, ticks, side="right") - 1
+    fresh = (row >= 0) & (ticks - times[row] <= VENTILATION_HOLD * MINUTE)
+    return np.where(fresh, values[row], np.nan)
 
 
 def _microseconds(index: pd.DatetimeIndex) -> Microseconds:

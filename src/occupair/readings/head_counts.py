@@ -45,9 +45,8 @@ def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings")
     weight = _weights(readings, source)
     people = to_numbers(readings["occupancy"], source).to_numpy()
     known = (weight > 0) & ~np.isnan(people)
-    checked = check_readings(
-        readings.assign(occupancy=np.where(known, people, 0.0)), needed=("co2", "occupancy"), source=source
-    )
+    valid = readings if known.all() else readings.assign(occupancy=np.where(known, people, 0.0))
+    checked = check_readings(valid, needed=("co2", "occupancy"), source=source)
     if not known.any():
         raise source.error("must have a head count at one reading or more", column="occupancy")
     if known.all() and (weight == 1).all():

@@ -6,7 +6,8 @@ does not answer, are missing. Any other text is an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,17 @@ MISSING_NUMBERS = (-999.0, -9999.0)
 _UNIT = r"(?:ppm|%|pct|hz|m3/h|m³/h|l/s|cfm|people|persons|personen)"
 _NUMBER = r"^[+-]?(?:\d+|\d{1,3}(?:\%s\d{3})+)?(?:\%s\d*)?(?:[eE][+-]?\d+)?$"  # thousands, decimal
 _OTHER = {".": ",", ",": "."}
+
+
+Rows = TypeVar("Rows", pd.DataFrame, pd.Series)
+
+BLOCK = 200_000
+"""Rows of a text column that are parsed together; limits the memory of long columns."""
+
+
+def blocks(table: Rows) -> Iterator[Rows]:
+    """Split a table or a column into blocks of consecutive rows, one if it is empty."""
+    return (table.iloc[start : start + BLOCK] for start in range(0, max(len(table), 1), BLOCK))
 
 
 def as_text(column: pd.Series) -> pd.Series[str]:
@@ -48,7 +60,7 @@ def is_missing(column: pd.Series) -> NDArray[np.bool_]:
 def decimal_mark(columns: Sequence[pd.Series], co2: pd.Series) -> str:
     """Return the decimal mark of a file: "." or ",".
 
-    This is the mark with which more cells of all columns are numbers. If both fit equally, as for
+    This is the mark with which more distinct cells of all columns are numbers. If both fit equally, as for
     "1,034", it is the mark with which more CO2 values are plausible, and a point if these are equal too.
 
     Examples
@@ -56,14 +68,16 @@ def decimal_mark(columns: Sequence[pd.Series], co2: pd.Series) -> str:
     >>> decimal_mark([], pd.Series(["980", "1,034"])), decimal_mark([], pd.Series(["412,125", "413,5"]))
     ('.', ',')
     """
-    texts = [_bare(_distinct(column)) for column in [co2, *columns] if _is_text(column)]
-    if not texts:
-        return "."
-    fits = {mark: sum(int(_fits(text, mark).sum()) for text in texts) for mark in _OTHER}
+    fits, plausible = dict.fromkeys(_OTHER, 0), dict.fromkeys(_OTHER, 0)
+    for column in [co2, *columns]:
+        for block in blocks(column) if _is_text(column) else ():
+            texts = _bare(_distinct(block))
+            for mark in _OTHER:
+                fits[mark] += int(_fits(texts, mark).sum())
+                if column is co2:
+                    plausible[mark] += int(_parsed(texts, mark).between(100, 20_000).sum())
     if fits["."] != fits[","]:
         return max(fits, key=lambda mark: fits[mark])
-    co2_texts = _bare(_distinct(co2)) if _is_text(co2) else pd.Series(dtype=str)
-    plausible = {mark: int(_parsed(co2_texts, mark).between(100, 20_000).sum()) for mark in _OTHER}
     return "," if plausible[","] > plausible["."] else "."
 
 
@@ -81,19 +95,27 @@ def parse_numbers(
     if not _is_text(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
-        codes, distinct = pd.factorize(as_text(column))
-        texts = pd.Series(distinct, dtype=str)
-        parsed = _parsed(_bare(texts), mark).to_numpy(dtype=np.float64)
-        invalid = np.isnan(parsed) & ~is_missing(texts)
+        values, invalid, stop = np.empty(len(column)), np.empty(len(column), dtype=bool), 0
+        for block in blocks(column):
+            start, stop = stop, stop + len(block)
+            values[start:stop], invalid[start:stop] = _parse_block(block, mark)
         source.reject(
-            invalid[codes],
+            invalid,
             lambda k: f"must be a number, got {quoted(str(column.iloc[k]))}",
             row_numbers=row_numbers,
             column=str(column.name),
             kind="no_number",
         )
-        values = parsed[codes]
-    return np.where(np.isin(values, MISSING_NUMBERS), np.nan, values)
+    missing = np.isin(values, MISSING_NUMBERS)
+    return np.where(missing, np.nan, values) if missing.any() else values
+
+
+def _parse_block(column: pd.Series, mark: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the numbers of a text column, and whether each cell is neither a number nor missing."""
+    codes, distinct = pd.factorize(as_text(column))
+    texts = pd.Series(distinct, dtype=str)
+    parsed = np.asarray(_parsed(_bare(texts), mark), dtype=np.float64)
+    return parsed[codes], (np.isnan(parsed) & ~is_missing(texts))[codes]
 
 
 def _is_text(column: pd.Series) -> bool:

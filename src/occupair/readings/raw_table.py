@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import re
+import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import IO, cast
 
 import numpy as np
 import pandas as pd
@@ -17,7 +21,9 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.column_names import header_score
+from occupair.readings.number_column import blocks
 from occupair.readings.source import Source
+from occupair.readings.ventilation_scale import Scale, scale_of
 from occupair.wording import quoted
 
 HEADER_WITHIN = 50  # lines from the top
@@ -41,6 +47,8 @@ class RawTable:
     frame: pd.DataFrame
     row_numbers: NDArray[np.int64]  # position of each record in the file, from 0 at the first data row
     units: list[str]  # of each column, from a line below the header, or ""
+    scale: Scale | None = None  # that of ``ventilation``, if its values are fractions of full already
+    in_any_order: bool = False  # whether rows may be out of order
 
     def column(self, position: int) -> pd.Series:
         """Return the values of one column, named as in the file."""
@@ -52,7 +60,14 @@ def read_raw_table(path: Path, given: Mapping[str, str]) -> RawTable:
     table = _read_parquet(path) if is_parquet(path) else _read_text(path, given)
     if table.frame.empty:
         raise table.source.error("has no readings")
+    release_unused_memory()
     return table
+
+
+def release_unused_memory() -> None:
+    """Return the memory that pyarrow keeps after use, as much as the table of a file."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def is_parquet(path: Path) -> bool:
@@ -84,37 +99,54 @@ def _read_parquet(path: Path) -> RawTable:
     if isinstance(table.index, pd.DatetimeIndex) and index_name not in table.columns:
         table = table.rename_axis(index_name).reset_index()
     names = [str(name).strip() for name in table.columns]
-    return RawTable(source, names, table, np.arange(len(table)), [""] * len(names))
+    return RawTable(source, names, table, np.arange(len(table)), [""] * len(names), scale_of(table))
 
 
 def _read_text(path: Path, given: Mapping[str, str]) -> RawTable:
+    """Read a CSV file. It is decoded while it is parsed, so a large file is not in memory as text."""
     source = Source(str(path))
-    text = decode(_read_bytes(path, source), source)
-    if not text.strip():
+    opened = _opener(path)
+    try:
+        encoding = find_encoding(opened, source)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise source.error("is not a gzip file, or is truncated") from None
+    with _as_text(opened(), encoding) as text:
+        head = "".join(islice(text, HEADER_WITHIN))
+    _reject_markup(head, source)
+    if not head.strip():
         raise source.error("is empty")
-    line, delimiter, names = find_header(text, given)
+    line, delimiter, names = find_header(head, given)
     source = Source(str(path), first_row=line + 2)
-    body = text.split("\n", line + 1)[line + 1 :]
-    names = _match_width(names, _split(_first_line(body), delimiter), source)
-    frame = _parse_csv(body, delimiter, len(names), source)
-    filled = np.logical_or.reduce([(frame[k].str.strip() != "").to_numpy() for k in frame])
+    with _as_text(opened(), encoding) as text:
+        first = next((row for row in islice(text, line + 1, None) if row.strip()), "")
+    names = _match_width(names, _split(first.rstrip("\n"), delimiter), source)
+    with _as_text(opened(), encoding) as text:
+        for _ in range(line + 1):
+            text.readline()
+        frame = _parse_csv(text, delimiter, len(names), source)
+    filled = np.concatenate([_has_text(block) for block in blocks(frame)])
     if not filled.any():
         raise source.error("has no readings")
     rows = np.flatnonzero(filled)
-    above = _unit_lines(frame.iloc[rows[:3]])
+    above = unit_lines(frame.iloc[rows[:3]])
     units = [" ".join(words).strip() for words in zip(*above, strict=True)] or [""] * len(names)
     rows = rows[len(above) :]
-    return RawTable(source, names, frame.iloc[rows], rows, units)
+    return RawTable(source, names, frame if rows.size == len(frame) else frame.iloc[rows], rows, units)
 
 
-def _read_bytes(path: Path, source: Source) -> bytes:
-    content = path.read_bytes()
-    if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, zlib.error, OSError):
-        raise source.error("is not a gzip file, or is truncated") from None
+def _opener(path: Path) -> Callable[[], IO[bytes]]:
+    """Return a function that opens the file, unpacked if it is gzip."""
+    content = None if path.is_file() else path.read_bytes()  # of a pipe; a missing file raises OSError
+
+    def opened() -> IO[bytes]:
+        return path.open("rb") if content is None else io.BytesIO(content)
+
+    def unpacked() -> IO[bytes]:
+        return cast(IO[bytes], gzip.open(path if content is None else io.BytesIO(content)))
+
+    with opened() as file:
+        packed = path.suffix.lower() == ".gz" or file.read(2) == b"\x1f\x8b"
+    return unpacked if packed else opened
 
 
 def decode(content: bytes, source: Source) -> str:
@@ -125,18 +157,40 @@ def decode(content: bytes, source: Source) -> str:
     >>> decode("Lüftung".encode("cp1252"), Source("a.csv")), decode("tid".encode("utf-16"), Source("a.csv"))
     ('Lüftung', 'tid')
     """
-    for start, what in _OTHER_FORMATS.items():
-        if content.startswith(start):
+    encoding = find_encoding(lambda: io.BytesIO(content), source)
+    with _as_text(io.BytesIO(content), encoding) as text:
+        return _reject_markup(text.read(), source)
+
+
+def _as_text(file: IO[bytes], encoding: str) -> io.TextIOWrapper:
+    """Return the text of a file with all line ends as line feeds."""
+    return io.TextIOWrapper(file, encoding=encoding, newline=None)
+
+
+def find_encoding(opened: Callable[[], IO[bytes]], source: Source) -> str:
+    """Return the encoding in which a whole file is text; see ``decode``."""
+    with opened() as file:
+        start = file.read(2000)
+    for magic, what in _OTHER_FORMATS.items():
+        if start.startswith(magic):
             raise source.error(what)
-    for encoding in _encodings(content):
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text:
-            text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-            return _reject_markup(text, source)
+    for encoding in _encodings(start):
+        with opened() as file:
+            if _is_text(file, encoding):
+                return encoding
     raise source.error("is not text, so not CSV")
+
+
+def _is_text(file: IO[bytes], encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        while block := file.read(1 << 20):
+            if "\0" in decoder.decode(block):
+                return False
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _encodings(content: bytes) -> list[str]:
@@ -147,7 +201,7 @@ def _encodings(content: bytes) -> list[str]:
     for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # every second byte of Latin text is 0
         if content[first:2000:2].count(0) > len(content[:2000]) // 4:
             return [encoding]
-    return ["utf-8", "cp1252"]
+    return ["utf-8-sig", "cp1252"]
 
 
 def _reject_markup(text: str, source: Source) -> str:
@@ -172,13 +226,13 @@ def find_header(text: str, given: Mapping[str, str]) -> tuple[int, str, list[str
     """
     lines = text.split("\n", HEADER_WITHIN)[:HEADER_WITHIN]
     tries = [
-        (header_score(names, given), -number, len(names), delimiter, names)
+        (header_score(names, given), -number, "\t" not in "".join(names), len(names), names, delimiter)
         for number, line in enumerate(lines)
         if line.strip()
         for delimiter in DELIMITERS
         for names in [_split(line, delimiter)]
     ]
-    _, number, _, delimiter, names = max(tries, key=lambda attempt: attempt[:3])
+    _, number, _, _, names, delimiter = max(tries, key=lambda attempt: attempt[:4])
     return -number, delimiter, names
 
 
@@ -189,11 +243,6 @@ def _split(line: str, delimiter: str) -> list[str]:
         return [line]
     names = [cell.strip() for cell in cells]
     return [names[0].lstrip("# "), *names[1:]] if names else [line]
-
-
-def _first_line(body: list[str]) -> str:
-    lines = (line for text in body for line in text[:100_000].split("\n"))
-    return next((line for line in lines if line.strip()), "")
 
 
 def _match_width(names: list[str], first: list[str], source: Source) -> list[str]:
@@ -211,11 +260,11 @@ def _match_width(names: list[str], first: list[str], source: Source) -> list[str
     return names
 
 
-def _parse_csv(body: list[str], delimiter: str, width: int, source: Source) -> pd.DataFrame:
+def _parse_csv(body: IO[str], delimiter: str, width: int, source: Source) -> pd.DataFrame:
     """All lines below the header as strings; an empty cell is ""."""
     try:
         table = pd.read_csv(
-            io.StringIO("".join(body)),
+            body,
             sep=delimiter,
             header=None,
             names=range(width),
@@ -228,7 +277,15 @@ def _parse_csv(body: list[str], delimiter: str, width: int, source: Source) -> p
         raise source.error("has no readings") from None
     except pd.errors.ParserError as error:
         raise source.error(f"is not a CSV table: {_parser_message(str(error), source)}") from None
-    return table.fillna("")
+    for k in table:
+        if table[k].hasnans:  # a row with fewer columns
+            table[k] = table[k].fillna("")
+    return table
+
+
+def _has_text(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether any cell of each row is more than blanks."""
+    return np.asarray(np.logical_or.reduce([(rows[k].str.strip() != "").to_numpy() for k in rows]))
 
 
 def _parser_message(message: str, source: Source) -> str:
@@ -242,7 +299,7 @@ def _parser_message(message: str, source: Source) -> str:
     return last
 
 
-def _unit_lines(top: pd.DataFrame) -> list[list[str]]:
+def unit_lines(top: pd.DataFrame) -> list[list[str]]:
     """Return up to two lines below the header in which no cell starts like a number or a time."""
     rows = [[str(cell).strip() for cell in row] for row in top.itertuples(index=False)]
     number, share = re.compile(r"[-+]?\d"), re.compile(r"0 ?(\.\.|-|–|/|to) ?1(00)?( ?%)?")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -15,25 +16,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.readings.co2_units import to_ppm
-from occupair.readings.column_names import ambiguity_message, column_option, find_column, is_utc, time_kind
-from occupair.readings.number_column import as_text, decimal_mark, is_missing, parse_numbers
+from occupair.readings.column_names import ambiguity_message, column_option, find_column, time_kind
+from occupair.readings.number_column import as_text, blocks, decimal_mark, is_missing, parse_numbers
 from occupair.readings.raw_table import RawTable
 from occupair.readings.source import Source, missing_column
-from occupair.readings.time_column import localize, newest_first, parse_times
+from occupair.readings.time_column import in_order, localize, newest_first, parse_times
 from occupair.readings.time_strings import is_date, split_stamp, time_string_kind
+from occupair.readings.time_zones import offset_in_name, time_zone_name, zone_in_name
 from occupair.readings.value_rules import first_violation
-from occupair.readings.ventilation_scale import Scale, describe_mismatch, mismatch_advice
-from occupair.readings.ventilation_units import (
-    find_scale,
-    matching_scale,
-    parse_on_off,
-    stated_unit,
-    to_fraction,
-)
+from occupair.readings.ventilation_column import VentilationColumn, convert_ventilation
+from occupair.readings.ventilation_scale import describe_scale
+from occupair.readings.ventilation_units import parse_on_off
 from occupair.wording import quoted_list
 
 Values = NDArray[np.float64]
 RowNumbers = NDArray[np.int64]
+
+LONGEST_CLOCK_CHANGE = pd.Timedelta(hours=2)
 
 
 def parse_records(
@@ -62,23 +61,45 @@ def parse_records(
     Returns
     -------
     DataFrame
-        The columns at increasing times. ``attrs`` has ``failed_reads`` [rows] and the ventilation scale.
+        The columns at increasing times. ``attrs`` has a description of the ``columns``,
+        ``failed_reads`` of CO2 [rows], the ventilation scale and ``ventilation_failed``.
     """
     time = find_time_column(table, given)
     positions = _find_columns(table, wanted, given, time)
-    utc = is_utc(str(time.name))
+    name, room_zone = str(time.name), zone
+    zone = zone_in_name(name) or zone
     index = parse_times(
-        time, zone=zone, utc=utc, dayfirst=dayfirst, source=table.source, row_numbers=table.row_numbers
+        time,
+        zone=zone,
+        offset=offset_in_name(name),
+        dayfirst=dayfirst,
+        source=table.source,
+        row_numbers=table.row_numbers,
     )
     values, attrs = _parse_values(table, positions, ventilation_full, ventilation_unit)
-    order = np.flatnonzero(index.notna())  # all, unless the source is lenient
-    chronological = order[:: -1 if newest_first(index[order]) else 1]
+    chronological = _chronological(index, zone, sort=table.in_any_order)
     rows = table.row_numbers[chronological]
-    index = localize(index[chronological], zone, column=str(time.name), source=table.source, row_numbers=rows)
-    records = pd.DataFrame({role: column[chronological] for role, column in values.items()}, index=index)
-    records = _merge_duplicates(records, rows, str(time.name), table.source)
+    index = localize(index[chronological], zone, column=name, source=table.source, row_numbers=rows)
+    index = index if room_zone is None else index.tz_convert(room_zone)
+    ordered = {role: column[chronological] for role, column in values.items()}
+    records = pd.DataFrame(ordered, index=index, copy=False)
+    records = _merge_duplicates(records, rows, name, table.source)
+    attrs["columns"] = {"time": f"column {name!r}, {time_zone_name(index) or 'local time'}"} | attrs[
+        "columns"
+    ]
     records.attrs.update(attrs)
     return records
+
+
+def _chronological(index: pd.DatetimeIndex, zone: ZoneInfo | None, *, sort: bool) -> slice | RowNumbers:
+    """Return the positions of all times but NaT: as they are, newest first reversed, or sorted."""
+    if not index.hasnans and not sort:  # a slice does not copy
+        return slice(None, None, -1 if newest_first(index) else None)
+    order = np.flatnonzero(index.notna())  # all, unless the source is lenient
+    order = order[:: -1 if newest_first(index[order]) else 1]
+    if sort and not in_order(index[order], zone):
+        order = order[np.argsort(index[order].asi8, kind="stable")]
+    return order
 
 
 def find_time_column(table: RawTable, given: Mapping[str, str]) -> pd.Series:
@@ -107,13 +128,14 @@ def find_time_column(table: RawTable, given: Mapping[str, str]) -> pd.Series:
 
 def _time_kind(column: pd.Series) -> str:
     """Return whether a time column holds ``stamp``, ``date`` or ``clock``, judged by its first value."""
-    cells = as_text(column[~is_missing(column)])
-    if cells.empty:
+    known = (as_text(block[~is_missing(block)]) for block in blocks(column))
+    first = next((cells.iloc[0] for cells in known if not cells.empty), None)
+    if first is None:
         return "nothing"
-    date, clock = split_stamp(cells.iloc[0].strip())
+    date, clock = split_stamp(first.strip())
     if time_kind(str(column.name)) == "date" and not clock.strip("0:."):
         return time_string_kind(date)  # spreadsheets write dates as midnight
-    return time_string_kind(cells.iloc[0])
+    return time_string_kind(first)
 
 
 def _joined(date: pd.Series, clock: pd.Series) -> pd.Series:
@@ -131,7 +153,7 @@ def _find_columns(
         if needed is False:
             continue
         position = find_column(table.names, role, given, table.source)
-        empty = position is not None and is_missing(table.column(position)).all()
+        empty = position is not None and all(is_missing(b).all() for b in blocks(table.column(position)))
         if needed and (position is None or empty):
             rest = [name for name in table.names if name != time.name]
             raise table.source.error(
@@ -156,12 +178,13 @@ def _no_times(names: list[str]) -> str:
 def _missing(role: str, names: list[str]) -> str:
     advice = f"; if it has another name, use {column_option(role, '...')}"
     hints = {"occupancy": "", "ventilation": f"{advice}; if there is none, train a model without ventilation"}
-    return missing_column(role, pd.DataFrame(columns=names)) + hints.get(role, advice)
+    named = pd.DataFrame(columns=list(filter(None, names)))  # row numbers have no name
+    return missing_column(role, named) + hints.get(role, advice)
 
 
 def _parse_values(
     table: RawTable, positions: Mapping[str, int], full: float | None, unit: str | None
-) -> tuple[dict[str, Values], dict[str, float | str]]:
+) -> tuple[dict[str, Values], dict[str, Any]]:
     """Return the numbers of each column in our units, and the ``attrs`` of the records."""
     columns = {role: table.column(position) for role, position in positions.items()}
     on_off = False
@@ -175,8 +198,11 @@ def _parse_values(
         for role, column in columns.items()
     }
     co2_unit = f"{columns['co2'].name} {table.units[positions['co2']]}"
-    values["co2"] = to_ppm(values["co2"], co2_unit, column=str(columns["co2"].name), source=table.source)
-    attrs: dict[str, float | str] = {"failed_reads": int((values["co2"] == 0).sum())}
+    in_file = values["co2"]
+    values["co2"] = to_ppm(in_file, co2_unit, column=str(columns["co2"].name), source=table.source)
+    taken = {role: f"column {str(column.name)!r}" for role, column in columns.items()}
+    taken["co2"] += ", ppm" if values["co2"] is in_file else ", % converted to ppm"
+    attrs: dict[str, Any] = {"columns": taken, "failed_reads": int((values["co2"] == 0).sum())}
     without_failed = np.where(values["co2"] == 0, np.nan, values["co2"])
     if np.isnan(without_failed).all():
         rule = "has no readings: all cells are empty or 0 ppm, which is a failed read"
@@ -185,40 +211,22 @@ def _parse_values(
         _check_values(values, columns, table)
         values["co2"] = without_failed
     if "ventilation" in values:
-        name, own_unit = str(columns["ventilation"].name), table.units[positions["ventilation"]]
-        scale = _ventilation_scale(values["ventilation"], name, own_unit, on_off, full, unit, table)
-        values["ventilation"] = to_fraction(
-            values["ventilation"],
-            scale,
-            given=full == scale.full,
-            column=name,
+        column = VentilationColumn(
+            name=str(columns["ventilation"].name),
+            unit=table.units[positions["ventilation"]],
+            on_off=on_off,
+            fraction_of=table.scale if columns["ventilation"].name == "ventilation" else None,
             source=table.source,
             row_numbers=table.row_numbers,
         )
-        attrs |= {"ventilation_full": scale.full, "ventilation_unit": scale.unit}
+        air = convert_ventilation(values["ventilation"], column, trained_full=full, trained_unit=unit)
+        values["ventilation"] = air.fraction
+        attrs |= {"ventilation_full": air.scale.full, "ventilation_unit": air.scale.unit}
+        taken["ventilation"] += f", {describe_scale(air.scale, air.basis)}"
+        if air.failed is not None:
+            attrs["ventilation_failed"] = str(air.failed)
+            taken["ventilation"] += f", {air.failed} left out"
     return values, attrs
-
-
-def _ventilation_scale(
-    values: Values,
-    column: str,
-    unit: str,
-    on_off: bool,
-    trained_full: float | None,
-    trained_unit: str | None,
-    table: RawTable,
-) -> Scale:
-    """Return the ventilation scale: that of training if there is one, else the file's own."""
-    own = find_scale(values, name=column, unit=unit, on_off=on_off)
-    if trained_full is None or (on_off and trained_unit is None):
-        return own
-    trained = Scale(trained_full, trained_unit or own.unit)
-    stated = on_off or stated_unit(column, unit) is not None
-    scale = matching_scale(values, own, trained, stated=stated)
-    if scale is None:
-        rule = f"{describe_mismatch(own, trained)}: {mismatch_advice(own, trained)}"
-        raise table.source.error(rule, column=column)
-    return scale
 
 
 def _check_values(values: Mapping[str, Values], columns: Mapping[str, pd.Series], table: RawTable) -> None:
@@ -233,11 +241,16 @@ def _merge_duplicates(
 ) -> pd.DataFrame:
     """Merge records with the same time; it is an error if their values differ."""
     index = pd.DatetimeIndex(records.index)
+    steps = pd.Series(index).diff()
+    back = (steps < pd.Timedelta(0)).to_numpy()
     hint = "" if index.tz is not None else " (a clock change? then give the time zone, --timezone)"
-    back = np.r_[False, np.diff(index.asi8) < 0]
+
+    def order_hint(k: int) -> str:
+        return hint if steps[k] >= -LONGEST_CLOCK_CHANGE else ": sort the rows, and use each export once"
+
     source.reject(
         back,
-        lambda k: f"times must increase, got {index[k]} after {index[k - 1]}{hint}",
+        lambda k: f"times must increase, got {index[k]} after {index[k - 1]}{order_hint(k)}",
         row_numbers=row_numbers,
         column=column,
         kind="times",
@@ -245,10 +258,10 @@ def _merge_duplicates(
     if back.any():
         order = np.argsort(index.asi8, kind="stable")
         records, index, row_numbers = records.iloc[order], index[order], row_numbers[order]
-    steps = np.diff(index.asi8)
-    if (steps > 0).all():
+    later = np.diff(index.asi8) > 0
+    if later.all():
         return records
-    group = np.cumsum(np.r_[0, steps > 0])
+    group = np.cumsum(np.r_[0, later])
     first = records.groupby(group).transform("first")
     differs = (records.notna() & (records != first)).any(axis=1).to_numpy()
     source.reject(
@@ -258,4 +271,4 @@ def _merge_duplicates(
         column=column,
         kind="times",
     )
-    return records.groupby(group).first().set_axis(index[np.r_[True, steps > 0]])
+    return records.groupby(group).first().set_axis(index[np.r_[True, later]])

@@ -10,6 +10,7 @@ readings were read and is preserved.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Sequence
 from itertools import pairwise
@@ -53,12 +54,13 @@ def check_readings(
     """
     source = source if isinstance(source, Source) else Source(source)
     if not isinstance(readings, pd.DataFrame) or not isinstance(readings.index, pd.DatetimeIndex):
-        raise source.error("must be a DataFrame with a DatetimeIndex")
+        raise source.error(f"must be a DataFrame with a DatetimeIndex{_raw_hint(source)}")
     for name in needed:
         if name not in readings.columns:
             raise source.error(missing_column(name, readings))
     names = [name for name in COLUMNS if name in readings.columns]
-    checked = pd.DataFrame({name: to_numbers(readings[name], source) for name in names}, index=readings.index)
+    numbers = {name: to_numbers(readings[name], source) for name in names}
+    checked = pd.DataFrame(numbers, index=readings.index, copy=False)  # copied when it is written to
     _check_times(readings.index, source)
     for name in names:
         _check_values(checked[name], source)
@@ -187,26 +189,39 @@ def _check_times(index: pd.DatetimeIndex, source: Source) -> None:
     wrong = np.flatnonzero(np.diff(seconds) <= 0) + 1
     if wrong.size:
         k = int(wrong[0])
-        got = "twice" if seconds[k] == seconds[k - 1] else f"after {index[k - 1]}"
-        hint = "" if index.tz is not None else " (a clock change? then give the time zone)"
-        raise source.error(f"times must increase, got {index[k]} {got}{hint}", row=k, column="time")
+        rule = times_must_increase(index[k], index[k - 1])
+        raise source.error(f"{rule}{_raw_hint(source)}", row=k, column="time")
     interval = _interval(index, source)
-    days = _local_days(index)
     steps = np.diff(seconds) / 60
-    off_grid = np.abs(steps - interval * np.maximum(np.rint(steps / interval), 1))
-    irregular = (days[1:] == days[:-1]) & (off_grid > 1e-6)
-    if irregular.any():
-        k = int(np.argmax(irregular)) + 1
+    odd = np.flatnonzero(steps != interval)  # usually few
+    multiples = interval * np.maximum(np.rint(steps[odd] / interval), 1)
+    same_day = _local_days(index[odd + 1]) == _local_days(index[odd])
+    irregular = odd[same_day & (np.abs(steps[odd] - multiples) > 1e-6)]
+    if irregular.size:
+        k = int(irregular[0]) + 1
         rule = f"times must be a multiple of the interval of {interval:g} min apart"
         got = f"got {steps[k - 1]:g} min from {index[k - 1]} to {index[k]}"
-        raise source.error(f"{rule}, {got}", row=k, column="time")
+        raise source.error(f"{rule}, {got}{_raw_hint(source)}", row=k, column="time")
+
+
+def _raw_hint(source: Source) -> str:
+    """Return what to do about raw readings in Python; those of files are on the grid already."""
+    return ": use oc.read_readings(df) for raw readings" if source.name == "readings" else ""
+
+
+def times_must_increase(time: dt.datetime, before: dt.datetime) -> str:
+    """Return the message for a time that is not later than the one before."""
+    got = f"{time} twice" if time == before else f"{time} after {before}"
+    hint = "" if time.tzinfo is not None else " (a clock change? then give the time zone)"
+    return f"times must increase, got {got}{hint}"
 
 
 def _check_values(column: pd.Series[float], source: Source) -> None:
     name = str(column.name)
     if violation := first_violation(name, np.asarray(column, dtype=np.float64)):
         k, message = violation
-        raise source.error(f"{message} at {column.index[k]}", row=k, column=name)
+        hint = _raw_hint(source) if np.isnan(column.iloc[k]) else ""
+        raise source.error(f"{message} at {column.index[k]}{hint}", row=k, column=name)
 
 
 def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -84,10 +85,11 @@ class LenientSource(Source):
 
     Cells that are not numbers count as missing, rows without a time are skipped, rows are sorted by
     time, the first of two rows with the same time is used, and values out of range are passed on
-    unchanged. Each problem has a ``kind`` and a description, ``message``, per rule and column.
+    unchanged. Each problem, one per rule and column, has a ``kind``, a description (``message``), the
+    ``column``, the first ``row`` and the number of ``rows``.
     """
 
-    problems: list[dict[str, str]] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def strict(self) -> bool:
@@ -110,8 +112,9 @@ class LenientSource(Source):
             super().reject(invalid, message, row_numbers=row_numbers, column=column, kind=kind)
         first, more = int(np.argmax(invalid)), int(invalid.sum()) - 1
         others = f" (and {more} more like it)" if more else ""
-        location = f"Row {int(row_numbers[first]) + self.first_row}, column {column}"
-        self.problems.append({"kind": kind, "message": f"{location}: {message(first)}{others}."})
+        row = int(row_numbers[first]) + self.first_row
+        text = f"Row {row}, column {column}: {message(first)}{others}."
+        self.problems.append({"kind": kind, "message": text, "column": column, "row": row, "rows": more + 1})
 
 
 def missing_column(column: str, table: pd.DataFrame) -> str:

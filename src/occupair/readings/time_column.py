@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.readings.epochs import MAX_SECONDS, TICKS_PER_SECOND
-from occupair.readings.number_column import as_text
+from occupair.readings.number_column import as_text, blocks
 from occupair.readings.source import Source
 from occupair.readings.time_strings import (
     DateStart,
@@ -32,7 +32,7 @@ def parse_times(
     column: pd.Series,
     *,
     zone: ZoneInfo | None,
-    utc: bool = False,
+    offset: int | None = None,
     dayfirst: bool | None = None,
     source: Source,
     row_numbers: RowNumbers,
@@ -46,8 +46,8 @@ def parse_times(
         error, or NaT if the source is lenient.
     zone : ZoneInfo, optional
         Time zone to which times with a UTC offset are converted.
-    utc : bool
-        Whether times without offset are UTC.
+    offset : int, optional
+        UTC offset of times that state none [min].
     dayfirst : bool, optional
         Whether 01/02/2024 is 1 February; by default inferred.
     source, row_numbers :
@@ -62,8 +62,8 @@ def parse_times(
     else:
         index = _parse_strings(column, zone=zone, dayfirst=dayfirst, source=source, row_numbers=row_numbers)
     index = index.as_unit("us")
-    if utc and index.tz is None:
-        index = index.tz_localize("UTC")
+    if offset is not None and index.tz is None:
+        index = index.tz_localize(_fixed_zone(offset))
     return index if zone is None or index.tz is None else index.tz_convert(zone)
 
 
@@ -103,24 +103,45 @@ def _parse_strings(
     source: Source,
     row_numbers: RowNumbers,
 ) -> pd.DatetimeIndex:
-    stamps = [split_stamp(text) for text in as_text(column).str.strip()]
-    date_codes, dates = pd.factorize(np.array([date for date, _ in stamps], dtype=object))
-    clock_codes, clocks = pd.factorize(np.array([clock for _, clock in stamps], dtype=object))
-    first = _date_start([str(date) for date in dates], dayfirst)
+    codes: dict[str, int] = {}  # of the distinct dates, in the order of the file
+    date_codes, bad_time = np.empty(len(column), dtype=np.int32), np.empty(len(column), dtype=bool)
+    since, ahead = np.empty(len(column), dtype="timedelta64[us]"), np.empty(len(column))
+    stop = 0
+    for block in blocks(column):
+        start, stop = stop, stop + len(block)
+        rows = slice(start, stop)
+        date_codes[rows], since[rows], ahead[rows], bad_time[rows] = _parse_block(block, codes)
+    dates = list(codes)
+    first = _date_start(dates, dayfirst)
     if first is None:
         option = "--dayfirst or --monthfirst (in Python, dayfirst=True or False)"
         rule = f"{dates[0]} may start with the day or the month: use {option}"
         raise source.error(rule, row=int(row_numbers[0]), column=str(column.name))
-    days = [parse_date(str(date), first) for date in dates]
-    times = [parse_time_of_day(str(clock)) for clock in clocks]
-    bad_day, bad_time = np.array([day is None for day in days]), np.array([t is None for t in times])
-    invalid = bad_day[date_codes] | bad_time[clock_codes]
+    midnight = np.array([parse_date(date, first) for date in dates], dtype="datetime64[us]")
+    invalid = np.isnat(midnight)[date_codes] | bad_time
     _reject(invalid, column, source, row_numbers)
-    midnight = np.array(days, dtype="datetime64[us]")[date_codes]
-    since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")[clock_codes]
-    ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])[clock_codes]
-    local = np.where(invalid, np.datetime64("NaT", "us"), midnight + since)
+    local = midnight[date_codes]
+    local += since
+    local[invalid] = np.datetime64("NaT", "us")
     return _apply_offsets(local, ahead, zone, column, source, row_numbers)
+
+
+def _parse_block(
+    column: pd.Series, date_codes: dict[str, int]
+) -> tuple[NDArray[np.int32], NDArray[np.timedelta64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Split times into date and time of day.
+
+    Returns the code of each date, which is added to ``date_codes``; the time since midnight; the UTC offset
+    [min], NaN if there is none; and whether the time of day is invalid.
+    """
+    stamps = [split_stamp(text) for text in as_text(column).str.strip()]
+    dates = [date_codes.setdefault(date, len(date_codes)) for date, _ in stamps]
+    codes, clocks = pd.factorize(np.array([clock for _, clock in stamps], dtype=object))
+    times = [parse_time_of_day(str(clock)) for clock in clocks]
+    since = np.array([t.microseconds if t else 0 for t in times], dtype="timedelta64[us]")
+    ahead = np.array([np.nan if t is None or t.offset is None else t.offset for t in times])
+    bad = np.array([t is None for t in times])
+    return np.array(dates, dtype=np.int32), since[codes], ahead[codes], bad[codes]
 
 
 def _date_start(dates: list[str], dayfirst: bool | None) -> DateStart | None:
@@ -153,14 +174,28 @@ def _apply_offsets(
     if none[first]:
         return pd.DatetimeIndex(local)
     utc = local - (np.where(read, ahead, 0.0) * 60e6).astype("timedelta64[us]")
-    own_zone = dt.timezone(dt.timedelta(minutes=float(ahead[first])))
-    return pd.DatetimeIndex(utc).tz_localize("UTC").tz_convert(zone or own_zone)
+    own_zone = zone or _fixed_zone(float(ahead[first]))
+    return pd.DatetimeIndex(utc).tz_localize("UTC").tz_convert(own_zone)
+
+
+def _fixed_zone(minutes: float) -> dt.timezone:
+    """Return the time zone with a UTC offset [min]."""
+    return dt.timezone(dt.timedelta(minutes=minutes))
 
 
 def newest_first(index: pd.DatetimeIndex) -> bool:
     """Whether times are in descending order: most steps are negative."""
     steps = np.diff(index.asi8)
     return bool((steps < 0).sum() > (steps > 0).sum())
+
+
+def in_order(index: pd.DatetimeIndex, zone: ZoneInfo | None) -> bool:
+    """Whether times never decrease, except local times when the clock is set back."""
+    back = np.flatnonzero(np.diff(index.asi8) < 0)
+    if not back.size or zone is None or index.tz is not None:
+        return not back.size
+    repeated = np.asarray(index.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward").isna())
+    return bool(repeated[back].all() and repeated[back + 1].all())
 
 
 def localize(

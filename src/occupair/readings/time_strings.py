@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from occupair.readings.column_names import fold_text
+from occupair.readings.time_zones import parse_offset
 
 _ISO = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{4})(\d{2})(\d{2})")
 _TWO_FIRST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})")
@@ -24,12 +25,6 @@ MONTHS = {
     "may": 5, "mai": 5, "maj": 5, "mei": 5, "jun": 6, "jul": 7, "aug": 8, "ago": 8, "aou": 8,
     "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12, "dic": 12,
 }  # fmt: skip
-ZONES = {"z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 60, "cet": 60, "cest": 120, "mez": 60, "mesz": 120} | {
-    "eet": 120, "eest": 180, "sgt": 480, "hkt": 480, "jst": 540, "est": -300, "edt": -240, "cdt": -300,
-    "mst": -420, "mdt": -360, "pst": -480, "pdt": -420,
-}  # fmt: skip
-"""UTC offsets [min] of unambiguous abbreviations; CST, IST and BST are ambiguous."""
-
 DateStart = Literal["year", "day", "month"]
 """What a date starts with."""
 
@@ -87,7 +82,7 @@ def parse_time_of_day(text: str) -> TimeOfDay | None:
     if match := _PACKED.fullmatch(text):
         text = f"{match[1]}:{match[2]}:{match[3] or '00'}{text[4 + len(match[3] or '') :]}"
     match = _CLOCK.fullmatch(text)
-    offset = _offset(match["zone"]) if match else None
+    offset = parse_offset(match["zone"] or "") if match else None
     if not match or (match["zone"] and offset is None):
         return None
     hour = _hour(int(match["h"]), match["half"])
@@ -104,17 +99,6 @@ def _hour(hour: int, half: str | None) -> int:
     if not 1 <= hour <= 12:
         return -1000
     return hour % 12 + (12 if half.startswith("p") else 0)
-
-
-def _offset(zone: str | None) -> int | None:
-    """UTC offset [min]; None if there is none or it is unknown."""
-    if not zone or zone in ZONES:
-        return ZONES.get(zone or "")
-    match = re.fullmatch(r"(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?", zone)
-    if not match:
-        return None
-    minutes = int(match[2]) * 60 + int(match[3] or 0)
-    return None if minutes > 14 * 60 else minutes if match[1] == "+" else -minutes
 
 
 def split_stamp(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from occupair.readings.schema import (
     is_same_interval,
 )
 from occupair.readings.source import missing_column
-from occupair.readings.time_zones import in_time_zone
+from occupair.readings.time_zones import check_zone_stated, in_time_zone
 from occupair.readings.ventilation_scale import Scale, check_scale_matches
 
 
@@ -41,6 +41,8 @@ def match_training(
     """
     columns = ("co2", "ventilation") if uses_ventilation else ("co2",)
     if isinstance(readings, pd.DataFrame) and isinstance(readings.index, pd.DatetimeIndex):
+        if len(readings):
+            check_zone_stated(readings.index[0], timezone, what="readings")
         readings = in_time_zone(readings, timezone)
         readings = readings.drop(columns=list(set(COLUMNS) - set(columns)), errors="ignore")
     check_duplicate_columns(readings)

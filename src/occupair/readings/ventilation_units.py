@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.column_names import fold_text, squeeze_name
-from occupair.readings.number_column import as_text, is_missing
+from occupair.readings.number_column import as_text, blocks, is_missing
 from occupair.readings.source import Source
-from occupair.readings.ventilation_scale import Scale, same_fraction
+from occupair.readings.ventilation_scale import NO_UNIT, NOISE, Scale, same_fraction, scale_in_name
 from occupair.wording import quoted
 
 ON = (
@@ -29,6 +29,7 @@ OFF = (
 )
 
 _UNITS = {
+    "on/off": r"\bon\s*/\s*off\b",
     "%": r"%|\b(pct|percent|prozent|procent|pourcent)\b",
     "Hz": r"\bhz\b",
     "m3/h": r"m\^?3\s*/\s*h|\b(m3h|cmh|cbm/h)\b",
@@ -39,6 +40,8 @@ _UNITS = {
     "V": r"\bv(olts?)?\b",
     "0..1": r"\b0\s*(\.\.|-|to|bis)\s*1\b",
 }
+QUANTILE = 0.999
+"""Full ventilation of a flow is this quantile of its values, not their maximum, which depends on noise."""
 MAX_STAGE = 10
 """Integers up to this are read as fan stages."""
 _FLOW = "flow|strom|maengde|menge|debit|caudal|debiet"
@@ -62,6 +65,8 @@ def parse_on_off(
     if pd.api.types.is_numeric_dtype(column):
         plain = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return pd.Series(plain, index=column.index, name=str(column.name)), pd.api.types.is_bool_dtype(column)
+    if not any(as_text(block).str.contains(r"[^\W\d_]").any() for block in blocks(column)):
+        return column, False  # without letters, which spares the memory for a long column
     codes, distinct = pd.factorize(as_text(column))
     texts = pd.Series(distinct, dtype=str)
     folded = texts.map(lambda text: fold_text(text).strip())
@@ -93,10 +98,11 @@ def find_scale(values: NDArray[np.float64], *, name: str, unit: str, on_off: boo
     Returns
     -------
     Scale
-        Full ventilation is 100 for a stated percentage, 10 for a voltage, 50 Hz for a frequency, or 60
-        if it exceeds 50, and the maximum for a stated flow. Without a stated unit, the maximum decides:
-        values up to 1 are fractions, a fan speed with a maximum of 45 to 61 is in Hz, integers up to 10
-        are fan stages, other values up to 100 are percentages, and larger values relate to the maximum.
+        The range stated in the name, such as ``[0..4800 m3/h]``. Otherwise full ventilation is 100 for a
+        stated percentage, 10 for a voltage, 50 Hz for a frequency, or 60 if it exceeds 50, and
+        ``highest_level`` for a stated flow. Without a stated unit, the highest level decides: up to 1, or
+        little more, it is a fraction, a fan speed of 45 to 61 is in Hz, integers up to 10 are fan stages,
+        other values up to 100 are percentages, and larger values relate to the highest level.
 
     Examples
     --------
@@ -105,13 +111,37 @@ def find_scale(values: NDArray[np.float64], *, name: str, unit: str, on_off: boo
     >>> find_scale(np.array([0.0, 49.9]), name="fcu_fan_speed", unit="", on_off=False)
     Scale(full=50.0, unit='Hz')
     """
-    known = values[np.isfinite(values)]
-    maximum = float(known.max(initial=0.0))
     if on_off:
         return Scale(1.0, "on/off")
-    unit = stated_unit(name, unit) or _likely_unit(known, maximum, squeeze_name(name))
-    fixed = {"0..1": 1.0, "%": 100.0, "V": 10.0, "Hz": _mains(maximum)}
-    return Scale(fixed.get(unit, maximum) or 1.0, unit)
+    if (stated := scale_in_name(name)) is not None:
+        return Scale(stated.full, stated_unit(stated.unit) or stated.unit)
+    known = values[np.isfinite(values)]
+    highest = highest_level(known)
+    unit = stated_unit(name, unit) or _likely_unit(known, highest, squeeze_name(name))
+    fixed = {"0..1": 1.0, "on/off": 1.0, "%": 100.0, "V": 10.0, "Hz": _mains(highest)}
+    return Scale(fixed.get(unit, highest) or 1.0, unit)
+
+
+def highest_level(known: NDArray[np.float64]) -> float:
+    """Return the 99.9 % quantile, or the maximum if that is higher by more than noise: a level rarely used.
+
+    Examples
+    --------
+    >>> rarely_on = np.r_[np.full(2000, 1200.0), 4800.0]
+    >>> highest_level(rarely_on), highest_level(np.r_[rarely_on, np.full(20, 4700.0)])
+    (4800.0, 4700.0)
+    """
+    if not known.size:
+        return 0.0
+    quantile, maximum = float(np.quantile(known, QUANTILE, method="inverted_cdf")), float(known.max())
+    return max(0.0, quantile if maximum <= (1 + NOISE) * quantile else maximum)
+
+
+def scale_basis(values: NDArray[np.float64], scale: Scale, *, name: str) -> str:
+    """Return what the value of full ventilation is based on, "" if the unit or the name states it."""
+    if scale_in_name(name) is not None or scale.unit in ("0..1", "on/off", "%", "V", "Hz"):
+        return ""
+    return "maximum" if scale.full >= np.nanmax(values, initial=0.0) else f"{QUANTILE * 100:g} % quantile"
 
 
 def stated_unit(name: str, unit: str = "") -> str | None:
@@ -163,11 +193,11 @@ def matching_scale(values: NDArray[np.float64], own: Scale, trained: Scale, *, s
 
 def _may_be(known: NDArray[np.float64], scale: Scale) -> bool:
     """Whether values fit a scale: none above full, and not all of them near 0."""
-    maximum = float(known.max(initial=0.0))
+    highest = highest_level(known)
     if scale.unit == "steps":
-        return maximum <= MAX_STAGE and bool(np.all(known == np.rint(known)))
+        return highest <= MAX_STAGE and bool(np.all(known == np.rint(known)))
     top = {"0..1": 1.0, "on/off": 1.0, "%": 100.0, "V": 10.0, "Hz": 60.0}.get(scale.unit, np.inf)
-    return (1.0 if scale.full > 10 else 0.0) < maximum <= 1.1 * top
+    return (1.0 if scale.full > 10 else 0.0) < highest <= (1 + NOISE) * top
 
 
 def to_fraction(
@@ -181,11 +211,11 @@ def to_fraction(
 ) -> NDArray[np.float64]:
     """Divide by the scale and clip to 0..1; values far outside are an error with their row.
 
-    Values down to -5 % of full are sensor noise and count as 0. Values up to 110 % of full, or all values
-    above full if the scale is ``given``, count as 1. With a lenient source, other values are unchanged.
+    Values that are below off or above full by no more than ``NOISE`` count as off and full, and so do all
+    values above full if the scale is ``given``. With a lenient source, other values are unchanged.
     """
     fraction = values / scale.full
-    low, high = fraction < -0.05, (fraction > 1.1) & (not given) | np.isinf(fraction)
+    low, high = fraction < -NOISE, (fraction > 1 + NOISE) & (not given) | np.isinf(fraction)
     invalid = low | high
     if invalid.any() and source.strict:
         k = int(np.argmax(invalid))
@@ -203,17 +233,17 @@ def check_scale_options(full: float | None, unit: str | None = None) -> None:
         raise InputError(f"ventilation_full must be a number above 0 in the unit of the file, got {full!r}")
 
 
-def _likely_unit(known: NDArray[np.float64], maximum: float, name: str) -> str:
-    if maximum <= 1:
+def _likely_unit(known: NDArray[np.float64], highest: float, name: str) -> str:
+    if highest <= 1 + NOISE:
         return "0..1"
-    if re.search(_FLOW, name) or maximum > 110:
-        return "unknown"
-    if re.search(_SPEED, name) and 45 <= maximum <= 61:
+    if re.search(_FLOW, name) or highest > 110:
+        return NO_UNIT
+    if re.search(_SPEED, name) and 45 <= highest <= 61:
         return "Hz"
-    if maximum <= MAX_STAGE and np.all(known == np.rint(known)):
+    if highest <= MAX_STAGE and np.all(known == np.rint(known)):
         return "steps"
     return "%"
 
 
-def _mains(maximum: float) -> float:
-    return 50.0 if maximum <= 50.5 else 60.0 if maximum <= 61 else maximum
+def _mains(highest: float) -> float:
+    return 50.0 if highest <= 50.5 else 60.0 if highest <= 61 else highest

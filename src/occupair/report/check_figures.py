@@ -108,7 +108,7 @@ def clock_example(readings: pd.DataFrame, fault: Fault) -> go.Figure:
     """Plot head counts [people] and CO2 [ppm] of one day, as recorded and shifted."""
     offset = pd.Timedelta(minutes=fault.details["offset"])
     moved = readings["co2"].set_axis(pd.DatetimeIndex(readings.index) - offset)
-    day = _example_day(readings, moved, pd.DatetimeIndex(fault.details["days"]))
+    day = _example_day(readings, moved, pd.DatetimeIndex(fault.days))
     figure = make_subplots(specs=[[{"secondary_y": True}]])
     counts = _thin_day(readings["occupancy"], day, "max")
     figure.add_trace(_area(counts, "head count"), secondary_y=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -13,7 +14,7 @@ from occupair.checks import SEVERITIES, Fault, Severity, is_trainable, verdict
 from occupair.checks.prepared_readings import prepare_readings
 from occupair.report.check_figures import clock_curve, clock_example, kind_name, readings_and_faults
 from occupair.report.html_page import figure_block, page_file, prose, render_page, section
-from occupair.report.number_format import listed
+from occupair.wording import listed
 
 MOST_CLOCKS = 3  # clock faults shown in detail
 MARKS: dict[Severity, str] = {"wrong": "#d55e00", "doubtful": "#e69f00", "note": "#56b4e9"}
@@ -105,7 +106,8 @@ def _findings(faults: Sequence[Fault]) -> str:
 
 
 def _item(fault: Fault) -> str:
-    return f"<li><strong>{escape(kind_name(fault.kind))}</strong><span>{prose(fault.message)}</span></li>"
+    text = re.sub(r"\d{4}-\d\d-\d\d", r"<time>\g<0></time>", prose(fault.message))  # not broken at a hyphen
+    return f"<li><strong>{escape(kind_name(fault.kind))}</strong><span>{text}</span></li>"
 
 
 def _overview(table: pd.DataFrame, faults: Sequence[Fault]) -> str:

@@ -74,14 +74,3 @@ def estimator_name(equation: int) -> str:
     '(4) standard ELM'
     """
     return f"({equation}) {ESTIMATOR_NAMES[equation]}"
-
-
-def listed(items: list[str]) -> str:
-    """Join items with commas and "and".
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from occupair.report.number_format import estimator_name, listed, people, percent
+from occupair.report.number_format import estimator_name, people, percent
 from occupair.report.paper_experiment import Reproduction
 from occupair.report.published_results import PAPER_BEST_WITHIN, PAPER_SCORES
+from occupair.wording import listed
 
 LIVE, HINDSIGHT, DRIFTING, RAW, ELM = 26, 22, 24, 21, 4
 CLAMPED_SHARE_REPORTED = 0.05  # fraction of clamped readings that is reported

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -129,9 +130,10 @@ def estimate_readings(
 def episodes_by_date(readings: pd.DataFrame) -> list[list[LabelledEpisode]]:
     """Split the readings of each local day into episodes without gaps."""
     episodes = episode_slices(readings)  # of all days at once: the gaps of a single day may be its usual step
+    firsts = np.searchsorted([one.start for one in episodes], [day.start for day in date_slices(readings)])
     return [
-        [_episode(readings.iloc[one]) for one in episodes if day.start <= one.start < day.stop]
-        for day in date_slices(readings)
+        [_episode(readings.iloc[one]) for one in episodes[first:last]]
+        for first, last in pairwise([*firsts.tolist(), len(episodes)])
     ]
 
 

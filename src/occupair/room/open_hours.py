@@ -62,30 +62,7 @@ class OpenHours:
         >>> np.flatnonzero(hours.is_open[0])[[0, -1]].tolist()
         [660, 780]
         """
-        occupied = [_near_people(clock, count) for clock, count in zip(clocks, people, strict=True)]
-        return cls.from_days(np.array(occupied), np.array([bool(clock.weekend[0]) for clock in clocks]))
-
-    @classmethod
-    def from_days(cls, occupied: Minutes, weekend: Minutes, unobserved: Minutes | None = None) -> OpenHours:
-        """Open the minutes near people on any day, separately for weekdays and weekends.
-
-        Parameters
-        ----------
-        occupied : array of bool of shape (days, 1440)
-            Minutes near people.
-        weekend : array of bool of shape (days,)
-            Whether each day is on a weekend.
-        unobserved : array of bool of shape (days, 1440), optional
-            Minutes without head counts. Those that are unobserved on at least ``MIN_UNOBSERVED_SHARE`` of the
-            days are open, since the room is not known to be empty then.
-        """
-        rows = []
-        for wanted in (False, True):
-            days = weekend == wanted if wanted in weekend else np.ones_like(weekend)
-            rows.append(occupied[days].any(axis=0))
-            if unobserved is not None:
-                rows[-1] |= unobserved[days].mean(axis=0) >= MIN_UNOBSERVED_SHARE
-        return cls(np.array(rows) & cls.always().is_open)
+        return _DayCounts.of(clocks, people).hours()
 
     def at(self, clock: Clock, before: float = 0.0) -> NDArray[np.bool_]:
         """Whether the room may be occupied ``before`` minutes before each time [min]."""
@@ -125,21 +102,63 @@ def fit_open_hours(
     always = OpenHours.always(), [OpenHours.always() for _ in clocks]
     if len(clocks) < 2:
         return always
-    occupied = np.array([_near_people(clock, count) for clock, count in zip(clocks, people, strict=True)])
-    weekend, days = np.array([bool(clock.weekend[0]) for clock in clocks]), np.arange(len(clocks))
-    unknown = None if unobserved is None else np.array(unobserved)
-
-    def fit(which: NDArray[Any]) -> OpenHours:
-        return OpenHours.from_days(
-            occupied[which], weekend[which], None if unknown is None else unknown[which]
-        )
-
-    held_out_hours = [fit(days != k) for k in days]
+    every_day = _DayCounts.of(clocks, people, unobserved)
+    held_out_hours = [
+        every_day.without(_DayCounts.of([clocks[k]], [people[k]], unobserved and [unobserved[k]])).hours()
+        for k in range(len(clocks))
+    ]
     present = people if weights is None else [w * day for w, day in zip(weights, people, strict=True)]
     outside = sum(float(present[k][~hours.at(clocks[k])].sum()) for k, hours in enumerate(held_out_hours))
     if outside > MAX_OUTSIDE_SHARE * sum(float(day.sum()) for day in present):
         return always
-    return fit(days >= 0), held_out_hours
+    return every_day.hours(), held_out_hours
+
+
+@dataclass(frozen=True)
+class _DayCounts:
+    """On how many days each minute is near people, or unobserved; weekdays first, then weekends.
+
+    Parameters
+    ----------
+    days : array of int of shape (2,)
+        Number of days.
+    occupied : array of int of shape (2, 1440)
+        Number of days on which a minute is near people.
+    unobserved : array of int of shape (2, 1440)
+        Number of days on which a minute has no head counts. If this is at least ``MIN_UNOBSERVED_SHARE`` of
+        the days, the minute is open, since the room is not known to be empty then.
+    """
+
+    days: Indices
+    occupied: Indices
+    unobserved: Indices
+
+    @classmethod
+    def of(
+        cls, clocks: Sequence[Clock], people: Sequence[Array], unobserved: Sequence[Minutes] | None = None
+    ) -> _DayCounts:
+        counts = cls(np.zeros(2, int), np.zeros((2, 1440), int), np.zeros((2, 1440), int))
+        for k, clock in enumerate(clocks):
+            kind = int(clock.weekend[0])
+            counts.days[kind] += 1
+            counts.occupied[kind] += _within(clock.minute[people[k] > 0], MARGIN)
+            if unobserved is not None:
+                counts.unobserved[kind] += unobserved[k]
+        return counts
+
+    def without(self, other: _DayCounts) -> _DayCounts:
+        return _DayCounts(
+            self.days - other.days, self.occupied - other.occupied, self.unobserved - other.unobserved
+        )
+
+    def hours(self) -> OpenHours:
+        """Open the minutes near people on any day; a kind without days has the hours of the other."""
+        rows = []
+        for kind in (0, 1):
+            which = kind if self.days[kind] else 1 - kind
+            share = self.unobserved[which] / self.days[which]
+            rows.append((self.occupied[which] > 0) | (share >= MIN_UNOBSERVED_SHARE))
+        return OpenHours(np.array(rows) & OpenHours.always().is_open)
 
 
 def unobserved_minutes(minute: Array, known: NDArray[np.bool_], interval: float) -> Minutes:
@@ -164,11 +183,6 @@ def unobserved_minutes(minute: Array, known: NDArray[np.bool_], interval: float)
     """
     reach = min(max(HEAD_COUNT_REACH, round(interval)), 719)
     return _within(minute, reach) & ~_within(minute[known], reach)
-
-
-def _near_people(clock: Clock, people: Array) -> Minutes:
-    """Return the minutes of the day within ``MARGIN`` of an occupied reading."""
-    return _within(clock.minute[people > 0], MARGIN)
 
 
 def _within(minute: Array, reach: int) -> Minutes:

@@ -87,11 +87,9 @@ def compare_with_profile(
     ProfileComparison or None
         None if no time of day has head counts on two days.
     """
-    days = range(len(clocks))
+    profiles = held_out_profiles(clocks, people, weights)
     if weights is None:
-        profiles = [time_of_day_profile(clocks, people, held_out=k) for k in days]
         return ProfileComparison(_rmse(people, estimated), _rmse(people, profiles), len(clocks))
-    profiles = [time_of_day_profile(clocks, people, held_out=k, weights=weights) for k in days]
     shared = [weight * ~np.isnan(profile) for weight, profile in zip(weights, profiles, strict=True)]
     if not any(weight.any() for weight in shared):
         return None
@@ -101,26 +99,32 @@ def compare_with_profile(
     return ProfileComparison(error, profile_error, n_days)
 
 
-def time_of_day_profile(
-    clocks: Sequence[Clock],
-    people: Sequence[Array],
-    *,
-    held_out: int,
-    weights: Sequence[Array] | None = None,
-) -> Array:
-    """Return the mean occupancy of the other days at each time of the held-out day [people].
+def held_out_profiles(
+    clocks: Sequence[Clock], people: Sequence[Array], weights: Sequence[Array] | None = None
+) -> list[Array]:
+    """Return, for every day, the mean occupancy of the other days at each of its times [people].
 
     Only days of the same kind (weekday or weekend) are used if there are any. Times of day that none of them
     has are 0, or NaN if weights are given.
     """
-    day = clocks[held_out]
-    others = [k for k in range(len(clocks)) if k != held_out]
-    same_kind = [k for k in others if clocks[k].weekend[0] == day.weekend[0]] or others
-    steps = np.concatenate([_steps(clocks[k]) for k in same_kind])
-    counts = np.concatenate([people[k] for k in same_kind])
-    weight = np.ones(counts.size) if weights is None else np.concatenate([weights[k] for k in same_kind])
-    profile = mean_by_bin(steps, counts, weight, n_bins=_STEPS_PER_DAY)[_steps(day)]
-    return np.nan_to_num(profile) if weights is None else profile
+    given = [np.ones(day.size) for day in people] if weights is None else weights
+    days = zip(clocks, people, given, strict=True)
+    sums = np.array([_sums(_steps(clock), count, weight, _STEPS_PER_DAY) for clock, count, weight in days])
+    kinds = np.array([clock.weekend[0] for clock in clocks])
+    others = _sums_of_others(sums)  # of any kind
+    for kind in (0.0, 1.0):
+        if (kinds == kind).sum() > 1:
+            others[kinds == kind] = _sums_of_others(sums[kinds == kind])
+    means = [_mean(*of_day)[_steps(clock)] for of_day, clock in zip(others, clocks, strict=True)]
+    return [np.nan_to_num(mean) for mean in means] if weights is None else means
+
+
+def _sums_of_others(sums: Array) -> Array:
+    """Return for each day the sum over all other days; added, not subtracted, so that nothing remains 0."""
+    none = np.zeros_like(sums[:1])
+    before = np.concatenate([none, np.cumsum(sums[:-1], axis=0)])
+    after = np.concatenate([np.cumsum(sums[:0:-1], axis=0)[::-1], none])
+    return np.asarray(before + after)
 
 
 def mean_by_bin(bins: NDArray[np.signedinteger[Any]], people: Array, weights: Array, *, n_bins: int) -> Array:
@@ -131,8 +135,21 @@ def mean_by_bin(bins: NDArray[np.signedinteger[Any]], people: Array, weights: Ar
     >>> mean_by_bin(np.array([0, 0, 2]), np.array([1.0, 4.0, 5.0]), np.array([1.0, 0.5, 1.0]), n_bins=3)
     array([ 2., nan,  5.])
     """
-    total = np.bincount(bins, weights=weights * people, minlength=n_bins)
-    weight_sum = np.bincount(bins, weights=weights, minlength=n_bins)
+    return _mean(*_sums(bins, people, weights, n_bins))
+
+
+def _sums(
+    bins: NDArray[np.signedinteger[Any]], people: Array, weights: Array, n_bins: int
+) -> tuple[Array, Array]:
+    """Return the sum of weighted people and the sum of weights of each bin."""
+    total, weight_sum = (
+        np.bincount(bins, weights=values, minlength=n_bins).astype(float)
+        for values in (weights * people, weights)
+    )
+    return total, weight_sum
+
+
+def _mean(total: Array, weight_sum: Array) -> Array:
     has_counts = weight_sum > 0
     return np.where(has_counts, total / np.where(has_counts, weight_sum, 1.0), np.nan)
 
