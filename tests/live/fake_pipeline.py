@@ -16,6 +16,7 @@ from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
 from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState
 from occupair.live.store import ModelVersion
+from occupair.live.training_scores import Score, Scores
 from occupair.web.tokens import hash_token
 
 START = dt.datetime(2026, 3, 2, 8, tzinfo=dt.UTC)  # a Monday
@@ -156,7 +157,9 @@ class FakeTrainer:
         self.known[room] = "done"
 
     async def status(self, room):
-        scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": float("nan"), "labels": 4}}
+        scores = Scores(
+            Score(float("nan"), 4, 4, 3), Score(2.5, 4, 4, 3), Score(3.0, 4, 4, 3), "old"
+        ).to_dict()
         status = self.known.get(room, "idle")
         return {"status": status, "progress": 1.0 if status == "done" else 0.0, "message": "", **scores}
 

@@ -28,8 +28,10 @@ from occupair import simulate_office
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
 from occupair.live.http.app import make_app
+from occupair.live.http.events import Streams
 from occupair.live.messages import NOT_REFINED, EstimateRecord, Label, Quality, RoomState
 from occupair.live.reasons import Cause, Reason
+from occupair.live.training_scores import Score, Scores
 
 ZONE = ZoneInfo("Europe/Copenhagen")
 TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
@@ -178,6 +180,13 @@ class SimulatedStore(FakeStore):
 class SlowTrainer(FakeTrainer):
     """Trainer that advances with every status request, and needs some labels."""
 
+    scores = Scores(
+        new=Score(2.14, 143, 9, 8, occupied_rmse=2.31),
+        old=Score(3.06, 60, 4, 4),
+        new_on_same_days=Score(1.98, 60, 4, 4),
+        better="new",
+    )
+
     async def start(self, room):
         labels = len(self.store.labels(room))
         if labels < LABELS_NEEDED:
@@ -192,8 +201,7 @@ class SlowTrainer(FakeTrainer):
         self.known[room] += 1
         if self.known[room] < 4:
             return {"status": "running", "progress": self.known[room] / 4, "message": "fitting"}
-        scores = {"old": {"rmse": 2.314, "labels": 12}, "new": {"rmse": 1.478, "labels": 12}}
-        return {"status": "done", "progress": 1.0, "message": "", **scores}
+        return {"status": "done", "progress": 1.0, "message": str(self.scores), **self.scores.to_dict()}
 
     async def accept(self, room):
         await super().accept(room)
@@ -256,13 +264,13 @@ class Building(FakePipeline):
 
 
 @contextmanager
-def serve(building: Building, *, port: int = 0) -> Iterator[str]:
+def serve(building: Building, *, port: int = 0, streams: Streams | None = None) -> Iterator[str]:
     """Serve a building on a loopback port in a thread, and yield its address."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = make_app(building, building.config)
+        app = make_app(building, building.config, streams=streams)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

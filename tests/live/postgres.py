@@ -48,10 +48,6 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
-    def pid(self) -> int | None:
-        return self._process.pid if self._process else None
-
-    @property
     def url(self) -> str:
         return f"postgresql://occupair:{PASSWORD}@127.0.0.1:{self.port}/postgres"
 
@@ -89,6 +85,20 @@ class PostgresServer:
             self._process.send_signal(how)
             self._process.wait(HANG_GUARD)
             self._process = None
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Suspend it and the processes of its connections, which stay open."""
+        with psycopg.connect(self.url) as connection:
+            rows = connection.execute("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            pids = [self._process.pid, *(row[0] for row in rows)]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
 
     def remove(self) -> None:
         """Stop it and delete its data."""

@@ -18,8 +18,18 @@ from live.waiting import HANG_GUARD
 class ServiceProcess:
     """`occupair serve` on a free port."""
 
-    def __init__(self, folder: Path, *, store: str, broker: int | None, rooms: str, more: str = ""):
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        store: str,
+        broker: int | None,
+        rooms: str,
+        more: str = "",
+        max_files: int | None = None,
+    ):
         self.port = free_port()
+        self.max_files = max_files
         self.store, self.path = store, folder / "rooms.toml"
         self.log = folder / "service.log"
         mqtt = f'[mqtt]\nhost = "127.0.0.1"\nport = {broker}\n' if broker else ""
@@ -30,6 +40,8 @@ class ServiceProcess:
     def start(self, *, wait: bool = True) -> None:
         with self.log.open("ab") as log:
             command = [sys.executable, "-m", "occupair", "serve", str(self.path)]
+            if self.max_files is not None:
+                command = ["sh", "-c", f'ulimit -n {self.max_files} && exec "$@"', "sh", *command]
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
         if wait:
             self.wait()

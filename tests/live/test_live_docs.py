@@ -16,12 +16,11 @@ from occupair.live import pipeline, training_process
 from occupair.live.config import VARIABLES, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
 from occupair.live.http.app import make_app
-from occupair.live.messages import VENTILATION_HOLD, Quality, ReadingOutcome, to_time
+from occupair.live.messages import MAX_CLOCK_AHEAD, Quality, ReadingOutcome, to_time
 from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
 from occupair.live.mqtt.topics import state_payload
 from occupair.live.rooms import room as live_room
 from occupair.live.rooms import sensor_faults as faults
-from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD
 from occupair.readings import gaps
 from occupair.room.live_day import START_UP
 
@@ -128,7 +127,7 @@ def test_documented_numbers_match_the_code():
         f"the first {START_UP:g} minutes of a day",
         f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
         f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
-        f"a value holds for {VENTILATION_HOLD / 60:g} hours",
+        f"a value holds for {gaps.VENTILATION_HOLD / 60:g} hours",
         f"gaps up to {gaps.LONGEST_GAP:g} minutes",
         f"`stale_after` ({room.stale_after:g} minutes)",
         f"`retention_days` ({service.retention_days})",

@@ -5,6 +5,7 @@ import io
 import json
 import logging
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from pydantic import SecretStr
 
 from occupair.live.config import MqttConfig, ServiceConfig
 from occupair.live.logs import HIDDEN, JsonLines, Redactor, TextLines, find_secrets, start_logging
+from occupair.web.log_throttle import LogThrottle
 from occupair.web.tokens import make_token
 
 PASSWORD = 'pa"ss wörd\\1'
@@ -181,3 +183,28 @@ def test_any_record_is_one_redacted_line(text, secret):
         line = formatter.format(record)
         assert "\n" not in line
         assert secret not in record.getMessage().replace(HIDDEN, "") or secret in text * 2
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("log", ["json", "text"])
+def test_numpy_warning_is_one_line_of_the_log(logged, capfd, log):
+    stream = logged(log)
+    np.log(np.array([-1.0]))
+    (line,) = stream.getvalue().splitlines()
+    assert "RuntimeWarning: invalid value encountered in log" in line
+    assert "test_logs.py:" in line
+    assert capfd.readouterr().err == ""
+    if log == "json":
+        assert json.loads(line)["level"] == "warning"
+
+
+def test_repeated_messages_are_counted():
+    now = [0.0]
+    throttle = LogThrottle(clock=lambda: now[0])
+    records = [logging.makeLogRecord({"msg": "room %s fails", "args": (k,)}) for k in range(12)]
+    assert [throttle.filter(record) for record in records[:10]] == [True] * 5 + [False] * 5
+    assert throttle.filter(logging.makeLogRecord({"msg": "another message"}))
+    now[0] = 60.0
+    assert [throttle.filter(record) for record in records[10:]] == [True, True]
+    messages = [record.getMessage() for record in records[10:]]
+    assert messages == ["room 10 fails (5 more of these since the last one)", "room 11 fails"]

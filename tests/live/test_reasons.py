@@ -29,11 +29,17 @@ def test_every_reason_has_a_text_with_the_same_values(language):
         (Cause(Reason.STUCK, {"hours": 3}), "CO2 unchanged for 3 hours"),
         (Cause(Reason.OUT_OF_RANGE, {"co2": 65535.0}), "implausible sensor reading: 65535 ppm"),
         (Cause(Reason.OFFLINE_SINCE_TIME, {"since": NOON}), "no reading since 12:05"),
-        (Cause(Reason.OFFLINE_SINCE_DATE, {"since": NOON.date()}), "no reading since 11 January"),
+        (Cause(Reason.OFFLINE_SINCE_DATE, {"since": NOON.date()}), "no reading since 11 January 2024"),
     ],
 )
 def test_text_contains_the_values(cause, text):
     assert cause.text() == text
+
+
+def test_german_date_has_the_year():
+    assert (
+        Cause(Reason.OFFLINE_SINCE_DATE, {"since": NOON.date()}).text("de") == "kein Messwert seit 11.01.2024"
+    )
 
 
 def test_unknown_language_falls_back_to_english():

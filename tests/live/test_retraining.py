@@ -2,9 +2,13 @@
 
 import asyncio
 import datetime as dt
+import json
+import logging
 import os
 import shutil
 import signal
+import warnings
+from copy import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +22,8 @@ from occupair.live.messages import Label, Reading, ReadingOutcome
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
 from occupair.live.store import Store
-from occupair.live.training_process import choose_held_out_days, read_labelled_room, train
+from occupair.live.training_process import read_labelled_room, train
+from occupair.live.training_scores import ModelInUse, Score, Scores
 from occupair.model_file import dump_model, parse_model
 
 UTC = dt.UTC
@@ -44,7 +49,7 @@ def head_counts(office):
 @pytest.fixture(scope="module")
 def other_model():
     """The model of another room."""
-    other = oc.simulate_office(days=3, seed=77).iloc[::5]
+    other = oc.simulate_office(days=3, seed=77).iloc[::5].tz_localize("UTC")
     return oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(other.assign(co2=1.4 * other["co2"] - 100))
 
 
@@ -55,9 +60,9 @@ def readings_of(frame, room="lab"):
     ]
 
 
-def add_labels(store, people, room="lab"):
+def add_labels(store, people, room="lab", source="typed"):
     for when, count in people.items():
-        store.add_label(Label(room, when.to_pydatetime(), int(count), when.to_pydatetime()))
+        store.add_label(Label(room, when.to_pydatetime(), int(count), dt.datetime.now(UTC), source))
 
 
 def setup_in(folder, other_model):
@@ -142,20 +147,31 @@ def is_gone(pid):
     return False
 
 
-def held_out(head_counts):
-    """Return the labels on days whose ordinal is a multiple of four."""
-    return head_counts[[day.toordinal() % 4 == 0 for day in head_counts.index.date]]
+def use_of(model):
+    return ModelInUse(model, dt.datetime(2000, 1, 1, tzinfo=UTC), trained_here=False)
 
 
-def reference_rmse(model, office, people):
-    """Return the RMSE of a model at labels, from estimates of the whole days."""
-    days = office[np.isin(office.index.date, np.unique(people.index.date))]
-    return float(np.sqrt(np.mean((model.estimate(days)[people.index] - people) ** 2)))
+def rmse(estimates, people):
+    return float(np.sqrt(np.mean((estimates[people.index] - people) ** 2)))
+
+
+def cross_validated(labelled, start):
+    """Return the held-out estimates of all days: every fifth one by a model that is trained on the others."""
+    days = pd.DatetimeIndex(labelled.readings.index).normalize()
+    labelled_days = days.unique()[:DAYS]
+    found = []
+    for fold in range(5):
+        is_held_out = np.isin(days, labelled_days[fold::5])
+        model = oc.OccupancyEstimator.transfer([start], random_state=0, verbose=False)
+        model.fit(labelled.readings[~is_held_out & np.isin(days, labelled_days)])
+        found.append(model.estimate(labelled.readings[is_held_out].drop(columns="occupancy")))
+    return pd.concat(found)
 
 
 def test_two_rooms_are_trained_in_turn_and_one_is_accepted(
-    service, office, head_counts, other_model, monkeypatch
+    service, office, head_counts, other_model, monkeypatch, caplog
 ):
+    caplog.set_level("INFO", "occupair.live")
     today = office.iloc[DAYS * PER_DAY :]
     progress, update = [], retraining._Job._update
 
@@ -209,51 +225,73 @@ def test_two_rooms_are_trained_in_turn_and_one_is_accepted(
         service.store.active_model("lab")[1],
     )
     assert version.active
-    new, test_labels = parse_model(data), held_out(head_counts)
-    assert lab["old"]["labels"] == lab["new"]["labels"] == len(test_labels) >= 20
-    assert lab["old"]["rmse"] == pytest.approx(reference_rmse(other_model, office, test_labels))
-    assert lab["new"]["rmse"] == pytest.approx(reference_rmse(new, office, test_labels))
-    assert lab["new"]["rmse"] < 0.8 * lab["old"]["rmse"]
-    assert version.note == f"RMSE {lab['new']['rmse']:.2f} people on {len(test_labels)} held-out labels"
+    new, labelled = parse_model(data), read_labelled_room(service.store, "lab", "UTC", 5.0)
+    evidence = {"labels": 10 * DAYS, "days": DAYS, "occupied_days": DAYS}
+    old_rmse = rmse(other_model.estimate(office), head_counts)
+    new_rmse = rmse(cross_validated(labelled, other_model), head_counts)
+    assert lab["new"] == evidence | dict.fromkeys(["rmse", "occupied_rmse"], pytest.approx(new_rmse)) | {
+        "independent": True
+    }
+    from_file = dict.fromkeys(["rmse", "occupied_rmse"], pytest.approx(old_rmse)) | {"independent": False}
+    assert lab["old"] == evidence | from_file
+    assert (lab["new_on_same_days"], lab["better"]) == (lab["new"], "new")
+    assert (
+        version.note
+        == lab["message"]
+        == (
+            f"RMSE {new_rmse:.2f} people, cross-validated on 9 days with 90 head counts; "
+            f"the current model has {old_rmse:.2f} on these days, the new one {new_rmse:.2f}"
+        )
+    )
+    assert f"room lab: training done: {version.note}" in caplog.messages
     np.testing.assert_allclose(before, other_model.estimate(today), atol=1e-6)
     np.testing.assert_allclose(after, new.estimate(today), atol=1e-6)
     assert np.abs(np.subtract(after, before)).max() > 1
 
-    assert hall["old"] is None  # it had no model
+    assert hall["old"] is hall["better"] is None  # it had no model
     assert service.store.active_model("hall") is None  # and was not given one
 
 
-def test_held_out_days_do_not_affect_the_new_model(service, head_counts, other_model):
-    trained = []
-    for wrong in (0, 7):
-        add_labels(service.store, held_out(head_counts) + wrong)
-        trained.append(train(read_labelled_room(service.store, "lab", "UTC", 5.0), other_model))
-    assert trained[0].model == trained[1].model
-    assert trained[0].new.rmse < trained[1].new.rmse
-    add_labels(service.store, head_counts.drop(held_out(head_counts).index) + 1)
-    assert train(read_labelled_room(service.store, "lab", "UTC", 5.0), other_model).model != trained[0].model
+def test_held_out_days_do_not_affect_their_estimates(service, head_counts):
+    """If the labels of one day are wrong by 50, its estimates are wrong by 50."""
+    errors = []
+    for wrong in (0, 50):
+        day = head_counts[head_counts.index.date == head_counts.index[0].date()]
+        add_labels(service.store, day + wrong)
+        trained = train(read_labelled_room(service.store, "lab", "UTC", 5.0))
+        errors.append(90 * trained.scores.new.rmse**2)
+    assert errors[1] - errors[0] > 0.8 * 10 * 50**2
 
 
-def test_training_starts_from_a_model_of_the_default_kind(service, other_model, office):
+def test_training_starts_from_a_model_of_the_default_kind(service, other_model, office, monkeypatch):
+    monkeypatch.setattr(training_process, "score_models", lambda *_: None)
     labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
     paper = oc.OccupancyEstimator.paper(n_hidden=20, n_draws=1, random_state=0).fit(office.iloc[:600])
-    from_nothing, transferred, from_paper = (train(labelled, old) for old in (None, other_model, paper))
-    remaining = labelled.readings[~np.isin(labelled.readings.index.date, np.unique(held_out_dates(labelled)))]
-    expected = oc.OccupancyEstimator.transfer([other_model], random_state=0, verbose=False).fit(remaining)
-    assert transferred.model == dump_model(expected)
+    from_nothing, transferred, from_paper = (train(labelled, None, one) for one in (None, other_model, paper))
+    expected = oc.OccupancyEstimator.transfer([other_model], random_state=0, verbose=False)
+    assert transferred.model == dump_model(expected.fit(labelled.readings))
     assert from_paper.model == from_nothing.model != transferred.model
-    assert from_nothing.old is None
-    assert from_paper.old.labels == from_nothing.new.labels
 
 
-def held_out_dates(labelled):
-    return held_out(labelled.labels).index.date
+def test_training_does_not_start_from_a_model_that_knows_the_labels(service, other_model):
+    """Its held-out days would reach the training through that model."""
+    labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
+    store = service.store
+    assert dump_model(training_process._starting_point(store, "lab", labelled)) == dump_model(other_model)
+    first = train(labelled, None, other_model)
+    store.activate("lab", store.add_model("lab", first.model, origin="trained"))
+    assert dump_model(training_process._starting_point(store, "lab", labelled)) == dump_model(other_model)
+    in_use = training_process._model_in_use(store, "lab", "UTC")
+    assert in_use.trained_here
+    again = train(labelled, in_use, other_model)
+    assert again.scores == Scores(first.scores.new)  # the model in use is trained on all labelled days
+    assert training_process._starting_point(store, "hall", labelled) is None
 
 
 def test_model_of_another_interval_has_no_score(service, office):
     labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
     slower = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(office.iloc[: 3 * PER_DAY : 2])
-    assert train(labelled, slower).old is None
+    assert train(labelled, use_of(slower)).scores.old is None
 
 
 def test_discard_stops_a_training(service):
@@ -282,9 +320,9 @@ def test_discard_stops_a_training(service):
 def trained_lab(use_model):
     """Return a trainer with a new model of the lab, for a pipeline with this ``use_model``."""
     trainer = Trainer(SimpleNamespace(use_model=use_model))
-    score = training_process.Score(0.5, 30)
+    score = Score(0.5, 30, 6, 6)
     job = retraining._Job(training_process.TrainingOrder("sqlite://", "lab", "UTC"), status="done")
-    job.trained = training_process.TrainedModel(b"new", None, score)
+    job.trained = training_process.TrainedModel(b"new", Scores(score))
     job.task = asyncio.create_task(asyncio.sleep(0))
     trainer._jobs["lab"] = job
     return trainer
@@ -312,7 +350,10 @@ def test_new_model_is_accepted_only_once():
         assert (await trainer.status("lab"))["status"] == "idle"
 
     asyncio.run(work())
-    assert used == [("lab", b"new", "trained", "RMSE 0.50 people on 30 held-out labels")] * 2
+    assert (
+        used
+        == [("lab", b"new", "trained", "RMSE 0.50 people, cross-validated on 6 days with 30 head counts")] * 2
+    )
 
 
 def test_forget_waits_for_an_accept_and_removes_the_model():
@@ -388,6 +429,38 @@ def test_labels_without_a_reading_nearby_do_not_count(service, office, head_coun
     assert (last["status"], last["message"]) == ("failed", message)
 
 
+def test_stored_labels_of_impossible_years_are_ignored(service, head_counts, caplog):
+    """A store of an earlier version may have them."""
+    for year in (1, 1969, 9999):
+        service.store.add_label(Label("attic", dt.datetime(year, 1, 1, tzinfo=UTC), 3, dt.datetime.now(UTC)))
+    add_labels(service.store, head_counts.iloc[:19], "attic")
+
+    async def work(pipeline, trainer):
+        with pytest.raises(oc.InputError, match=r"^training needs 20 head counts on 4 days.*: got 19 on 2$"):
+            await trainer.start("attic")
+
+    service.run(work)
+    assert "room attic: 3 head counts with an impossible time ignored in training" in caplog.messages
+    for year in (1, 9999):
+        service.store.add_label(Label("lab", dt.datetime(year, 1, 1, tzinfo=UTC), 3, dt.datetime.now(UTC)))
+    assert len(read_labelled_room(service.store, "lab", "UTC").labels) == len(head_counts)
+
+
+def test_confirmed_estimates_do_not_count(service, head_counts):
+    add_labels(service.store, head_counts, "attic", "confirmed")
+    add_labels(service.store, head_counts.iloc[:10], "attic", "typed")
+    add_labels(service.store, head_counts.iloc[10:15], "attic", "unknown")
+
+    async def work(pipeline, trainer):
+        with pytest.raises(oc.InputError, match=r"^training needs 20 head counts on 4 days.*: got 15 on 2$"):
+            await trainer.start("attic")
+
+    service.run(work)
+    add_labels(service.store, head_counts.iloc[::2], "lab", "confirmed")
+    labelled = read_labelled_room(service.store, "lab", "UTC")
+    assert len(labelled.labels) == len(head_counts) // 2
+
+
 @pytest.mark.parametrize(("labels", "days"), [(0, 0), (19, 2), (30, 3)])
 def test_too_few_labels_are_rejected(service, head_counts, labels, days):
     add_labels(service.store, head_counts.iloc[:labels], "attic")
@@ -402,7 +475,8 @@ def test_too_few_labels_are_rejected(service, head_counts, labels, days):
 
 
 def test_label_applies_to_readings_around_it(service, head_counts):
-    readings, labels = read_labelled_room(service.store, "lab", "UTC")
+    readings, labels, entered = read_labelled_room(service.store, "lab", "UTC")
+    assert entered.index.equals(labels.index)
     pd.testing.assert_series_equal(
         labels, head_counts, check_names=False, check_freq=False, check_index_type=False
     )
@@ -413,34 +487,61 @@ def test_label_applies_to_readings_around_it(service, head_counts):
     assert slow.readings["occupancy"].notna().sum() > 60
 
 
-def days(*numbers):
-    return [dt.date(2024, 1, number) for number in numbers]
-
-
-def test_held_out_days_do_not_depend_on_other_days():
-    # 2024-01-03 is day 738888 of our calendar, a multiple of four.
-    assert dt.date(2024, 1, 3).toordinal() % 4 == 0
-    every = choose_held_out_days(days(*range(1, 31)))
-    assert every == days(3, 7, 11, 15, 19, 23, 27)
-    assert choose_held_out_days(days(2, 3, 4, 5)) == days(3)
-    assert choose_held_out_days(days(4, 5, 6)) == days(6)  # none is a multiple of four: the newest
-    assert choose_held_out_days(days(3, 7, 11, 15)) == days(3, 7)  # no more than half
-
-
 def test_training_process_reads_the_store_at_low_priority(service, monkeypatch):
     """The function of the child process, run here: it sends its progress, then the result."""
-    sent, nice = [], []
+    sent, nice, logs = [], [], []
     monkeypatch.setattr(training_process.os, "nice", nice.append)
+    monkeypatch.setattr(training_process, "start_logging", lambda *about, secrets: logs.append(about))
     url = service.store.url.render_as_string(hide_password=False)
     sending = SimpleNamespace(send=sent.append)
     training_process.run_training(sending, training_process.TrainingOrder(url, "hall", "UTC"))
-    assert nice == [10]
+    assert (nice, logs) == ([10], [("text", "info")])
     assert sent[:-1] == sorted(sent[:-1])
     assert isinstance(sent[-1], training_process.TrainedModel)
-    again = train(read_labelled_room(service.store, "hall", "UTC"), None)
+    again = train(read_labelled_room(service.store, "hall", "UTC"))
     assert sent[-1] == again
     training_process.run_training(sending, training_process.TrainingOrder(url, "nowhere", "UTC"))
     assert sent[-1] == "room 'nowhere' in the store: has no CO2 reading"
     missing = url.replace("rooms.db", "no/such/rooms.db")
     training_process.run_training(sending, training_process.TrainingOrder(missing, "lab", "UTC"))
     assert sent[-1].endswith("unable to open database file")
+
+
+def test_model_trained_on_local_times_is_compared_in_the_zone_of_the_room(service, other_model, monkeypatch):
+    local, sent = copy(other_model), []
+    local.timezone_ = None
+    service.store.add_model("lab", dump_model(local), origin="file", activate=True)
+    monkeypatch.setattr(training_process.os, "nice", lambda _: None)
+    monkeypatch.setattr(training_process, "start_logging", lambda *about, secrets: None)
+    monkeypatch.setattr(
+        training_process, "train", lambda labelled, in_use, _: in_use.estimator.estimate(labelled.readings)
+    )
+    order = training_process.TrainingOrder(str(service.store.url), "lab", "UTC")
+    training_process.run_training(SimpleNamespace(send=sent.append), order)
+    expected = other_model.estimate(read_labelled_room(service.store, "lab", "UTC", 5.0).readings)
+    np.testing.assert_allclose(sent[-1], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_and_bugs_in_the_training_process_are_logged(monkeypatch, capfd):
+    def divide_by_zero(order):
+        np.array([1.0]) / np.array([0.0])
+        warnings.warn("CO2 adds nothing", UserWarning, stacklevel=1)  # shows in the score
+        raise KeyError("a bug")
+
+    sent, root = [], logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(training_process.os, "nice", lambda more: None)
+    monkeypatch.setattr(training_process, "_train_from_store", divide_by_zero)
+    order = training_process.TrainingOrder("sqlite:///rooms.db", "lab", "UTC", "json")
+    try:
+        training_process.run_training(SimpleNamespace(send=sent.append), order)
+    finally:
+        root.handlers[:], root.level = handlers, level
+    assert sent[-1] == "training failed, see the log"
+    warning, bug = map(json.loads, capfd.readouterr().err.splitlines())
+    assert (warning["level"], warning["logger"]) == ("warning", "py.warnings")
+    assert warning["message"] == "RuntimeWarning: divide by zero encountered in divide"
+    assert bug["message"] == "room lab: training failed unexpectedly"
+    assert "KeyError: 'a bug'" in bug["error"]

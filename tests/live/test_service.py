@@ -23,8 +23,10 @@ from live.service_process import ServiceProcess
 from live.waiting import HANG_GUARD, until, wait_for
 
 import occupair as oc
+from occupair.live import demo as live_demo
 from occupair.live import service as live_service
 from occupair.live.config import read_config
+from occupair.live.messages import Reading
 from occupair.live.pipeline import Pipeline
 from occupair.live.store import Store, StoreError
 
@@ -236,12 +238,8 @@ def run_here(path, work):
         os.kill(os.getpid(), signal.SIGTERM)
 
     config = read_config(path, {})
-    store = live_service.open_store(config.store)
-    try:
-        with live_service.listen("127.0.0.1", 0) as listening:
-            asyncio.run(live_service.run(config, store, listening, background))
-    finally:
-        store.close()
+    with live_service.open_store(config.store) as store, live_service.listen("127.0.0.1", 0) as listening:
+        asyncio.run(live_service.run(config, store, listening, background))
     assert finished
 
 
@@ -328,6 +326,26 @@ def test_signals_during_a_reload_cause_one_more(links, settings, monkeypatch):
     assert calls == [("start", 0), "end", ("start", 1), "end"]
 
 
+@pytest.mark.parametrize(("clock", "kept"), [("readings", 2880), ("wall", 0)])
+def test_retention_follows_the_clock_of_the_service(settings, monkeypatch, clock, kept):
+    """Two days of 2018 in the store, replayed earlier; the service starts today."""
+    path = settings("lab", more=f'clock = "{clock}"\nretention_days = 400', broker="")
+    start = pd.Timestamp("2018-03-05", tz="UTC")
+    times = [start + pd.Timedelta(minutes=minute) for minute in range(2880)]
+    with live_service.open_store(read_config(path, {}).store) as store:
+        store.write([Reading("lab", time, 500.0, None, "http", time) for time in times], [])
+    pruned = []
+    delete = live_service._delete_old_rows
+    monkeypatch.setattr(live_service, "_delete_old_rows", lambda *given: pruned.append(delete(*given)) or 0)
+
+    async def work(pipeline):
+        await until(lambda: pruned)
+        assert len(pipeline.store.readings("lab", None, None)) == kept
+
+    run_here(path, work)
+    assert (pruned[0] == 0) == (kept > 0)
+
+
 def test_errors_of_pruning_do_not_stop_the_service(links, settings, monkeypatch, caplog):
     monkeypatch.setattr(live_service, "PRUNE_EVERY", 0.01)
     faults = [ZeroDivisionError("a bug"), StoreError("store x: unavailable"), None]
@@ -374,21 +392,11 @@ def test_hanging_calls_do_not_block_others_and_no_timer_remains(links, settings,
 def test_service_stops_while_the_database_hangs(folder, office, start):
     with postgres_to_stop() as database:
         service = start(ServiceProcess(folder, store=database.url, broker=None, rooms=ROOM))
-        frozen = children(database.pid)
-        for pid in frozen:
-            os.kill(pid, signal.SIGSTOP)
         reading = {"time": office.index[-1].isoformat(), "co2": 500.0, "ventilation": 0.0}
-        with pytest.raises(urllib.error.HTTPError, match="503"):
-            service.post("/api/rooms/lab/readings", reading)
-        assert service.stop() in (0, 1)
-        for pid in frozen:
-            os.kill(pid, signal.SIGCONT)
-
-
-def children(pid):
-    """Return the child processes of a server, among them those that serve its clients."""
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
-    return [int(line) for line in found.stdout.split()]
+        with database.frozen():
+            with pytest.raises(urllib.error.HTTPError, match="503"):
+                service.post("/api/rooms/lab/readings", reading)
+            assert service.stop() in (0, 1)
 
 
 @need_mosquitto
@@ -437,6 +445,27 @@ def test_address_in_use_is_a_one_line_error(folder, start):
     assert service.health() == "ok"
 
 
+def test_demo_finds_the_address_in_use_before_it_trains(monkeypatch):
+    monkeypatch.setattr(live_demo, "simulated_days", lambda seed: pytest.fail("training has begun"))
+    with live_service.listen("127.0.0.1", 0) as taken:  # as by a demo that is still training
+        port = taken.getsockname()[1]
+        message = rf"^cannot listen on 127.0.0.1:{port}: Address already in use: choose another port$"
+        with pytest.raises(oc.InputError, match=message):
+            live_demo.serve_demo(port=port)
+
+
+def test_demo_chooses_the_port_of_its_broker_after_the_training(monkeypatch):
+    """A port chosen before it may be taken by the time the broker starts."""
+    done = []
+    monkeypatch.setattr(live_demo, "ROOMS", {"library": live_demo.ROOMS["library"]})
+    monkeypatch.setattr(live_demo, "simulated_days", lambda seed: None)
+    monkeypatch.setattr(live_demo, "train_rooms", lambda folder, days: done.append("training") or {})
+    monkeypatch.setattr(live_demo, "free_port", lambda: done.append("port") or 1883)
+    monkeypatch.setattr(live_demo, "serve", lambda config, play, listening: listening.close())
+    live_demo.serve_demo(port=free_port())
+    assert done == ["training", "port"]
+
+
 SMALL_DEMO = """
 import sys
 from occupair.live import demo
@@ -451,13 +480,16 @@ def test_demo_publishes_estimates_of_its_rooms(tmp_path):
     with (tmp_path / "log").open("wb") as log:
         demo = subprocess.Popen([sys.executable, "-c", SMALL_DEMO, str(port)], stdout=log, stderr=log)
 
-    def states():
+    def rooms():
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/rooms", timeout=60) as response:
-                return {room["room"]: room["state"] for room in json.load(response)["rooms"]}
+                return json.load(response)["rooms"]
         except OSError:
             assert demo.poll() is None, (tmp_path / "log").read_text()
-            return {}
+            return []
+
+    def states():
+        return {room["room"]: room["state"] for room in rooms()}
 
     def newer_than(earlier):
         now = states()
@@ -469,6 +501,7 @@ def test_demo_publishes_estimates_of_its_rooms(tmp_path):
         wait_for(lambda: newer_than({}))
         first = {room: state["time"] for room, state in states().items()}
         assert len(first) == 2
+        assert all(room["capacity"] > 0 for room in rooms())
         wait_for(lambda: newer_than(first))
         wait_for(lambda: sum(state["people"] or 0 for state in states().values()) > 0)
         demo.send_signal(signal.SIGINT)

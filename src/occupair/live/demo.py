@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import json
 import logging
@@ -12,15 +13,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiomqtt
 import pandas as pd
 from amqtt.broker import Broker
 
 from occupair.estimator import OccupancyEstimator
 from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationTopic
 from occupair.live.messages import Reading
+from occupair.live.mqtt.client import CancellableClient
 from occupair.live.pipeline import Pipeline
-from occupair.live.service import serve
+from occupair.live.service import listen, serve
 from occupair.model_file import save_model
 from occupair.progress import track
 from occupair.simulation import simulate_office
@@ -28,30 +29,35 @@ from occupair.simulation import simulate_office
 SPEED = 60.0
 """Simulated time per real time."""
 ROOMS = {
-    "library": ("Reading room", "Ground floor"),
-    "meeting-1": ("Meeting room 1", "First floor"),
-    "studio": ("Design studio", "First floor"),
-    "lab": ("Robotics lab", "Second floor"),
-    "office": ("Open office", "Second floor"),
+    "library": ("Reading room", "Ground floor", 32),
+    "meeting-1": ("Meeting room 1", "First floor", 24),
+    "studio": ("Design studio", "First floor", 20),
+    "lab": ("Robotics lab", "Second floor", 24),
+    "office": ("Open office", "Second floor", 28),
 }
+"""Name, floor and seats of each room; the studio has fewer seats than people at times."""
 TRAINING_DAYS = 8
 START = dt.timedelta(hours=9)
 """Time of the simulated day at which the demo starts."""
+BROKER_STOP_TIMEOUT = 2.0
+"""How long stopping the broker may take [s]."""
 
 
 def serve_demo(host: str = "127.0.0.1", port: int = 8099) -> None:
     """Run the service on simulated rooms until it is stopped. Its files are temporary."""
+    listening = listen(host, port)  # before the training, which takes a while
     with tempfile.TemporaryDirectory(prefix="occupair-demo-") as folder:
-        broker_port = free_port()
         days = {room: simulated_days(seed) for seed, room in enumerate(ROOMS)}
-        config = demo_config(Path(folder), host, port, broker_port, days)
+        models = train_rooms(Path(folder), days)
+        broker_port = free_port()  # after the training, during which another program could take it
+        config = demo_config(Path(folder), host, port, broker_port, models)
 
         async def play_rooms(pipeline: Pipeline) -> None:
             async with broker_on(broker_port):
                 await submit_past(pipeline, days)
                 await publish(broker_port, days)
 
-        serve(config, play_rooms)
+        serve(config, play_rooms, listening=listening)
 
 
 def simulated_days(seed: int) -> pd.DataFrame:
@@ -62,16 +68,23 @@ def simulated_days(seed: int) -> pd.DataFrame:
     return office.set_axis(pd.DatetimeIndex(times).tz_localize("UTC"))
 
 
-def demo_config(
-    folder: Path, host: str, port: int, broker_port: int, days: Mapping[str, pd.DataFrame]
-) -> ServiceConfig:
-    """Train the rooms and return the settings of the service."""
-    rooms = {}
+def train_rooms(folder: Path, days: Mapping[str, pd.DataFrame]) -> dict[str, Path]:
+    """Train a model for each room and return its file."""
+    models = {}
     for room in track(list(days), f"training {len(days)} rooms", show=True):
         training = days[room].iloc[: TRAINING_DAYS * 1440]
-        model = folder / f"{room}.occupair"
-        save_model(OccupancyEstimator(random_state=0, verbose=False).fit(training), model)
-        name, floor = ROOMS[room]
+        models[room] = folder / f"{room}.occupair"
+        save_model(OccupancyEstimator(random_state=0, verbose=False).fit(training), models[room])
+    return models
+
+
+def demo_config(
+    folder: Path, host: str, port: int, broker_port: int, models: Mapping[str, Path]
+) -> ServiceConfig:
+    """Return the settings of the service."""
+    rooms = {}
+    for room, model in models.items():
+        name, floor, seats = ROOMS[room]
         source = {"topic": f"demo/{room}", "shape": "json", "time_path": "time"}
         rooms[room] = RoomConfig(
             id=room,
@@ -80,6 +93,7 @@ def demo_config(
             co2=Topic.model_validate(source | {"path": "co2"}),
             ventilation=VentilationTopic.model_validate(source | {"path": "ventilation"}),
             floor=floor,
+            capacity=seats,
         )
     mqtt = MqttConfig(host="127.0.0.1", port=broker_port, version="3.1.1")
     return ServiceConfig(
@@ -105,7 +119,7 @@ async def submit_past(pipeline: Pipeline, days: Mapping[str, pd.DataFrame]) -> N
 
 async def publish(broker_port: int, days: Mapping[str, pd.DataFrame]) -> None:
     """Publish the rest of the day as sensors would, then the same day again and again."""
-    async with aiomqtt.Client("127.0.0.1", broker_port) as sensors:
+    async with CancellableClient("127.0.0.1", broker_port) as sensors:
         minute, shift = _minutes(START), pd.Timedelta(0)
         while True:
             for room, readings in days.items():
@@ -127,7 +141,7 @@ async def publish(broker_port: int, days: Mapping[str, pd.DataFrame]) -> None:
 async def broker_on(port: int) -> AsyncIterator[None]:
     """Run an MQTT broker in this process."""
     for name in ("amqtt", "transitions"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
         "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
@@ -137,7 +151,9 @@ async def broker_on(port: int) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await broker.shutdown()
+        with contextlib.suppress(TimeoutError):  # amqtt may wait for ever for a client that is connecting
+            async with asyncio.timeout(BROKER_STOP_TIMEOUT):
+                await broker.shutdown()
 
 
 def free_port() -> int:

@@ -2,7 +2,7 @@
 
 Modules use ``logging.getLogger(__name__)`` and pass structured fields as ``extra``:
 ``log.info("sensor offline", extra={"room": "lab"})``. Start web servers with ``log_config=None``, so that
-they do not install handlers of their own.
+they do not install handlers of their own. Python warnings, such as those of numpy, are logged as well.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ import json
 import logging
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
+from occupair.web.log_throttle import LogThrottle
 from occupair.web.tokens import PREFIX
 
 if TYPE_CHECKING:
     from occupair.live.config import ServiceConfig
 
+_warnings_log = logging.getLogger("py.warnings")
 HIDDEN = "***"
 _STANDARD_FIELDS = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 _SECRET_NAMES = r"[\w-]*(?:password|passwd|secret|token|authorization|cookie|api[_-]?key)"
@@ -148,6 +151,8 @@ def start_logging(
         root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level.upper())
+    warnings.showwarning = _log_warning
+    LogThrottle.install(_warnings_log)
     return handler
 
 
@@ -156,9 +161,13 @@ def find_secrets(config: ServiceConfig) -> list[str]:
     found = []
     if config.mqtt is not None and config.mqtt.password is not None:
         found.append(config.mqtt.password.get_secret_value())
-    if password := password_in_url(config.store):
-        found += [password, unquote(password)]
-    return found
+    return found + secrets_in_url(config.store)
+
+
+def secrets_in_url(url: str) -> list[str]:
+    """Return the password in a URL, as it is there and decoded."""
+    password = password_in_url(url)
+    return [password, unquote(password)] if password else []
 
 
 def password_in_url(url: str) -> str | None:
@@ -167,6 +176,18 @@ def password_in_url(url: str) -> str | None:
         return urlsplit(url).password or None
     except ValueError:  # not a URL
         return None
+
+
+def _log_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Log a warning, in place of ``warnings.showwarning``."""
+    _warnings_log.warning(f"{category.__name__}: {message}", extra={"file": f"{filename}:{lineno}"})
 
 
 def _encodings(secret: str) -> list[str]:

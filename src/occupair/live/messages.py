@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from occupair.errors import InputError
 from occupair.live.reasons import Cause
@@ -16,11 +16,10 @@ Refined = tuple[float | None, ...]
 """The refined estimate at each of ``PUBLISHED_LAGS`` [people]; None if unknown."""
 NOT_REFINED: Refined = (None,) * len(PUBLISHED_FIELDS)
 
-VENTILATION_HOLD = 1440.0
-"""A ventilation value is held for this long: many systems report changes of value only (COV) [min]."""
-
 FIRST_YEAR, LAST_YEAR = 2000, 2100
-"""Valid years of a reading; a clock that was never set shows 1970."""
+"""Valid years of a reading or a label; a clock that was never set shows 1970."""
+MAX_CLOCK_AHEAD = dt.timedelta(minutes=2)
+"""How far the time of a reading or a label may be ahead of the service's clock."""
 
 MAX_PEOPLE = 10_000
 """Largest head count of a label, and largest estimate of a usable model."""
@@ -256,14 +255,36 @@ class EngineResult:
         self.states |= later.states
 
 
+LabelSource = Literal["typed", "confirmed", "unknown"]
+"""How a label was entered: as a number, by confirming the estimate that was shown, or not known."""
+UNTRAINED_SOURCE: LabelSource = "confirmed"
+"""Labels not to train on: trained on confirmed estimates, a model would learn its own errors."""
+
+
 @dataclass(frozen=True)
 class Label:
-    """A head count entered by a person, used for training."""
+    """A head count entered by a person, used for training unless it only confirms an estimate.
+
+    A typed label is as good if it happens to equal the estimate as if it does not.
+    """
 
     room: str
     time: dt.datetime  # UTC
     people: int
     entered: dt.datetime  # UTC
+    source: LabelSource = "unknown"
+    estimate: int | None = None  # of the service when it was entered [people]
+
+
+def is_valid_time(time: dt.datetime) -> bool:
+    """Whether a time can be that of a reading or a label.
+
+    Examples
+    --------
+    >>> is_valid_time(dt.datetime(1970, 1, 1, tzinfo=dt.UTC))
+    False
+    """
+    return FIRST_YEAR <= time.year <= LAST_YEAR
 
 
 def to_microseconds(time: dt.datetime) -> int:

@@ -39,6 +39,8 @@ log = logging.getLogger("occupair.live")
 
 STATE_CHECK_EVERY, STATES_AT_ONCE = 5.0, 200
 """How often room states are checked for sensors that went offline [s]; and how many rooms at a time."""
+STORE_CHECK_EVERY = 1.0
+"""How often to check whether the store hangs [s]."""
 READINGS_AT_ONCE = 4_000
 """Approximate maximum number of readings estimated as one batch."""
 MAX_BACKLOG = 200_000
@@ -117,11 +119,12 @@ class Pipeline:
         await asyncio.to_thread(self._restore, list(self.config.rooms.values()))
         self._estimating.start()
         self._writer.start()
-        self._checking_states = asyncio.create_task(self._check_states())
+        self._checks = [asyncio.create_task(self._check_states()), asyncio.create_task(self._check_store())]
 
     async def stop(self) -> None:
         """Finish all jobs and, if the store is available, write their results."""
-        self._checking_states.cancel()
+        for check in self._checks:
+            check.cancel()
         self._jobs.put(None)
         await asyncio.to_thread(self._estimating.join)
         await asyncio.to_thread(self._writer.stop)
@@ -253,8 +256,8 @@ class Pipeline:
     @property
     def part_status(self) -> dict[str, str]:
         """Status of each part of the service, ``"ok"`` or the problem."""
-        alive = self._estimating.is_alive() and self._writer.is_alive and not self._checking_states.done()
-        engine = "ok" if alive else "stopped"
+        alive = self._estimating.is_alive() and self._writer.is_alive
+        engine = "ok" if alive and not any(check.done() for check in self._checks) else "stopped"
         return {"store": self._writer.fault or "ok", "mqtt": self.mqtt_status, "engine": engine}
 
     @property
@@ -381,6 +384,11 @@ class Pipeline:
                     await self._run(partial(self._states_of, batch))
                 except Exception:
                     log.exception("checking the room states failed")
+
+    async def _check_store(self) -> None:
+        while True:
+            await asyncio.sleep(STORE_CHECK_EVERY)
+            self._writer.check_age()
 
     def _states_of(self, rooms: list[str], engine: Engine) -> EngineResult:
         return EngineResult(states=engine.states(self.now(), rooms))

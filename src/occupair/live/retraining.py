@@ -1,7 +1,7 @@
 """Retraining of rooms on their labels, one room at a time, in a child process.
 
-A person compares the scores of the new model and of the model in use on held-out days, and accepts or
-discards the new one. The accepted model is the very one that was scored.
+A person compares the cross-validated score of the new model with that of the model in use, and accepts or
+discards the new one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from occupair.live.training_process import (
     TrainedModel,
     TrainingOrder,
     check_labels,
-    people_by_time,
     run_training,
+    tabulate_labels,
 )
+from occupair.live.training_scores import Scores
+from occupair.wording import plural
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
@@ -74,6 +76,7 @@ class _Job:
             self.progress = max(self.progress, message)
         elif isinstance(message, TrainedModel):
             self.trained, self.progress, self.status = message, 1.0, "done"
+            self.message = str(message.scores)
         else:
             self.message, self.status = message, "failed"
 
@@ -102,24 +105,28 @@ class Trainer:
         """
         self._check_not_running(room)
         store, zone = self._pipeline.store, self._pipeline.config.rooms[room].timezone
-        check_labels(people_by_time(await asyncio.to_thread(store.labels, room), zone))
+        labels = await asyncio.to_thread(store.training_labels, room)
+        valid = tabulate_labels(labels, zone)
+        if len(valid) < len(labels):
+            n_ignored = plural(len(labels) - len(valid), "head count")
+            log.warning("room %s: %s with an impossible time ignored in training", room, n_ignored)
+        check_labels(valid["people"])
         self._check_not_running(room)  # another caller may have started it meanwhile
         url = store.url.render_as_string(hide_password=False)
-        job = self._jobs[room] = _Job(TrainingOrder(url, room, zone))
+        config = self._pipeline.config
+        job = self._jobs[room] = _Job(TrainingOrder(url, room, zone, config.log, config.log_level))
         job.task = asyncio.create_task(self._train(job))
 
     async def status(self, room: str) -> dict[str, Any]:
         """Return the status of a room's training."""
         job = self._jobs.get(room)
-        if job is None:
-            return {"status": "idle", "progress": 0.0, "old": None, "new": None, "message": ""}
-        old, new = (None, None) if job.trained is None else (job.trained.old, job.trained.new)
+        trained = None if job is None else job.trained
+        scores = dict.fromkeys(Scores._fields) if trained is None else trained.scores.to_dict()
         return {
-            "status": job.status,
-            "progress": job.progress,
-            "old": None if old is None else old._asdict(),
-            "new": None if new is None else new._asdict(),
-            "message": job.message,
+            "status": "idle" if job is None else job.status,
+            "progress": 0.0 if job is None else job.progress,
+            "message": "" if job is None else job.message,
+            **scores,
         }
 
     async def accept(self, room: str) -> None:
@@ -128,7 +135,7 @@ class Trainer:
         async with job.accepting:
             trained = self._job_with_model(room, job).trained  # unless accepted or discarded meanwhile
             assert trained is not None
-            note = f"RMSE {trained.new.rmse:.2f} people on {trained.new.labels} held-out labels"
+            note = str(trained.scores)
             await self._pipeline.use_model(room, trained.model, origin="trained", note=note)
             if self._jobs.get(room) is job:
                 del self._jobs[room]
@@ -174,6 +181,7 @@ class Trainer:
             job.has_turn, job.message = True, ""
             try:
                 await asyncio.to_thread(job.watch)
+                log.info("room %s: training %s: %s", job.order.room, job.status, job.message)
             except Exception:  # such as no memory for another process
                 log.exception("room %s: training could not be started", job.order.room)
                 job.status, job.message = "failed", "training could not be started, see the log"

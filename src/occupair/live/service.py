@@ -14,16 +14,16 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import uvicorn
-
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig, reread_config
 from occupair.live.http.app import make_app
+from occupair.live.http.events import MAX_STREAMS, Streams
 from occupair.live.logs import find_secrets, start_logging
 from occupair.live.mqtt.bridge import MqttBridge
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
-from occupair.live.store import Store, StoreError
+from occupair.live.store import Store, StoreError, service_lock
+from occupair.web.server import ConnectionLimits, LimitedServer
 from occupair.wording import plural
 
 log = logging.getLogger("occupair.live")
@@ -42,7 +42,12 @@ REQUEST_TIMEOUT = 5
 BackgroundTask = Callable[[Pipeline], Awaitable[None]]
 
 
-def serve(config: ServiceConfig, background: BackgroundTask | None = None) -> None:
+def serve(
+    config: ServiceConfig,
+    background: BackgroundTask | None = None,
+    *,
+    listening: socket.socket | None = None,
+) -> None:
     """Run the service until it receives SIGTERM or SIGINT.
 
     Parameters
@@ -51,37 +56,42 @@ def serve(config: ServiceConfig, background: BackgroundTask | None = None) -> No
         Settings.
     background : callable, optional
         A coroutine to run alongside, given the pipeline.
+    listening : socket, optional
+        A socket of `listen`, if the address is bound already.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there are settings to reload
     start_logging(config.log, config.log_level, secrets=find_secrets(config))
     for name in ("uvicorn", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    listening = listen(config.host, config.port)
-    with contextlib.closing(open_store(config.store)) as store:
+    listening = listening or listen(config.host, config.port)
+    with open_store(config.store) as store:
         asyncio.run(run(config, store, listening, background))
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Bind the address first of all, so that a second service exits before it affects the first."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        bound = socket.socket(family, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
+        bound.listen()  # until then, another process could bind it, too
     except OSError as error:
+        bound.close()
         raise InputError(f"cannot listen on {host}:{port}: {error.strerror}: choose another port") from None
     return bound
 
 
-def open_store(url: str) -> Store:
-    """Open the store and upgrade it to this version."""
-    store = Store(url)
-    try:
-        store.migrate()
-    except StoreError as error:
-        store.close()
-        raise InputError(str(error)) from None
-    return store
+@contextlib.contextmanager
+def open_store(url: str) -> Iterator[Store]:
+    """Open the store for this service alone, and upgrade it to this version."""
+    with contextlib.closing(Store(url)) as store, contextlib.ExitStack() as held:
+        try:
+            held.enter_context(service_lock(store.engine))
+            store.migrate()
+        except StoreError as error:
+            raise InputError(str(error)) from None
+        yield store
 
 
 async def run(
@@ -94,16 +104,9 @@ async def run(
     await pipeline.start()
     _reduce_garbage_collection()
     pipeline.trainer = Trainer(pipeline)
-    app = make_app(pipeline, config)
-    server = _Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=REQUEST_TIMEOUT,
-        )
-    )
+    limits = ConnectionLimits.of_this_process()
+    app = make_app(pipeline, config, streams=Streams(limit=min(MAX_STREAMS, limits.connections // 2)))
+    server = _Server(app, limits, stop_seconds=REQUEST_TIMEOUT)
     link = _MqttLink(pipeline)
     stopping, reloading = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -159,7 +162,7 @@ def _exit_on_timeout() -> Iterator[None]:
         timer.cancel()
 
 
-class _Server(uvicorn.Server):
+class _Server(LimitedServer):
     """A web server that does not handle signals."""
 
     @contextlib.contextmanager
@@ -229,16 +232,22 @@ async def _prune(pipeline: Pipeline) -> None:
     """Delete data past their retention time, periodically."""
     while True:
         try:
-            before = dt.datetime.now(dt.UTC) - dt.timedelta(days=pipeline.config.retention_days)
-            n_deleted = await asyncio.to_thread(pipeline.store.prune, before)
+            n_deleted = await asyncio.to_thread(_delete_old_rows, pipeline.store, pipeline.config)
         except StoreError as error:
             log.warning("deleting old readings failed: %s", error)
         except Exception:  # the next attempt may succeed
             log.exception("deleting old readings failed")
         else:
             if n_deleted:
-                log.info("deleted %d rows from before %s", n_deleted, before.date())
+                log.info("deleted %d rows past their retention time", n_deleted)
         await asyncio.sleep(PRUNE_EVERY)
+
+
+def _delete_old_rows(store: Store, config: ServiceConfig) -> int:
+    """Delete data past their retention time, by the clock of the service, and return the number of rows."""
+    if config.clock == "readings":
+        return store.prune_to_newest_days(config.retention_days)
+    return store.prune(dt.datetime.now(dt.UTC) - dt.timedelta(days=config.retention_days))
 
 
 async def _forever(work: Awaitable[None]) -> None:

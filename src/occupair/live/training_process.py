@@ -1,39 +1,45 @@
-"""Training of a new model for a room in a process of its own, and its score on held-out days.
+"""Training of a new model for a room in a process of its own.
 
-Some labelled days are held out, always the same ones. The new model is never trained on them; it and the
-model in use are scored on them. The process reads the store itself and runs at low priority.
+The new model is trained on all labelled days and scored by cross-validation (`training_scores`). The process
+reads the store itself and runs at low priority.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
-from occupair.live.messages import Label
+from occupair.live.logs import secrets_in_url, start_logging
+from occupair.live.messages import Label, is_valid_time
 from occupair.live.store import Store, StoreError
-from occupair.metrics import rmse
+from occupair.live.training_scores import (
+    LABEL_HOLD,
+    LabelledRoom,
+    ModelInUse,
+    Scores,
+    last_before,
+    score_models,
+)
 from occupair.model_file import dump_model, parse_model
 from occupair.progress import progress_to, stage
 from occupair.readings.schema import interval_of
 
+log = logging.getLogger("occupair.live")
+
 MIN_LABELS, MIN_DAYS = 20, 4
-"""Labels, and days with labels, needed to train a room and to score the result."""
-HELD_OUT = 4
-"""One labelled day in this many is held out."""
-LABEL_HOLD = 5.0
-"""A label applies to readings up to this long before and after it, or one interval if longer [min]."""
+"""Labels, and days with labels, needed to train a room."""
 NICENESS = 10
 """Added to the niceness of the process, so that training does not delay estimation."""
-STARTED, READ, FITTED = 0.1, 0.2, 0.9
+STARTED, READ, FITTED = 0.1, 0.2, 0.35
 """Progress when the process runs, when it has read the store, and when the model is fitted [0..1]."""
 
 
@@ -43,50 +49,65 @@ class TrainingOrder(NamedTuple):
     store: str  # URL
     room: str
     timezone: str
-
-
-class LabelledRoom(NamedTuple):
-    """The readings of a room and its labels."""
-
-    readings: pd.DataFrame  # with occupancy near labels, NaN elsewhere
-    labels: pd.Series[float]  # people by local time; those with a reading near
-
-
-class Score(NamedTuple):
-    """Error of a model on held-out labels."""
-
-    rmse: float  # [people]
-    labels: int
+    log: Literal["json", "text"] = "text"
+    log_level: str = "info"
 
 
 class TrainedModel(NamedTuple):
     """A new model, its score, and that of the model in use."""
 
     model: bytes
-    old: Score | None
-    new: Score
+    scores: Scores
 
 
 def run_training(sending: Connection, order: TrainingOrder) -> None:
     """Train a room in a child process; send the progress [0..1], then the result or an error message."""
     os.nice(NICENESS)
-    warnings.simplefilter("ignore")  # a weak CO2 signal shows in the score
+    start_logging(order.log, order.log_level, secrets=secrets_in_url(order.store))
+    warnings.simplefilter("ignore", UserWarning)  # a weak CO2 signal shows in the score
     sending.send(STARTED)
     try:
         with threadpool_limits(1), progress_to(lambda _, done, total: sending.send(float(done / total))):
             sending.send(_train_from_store(order))
     except (InputError, StoreError) as error:
         sending.send(str(error))
+    except Exception:
+        log.exception("room %s: training failed unexpectedly", order.room)
+        sending.send("training failed, see the log")
 
 
 def _train_from_store(order: TrainingOrder) -> TrainedModel:
     store = Store(order.store)
-    active = store.active_model(order.room)
-    old = None if active is None else parse_model(active[1])
-    labelled = read_labelled_room(store, order.room, order.timezone, None if old is None else old.interval_)
-    store.close()
-    check_labels(labelled.labels)
-    return train(labelled, old)
+    try:
+        in_use = _model_in_use(store, order.room, order.timezone)
+        interval = None if in_use is None else in_use.estimator.interval_
+        labelled = read_labelled_room(store, order.room, order.timezone, interval)
+        check_labels(labelled.labels)
+        return train(labelled, in_use, _starting_point(store, order.room, labelled))
+    finally:
+        store.close()
+
+
+def _model_in_use(store: Store, room: str, timezone: str) -> ModelInUse | None:
+    """Return the active model of a room; one trained on local times gets the time zone of the room."""
+    active = store.active_model(room)
+    if active is None:
+        return None
+    version, data = active
+    (about,) = (one for one in store.models(room) if one.id == version)
+    estimator = parse_model(data)
+    estimator.timezone_ = estimator.timezone_ or timezone
+    return ModelInUse(estimator, about.created, trained_here=about.origin == "trained")
+
+
+def _starting_point(store: Store, room: str, labelled: LabelledRoom) -> OccupancyEstimator | None:
+    """Return the newest model that cannot have been trained on any of the labels.
+
+    A model that was would carry the held-out days of the cross-validation into its training.
+    """
+    earlier = [one for one in store.models(room) if one.created < labelled.entered.min()]
+    data = store.model(room, earlier[-1].id) if earlier else None
+    return None if data is None else parse_model(data)
 
 
 def read_labelled_room(store: Store, room: str, timezone: str, interval: float | None = None) -> LabelledRoom:
@@ -106,90 +127,54 @@ def read_labelled_room(store: Store, room: str, timezone: str, interval: float |
     step = interval_of(readings)
     if step > LABEL_HOLD:
         readings = store.training_readings(room, timezone, hold=step, interval=interval)
-    labels = people_by_time(store.labels(room), timezone)
-    return LabelledRoom(readings, labels[_last_before(readings["co2"], labels).notna().to_numpy()])
+    labels = tabulate_labels(store.training_labels(room), timezone)
+    labels = labels[last_before(readings["co2"], labels.index).notna().to_numpy()]
+    return LabelledRoom(readings, labels["people"], labels["entered"])
 
 
 def check_labels(labels: pd.Series[float]) -> None:
-    """Raise an InputError if there are too few labels to train on and to score."""
+    """Raise an InputError if there are too few labels to train on."""
     days = len(set(pd.DatetimeIndex(labels.index).date))
     if len(labels) < MIN_LABELS or days < MIN_DAYS:
         rule = f"training needs {MIN_LABELS} head counts on {MIN_DAYS} days, with readings"
         raise InputError(f"{rule}: got {len(labels)} on {days}")
 
 
-def choose_held_out_days(dates: Sequence[Any]) -> list[Any]:
-    """Choose the labelled days to hold out: one in four, at most half of them.
-
-    The choice of a date does not depend on the others. If none is chosen that way, it is the newest.
-
-    Examples
-    --------
-    >>> import datetime as dt
-    >>> [date.day for date in choose_held_out_days([dt.date(2024, 1, day) for day in range(8, 18)])]
-    [11, 15]
-    """
-    chosen = [date for date in sorted(dates) if date.toordinal() % HELD_OUT == 0]
-    return chosen[: len(dates) // 2] or sorted(dates)[-1:]
-
-
-def train(labelled: LabelledRoom, old: OccupancyEstimator | None) -> TrainedModel:
-    """Train a model without the held-out days, and score it and the model in use on them.
+def train(
+    labelled: LabelledRoom, in_use: ModelInUse | None = None, start: OccupancyEstimator | None = None
+) -> TrainedModel:
+    """Train a model on all labelled days, and score it and the model in use.
 
     Parameters
     ----------
     labelled : LabelledRoom
         Readings and labels.
-    old : OccupancyEstimator, optional
-        The model in use. One of the default kind is the starting point of training.
+    in_use : ModelInUse, optional
+        The model in use.
+    start : OccupancyEstimator, optional
+        A model of the default kind is the starting point of training.
     """
-    readings, labels = labelled
-    dates = pd.DatetimeIndex(labels.index).date
-    held_out = choose_held_out_days(sorted(set(dates)))
-    is_held_out = np.isin(pd.DatetimeIndex(readings.index).date, held_out)
+
+    def untrained() -> OccupancyEstimator:
+        return _untrained(start, "ventilation" in labelled.readings.columns)
+
     with stage("training", READ, FITTED):
-        new = _untrained(old, "ventilation" in readings.columns).fit(readings[~is_held_out])
-    test_labels = labels[np.isin(dates, held_out)]
-    test_readings = readings[is_held_out].drop(columns="occupancy")
-    with stage("scoring", FITTED, 1.0):
-        return TrainedModel(
-            dump_model(new),
-            _score_old(old, test_readings, test_labels),
-            score(new, test_readings, test_labels),
-        )
+        new = untrained().fit(labelled.readings)
+    with stage("cross-validation", FITTED, 1.0):
+        return TrainedModel(dump_model(new), score_models(labelled, untrained, in_use))
 
 
-def _untrained(old: OccupancyEstimator | None, has_ventilation: bool) -> OccupancyEstimator:
+def _untrained(start: OccupancyEstimator | None, has_ventilation: bool) -> OccupancyEstimator:
     settings: dict[str, Any] = {"random_state": 0, "verbose": False}
-    if old is None or not hasattr(old, "room_") or old.uses_ventilation_ != has_ventilation:
+    if start is None or not hasattr(start, "room_") or start.uses_ventilation_ != has_ventilation:
         return OccupancyEstimator(**settings)
-    return OccupancyEstimator.transfer([old], **settings)
+    return OccupancyEstimator.transfer([start], **settings)
 
 
-def _score_old(
-    old: OccupancyEstimator | None, readings: pd.DataFrame, labels: pd.Series[float]
-) -> Score | None:
-    """Score the model in use; None if there is none or it cannot process these readings."""
-    try:
-        return None if old is None else score(old, readings, labels)
-    except InputError:
-        return None
-
-
-def score(model: OccupancyEstimator, readings: pd.DataFrame, labels: pd.Series[float]) -> Score:
-    """Score the live estimates of a model against labels."""
-    estimates = _last_before(model.estimate(readings), labels)
-    return Score(rmse(labels, estimates), len(labels))
-
-
-def _last_before(column: pd.Series[float], labels: pd.Series[float]) -> pd.Series[float]:
-    """Return the last value at or before each label, NaN if it is older than a label applies."""
-    hold = max(LABEL_HOLD, interval_of(column.to_frame()))
-    return column.reindex(labels.index, method="ffill", tolerance=pd.Timedelta(minutes=hold))
-
-
-def people_by_time(labels: Sequence[Label], timezone: str) -> pd.Series[float]:
-    """Return the head counts of labels by local time."""
-    times = pd.to_datetime([label.time for label in labels], utc=True).tz_convert(timezone)
-    people = pd.Series([float(label.people) for label in labels], index=pd.DatetimeIndex(times), dtype=float)
-    return people.sort_index()
+def tabulate_labels(labels: Sequence[Label], timezone: str) -> pd.DataFrame:
+    """Return ``people`` and ``entered`` of labels by local time, without those whose time cannot be right."""
+    valid = sorted((label for label in labels if is_valid_time(label.time)), key=lambda label: label.time)
+    times = pd.DatetimeIndex(pd.to_datetime([label.time for label in valid], utc=True)).tz_convert(timezone)
+    people = [float(label.people) for label in valid]
+    entered = pd.to_datetime([label.entered for label in valid], utc=True)
+    return pd.DataFrame({"people": people, "entered": entered}, index=times)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -18,6 +19,8 @@ ROWS_AT_ONCE = 20_000
 """Approximate maximum number of rows in one transaction."""
 RETRY_PAUSE = (0.2, 10.0)
 """The first and the longest pause between attempts to write [s]."""
+MAX_AGE = 10.0
+"""How long the oldest result may be unwritten before the store counts as unavailable [s]."""
 
 T = TypeVar("T")
 
@@ -46,6 +49,8 @@ class Writer(Generic[T]):
 
     def __init__(self, store: Store, on_written: Callable[[list[T]], None]) -> None:
         self.fault = ""
+        self._changing_fault = threading.Lock()
+        self._writing_since: float | None = None  # when the oldest results came first in the queue [s]
         self._store = store
         self._on_written = on_written
         self._queue: SimpleQueue[_Batch[T] | None] = SimpleQueue()
@@ -70,6 +75,16 @@ class Writer(Generic[T]):
         self._queue.put(None)
         self._thread.join()
 
+    def check_age(self) -> None:
+        """Set ``fault`` if the oldest result is too old: a database that hangs raises no error.
+
+        Time in the queue does not count: while results before it are written, the store is busy but works.
+        """
+        with self._changing_fault:
+            since = self._writing_since
+            if since is not None and not self.fault and time.monotonic() - since > MAX_AGE:
+                self._set_fault(f"store {self._store}: nothing could be written for {MAX_AGE:g} s")
+
     @property
     def is_alive(self) -> bool:
         """Whether the thread is running."""
@@ -78,6 +93,7 @@ class Writer(Generic[T]):
     def _run(self) -> None:
         for batch in self._batches():
             pause = RETRY_PAUSE[0]
+            self._writing_since = time.monotonic()
             while not self._write(batch):
                 if self._stopping.wait(pause):
                     return
@@ -113,18 +129,23 @@ class Writer(Generic[T]):
                     cleared=result.cleared,
                 )
         except StoreError as error:
-            return self._set_fault(str(error))
+            return self._fail(str(error))
         except Exception:
             log.exception("writing to the store failed unexpectedly")
-            return self._set_fault("failed, see the log")
-        if self.fault:
-            log.warning("the store is available again")
-        self.fault = ""
+            return self._fail("failed, see the log")
+        with self._changing_fault:
+            if self.fault:
+                log.warning("the store is available again")
+            self.fault, self._writing_since = "", None
         self._on_written(batch.waiting)
         return True
 
-    def _set_fault(self, fault: str) -> bool:
+    def _fail(self, fault: str) -> bool:
+        with self._changing_fault:
+            self._set_fault(fault)
+        return False
+
+    def _set_fault(self, fault: str) -> None:
         if not self.fault:
             log.error("the store is unavailable: %s", fault)
         self.fault = fault
-        return False

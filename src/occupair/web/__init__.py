@@ -2,6 +2,7 @@
 
 Modules in the order in which a request passes them:
 
+- `server`: the HTTP server, with limits on connections; `log_throttle`: limit on repeated log messages
 - `security_headers`: headers of every response
 - `access`: tokens and roles, cross-site requests, rate limits and body size limits
 - `limits`: default limits

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fastapi import HTTPException
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
 
 from occupair.errors import InputError
 
@@ -50,6 +51,15 @@ _SECRET_FIELDS = ("token",)
 def error_response(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return an error as JSON: ``{"detail": "..."}``."""
     return JSONResponse({"detail": single_line(detail)}, status, headers=dict(headers or {}))
+
+
+def ignore_disconnects(app: FastAPI) -> None:
+    """End a request without an error, which would be logged, if its client leaves before it has sent it."""
+
+    async def on_disconnect(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody receives it
+
+    app.add_exception_handler(ClientDisconnect, on_disconnect)
 
 
 @contextmanager

@@ -431,6 +431,24 @@ def test_invalid_toml_is_refused(mistakes_in, text, message):
     assert mistakes_in(text) == [message]
 
 
+@pytest.mark.parametrize("key", ["path", "time_path"])
+@pytest.mark.parametrize(
+    "path", [".", "a..b", "a[", ".a", "a[x]", "a[]", "a.", "[0]b", "a[0]b", " [1", "a[0].", "a]"]
+)
+def test_malformed_path_is_refused(mistakes_in, path, key):
+    values = {"path": "ok"} | {key: path}
+    table = ", ".join(f'{name} = "{value}"' for name, value in values.items())
+    rule = "must be keys separated by dots and list indices in brackets, as in sensors[0].co2"
+    assert mistakes_in(f'[mqtt]\nhost = "h"\n[rooms.x]\nco2 = {{topic = "a", {table}}}\n') == [
+        f"rooms.toml, line 4, rooms.x.co2.{key}: {rule}, got {path!r}"
+    ]
+
+
+@pytest.mark.parametrize("path", ["co2", "[1]", "a[0][1].b", "a[-1]", "CO2 level.value", "größe", "a-b_c.0"])
+def test_valid_path_is_read(read, path):
+    assert read(f'[rooms.x]\nco2 = {{topic = "a", path = "{path}"}}\n').rooms["x"].co2.path == path
+
+
 def test_unreadable_file_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"none.toml: cannot be read: No such file"):
         read_config(tmp_path / "none.toml", {})

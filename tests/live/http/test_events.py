@@ -9,25 +9,22 @@ import time
 
 import httpx
 import pytest
-import uvicorn
 from live.fake_pipeline import TOKENS, FakePipeline, make_config, make_state
 from live.waiting import wait_for
 
 from occupair.live.http.app import make_app
 from occupair.live.http.events import Streams
+from occupair.web.server import ConnectionLimits, LimitedServer
 
 
 class Server:
     """Server of a fake pipeline on a free port, in a thread."""
 
-    def __init__(self, pipeline, streams):
+    def __init__(self, pipeline, streams, limits=ConnectionLimits()):  # noqa: B008
         self.pipeline = pipeline
         self.streams = streams
         self.app = make_app(pipeline, pipeline.config, streams=streams)
-        config = uvicorn.Config(
-            self.app, log_config=None, lifespan="off", ws="none", timeout_graceful_shutdown=5
-        )
-        self.server = uvicorn.Server(config)
+        self.server = LimitedServer(self.app, limits, stop_seconds=5)
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -55,9 +52,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(*rooms, tokens=False, **limits):
+def serving(*rooms, tokens=False, response_seconds=600.0, **limits):
     pipeline = FakePipeline(make_config(*rooms, tokens=tokens))
-    with Server(pipeline, Streams(**limits)) as server:
+    slow = ConnectionLimits(response_seconds=response_seconds, bytes_per_second=1e6)
+    with Server(pipeline, Streams(**limits), slow) as server:
         yield server
 
 
@@ -154,14 +152,18 @@ def publish_much(server, rooms, events):
 
 def test_unread_stream_does_not_delay_others():
     rooms = [f"room{place}" for place in range(300)]
-    with serving(*rooms, patience=600.0) as server, not_reading(server, 4096), listening(server) as events:
+    with serving(*rooms) as server, not_reading(server, 4096), listening(server) as events:
         publish_much(server, rooms, events)
         assert server.streams.open == 2, "the unread stream was still open"
 
 
 def test_unread_stream_is_closed():
     rooms = [f"room{place}" for place in range(300)]
-    with serving(*rooms, patience=1.0) as server, not_reading(server, 4096), listening(server) as events:
+    with (
+        serving(*rooms, response_seconds=1.0) as server,
+        not_reading(server, 4096),
+        listening(server) as events,
+    ):
         publish_much(server, rooms, events)
         wait_for(lambda: server.streams.open == 1)
         assert len(server.pipeline.listeners) == 1
@@ -169,7 +171,7 @@ def test_unread_stream_is_closed():
 
 def test_slow_client_gets_the_newest_state():
     rooms = [f"room{place}" for place in range(300)]
-    with serving(*rooms, patience=30.0) as server, not_reading(server, 65_536) as slow:
+    with serving(*rooms) as server, not_reading(server, 65_536) as slow:
         for people in range(200):
             server.publish(*(make_state(room, people) for room in rooms))
             time.sleep(0.005)
@@ -188,7 +190,9 @@ def test_number_of_streams_is_limited():
             next(one), next(two)
             answer = httpx.get(f"{server.url}/api/events")
             assert answer.status_code == 503
-            assert answer.json() == {"detail": "limit of 2 open event streams reached"}
+            assert answer.json() == {
+                "detail": "the limit of 2 viewers is reached: retry later, or poll /api/rooms"
+            }
             assert answer.headers["retry-after"] == "30"
         wait_for(lambda: server.streams.open == 0)
         with listening(server) as events:

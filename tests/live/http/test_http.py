@@ -273,6 +273,15 @@ def test_reading_time_formats(ask, time, utc):
     assert answer.json()["outcomes"][0]["time"] == utc
 
 
+def test_noise_of_ventilation_is_off_or_full(pipeline, ask):
+    sent = [
+        {"time": "2026-03-02T08:00:00Z", "co2": 500, "ventilation": 1.0023},
+        {"time": "2026-03-02T08:01:00Z", "co2": 500, "ventilation": -0.01},
+    ]
+    assert outcomes(ask("POST", "/api/rooms/lab/readings", json=sent)) == ["accepted"] * 2
+    assert [reading.ventilation for reading in pipeline.taken.values()] == [1.0, 0.0]
+
+
 def test_invalid_reading_does_not_affect_others(pipeline, ask):
     sent = [
         {"time": "2026-03-02T08:00:00Z", "co2": 500},

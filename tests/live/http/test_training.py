@@ -10,6 +10,8 @@ from occupair.live.config import Limits
 from occupair.live.http.app import make_app
 from occupair.live.http.models import MAX_MODEL_BYTES
 from occupair.live.http.schemas import LabelIn
+from occupair.live.messages import Label, Reading
+from occupair.live.rooms.engine import is_valid_reading
 
 OCTETS = {"Content-Type": "application/octet-stream"}
 
@@ -62,6 +64,32 @@ def test_label_without_time_is_now(pipeline, ask):
     assert before <= label.time <= label.entered <= dt.datetime.now(dt.UTC)
 
 
+@pytest.mark.parametrize("source", ["typed", "confirmed", "unknown"])
+def test_label_has_its_source_and_the_estimate(pipeline, ask, source):
+    pipeline.publish(make_state("lab", people=7, people_exact=7.2))
+    path = "/api/rooms/lab/labels"
+    answer = ask("POST", path, json={"people": 7, "source": source})
+    assert (answer.json()["source"], answer.json()["estimate"]) == (source, 7)
+    assert ask("GET", path).json()["labels"] == [answer.json()]
+
+
+def test_source_and_estimate_of_a_label_have_defaults(pipeline, ask):
+    pipeline.publish(make_state("lab", people=7, people_exact=7.2))
+    path, earlier = "/api/rooms/lab/labels", "2020-03-02T08:00:00Z"
+    for body, expected in (
+        ({"people": 6}, ("unknown", 7)),
+        ({"people": 6, "time": earlier}, ("unknown", None)),  # not the estimate of that time
+        ({"people": 6, "time": earlier, "source": "typed", "estimate": 5}, ("typed", 5)),
+    ):
+        label = ask("POST", path, json=body).json()
+        assert (label["source"], label["estimate"]) == expected
+    wrong = ask("POST", path, json={"people": 6, "source": "guessed"})
+    assert (wrong.status_code, error_detail(wrong)) == (
+        422,
+        "source must be 'typed', 'confirmed' or 'unknown', got 'guessed'",
+    )
+
+
 def test_label_without_time_takes_the_time_of_the_pipeline(pipeline, ask):
     pipeline.config = pipeline.config.model_copy(update={"clock": "readings"})
     pipeline.publish(make_state("kitchen", time=START + dt.timedelta(hours=1)))
@@ -107,11 +135,31 @@ def test_highest_setting_of_people_per_label_is_effective(pipeline, ask):
 
 
 def test_label_in_the_future_is_rejected(ask):
-    answer = ask("POST", "/api/rooms/lab/labels", json={"people": 3, "time": "2999-01-01T00:00:00Z"})
+    answer = ask("POST", "/api/rooms/lab/labels", json={"people": 3, "time": "2099-01-01T00:00:00Z"})
     assert (answer.status_code, error_detail(answer)) == (
         409,
-        "time must not be in the future, got 2999-01-01T00:00:00Z",
+        "time must not be in the future, got 2099-01-01T00:00:00Z",
     )
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+def test_label_of_an_impossible_year_is_rejected_like_a_reading(pipeline, ask, time):
+    answer = ask("POST", "/api/rooms/lab/labels", json={"people": 3, "time": time})
+    assert (answer.status_code, error_detail(answer)) == (
+        422,
+        f"time must be in the years 2000 to 2100, got {time}",
+    )
+    assert pipeline.store.labels("lab") == []
+    assert not is_valid_reading(Reading("lab", dt.datetime.fromisoformat(time), 500.0, None, "http", START))
+
+
+def test_stored_label_of_an_impossible_year_can_be_deleted(pipeline, ask):
+    pipeline.store.add_label(Label("lab", dt.datetime(1, 1, 1, tzinfo=dt.UTC), 3, START))
+    assert [one["time"] for one in ask("GET", "/api/rooms/lab/labels").json()["labels"]] == [
+        "0001-01-01T00:00:00Z"
+    ]
+    assert ask("DELETE", "/api/rooms/lab/labels", params={"time": "0001-01-01T00:00:00Z"}).status_code == 204
+    assert pipeline.store.labels("lab") == []
 
 
 def test_time_of_deleted_label_is_required(ask):
@@ -226,7 +274,13 @@ def test_incompatible_model_is_a_conflict(pipeline, ask, monkeypatch):
 def test_training_cycle(ask):
     path = "/api/rooms/lab/training"
     idle = {"status": "idle", "progress": 0.0, "message": ""}
-    scores = {"old": {"rmse": 2.5, "labels": 4}, "new": {"rmse": None, "labels": 4}}
+    evidence = {"labels": 4, "days": 4, "occupied_days": 3, "independent": True, "occupied_rmse": None}
+    scores = {
+        "old": {"rmse": 2.5} | evidence,
+        "new": {"rmse": None} | evidence,
+        "new_on_same_days": {"rmse": 3.0} | evidence,
+        "better": "old",
+    }
     assert ask("GET", path).json() == idle | scores
     too_early = ask("POST", path)
     assert (too_early.status_code, error_detail(too_early)) == (409, "lab has no labels to train from")

@@ -238,3 +238,64 @@ def test_unexpected_error_is_logged_and_the_bridge_reconnects(server, caplog):
             await task
 
     asyncio.run(main())
+
+
+@both_versions
+def test_second_client_with_the_same_id_is_named(version, caplog):
+    hint = "probably another client with the client id 'twin' is connected: stop it, or set another client_id"
+
+    async def main():
+        with mosquitto_server() as server:
+            bridges = [make_bridge(server, version=version, client_id="twin") for _ in range(2)]
+            tasks = [asyncio.create_task(bridge.run(FakePipeline())) for bridge in bridges]
+            await until(lambda: hint in caplog.text)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    asyncio.run(main())
+
+
+def test_broker_restarts_do_not_look_like_a_second_client(monkeypatch):
+    monkeypatch.setattr(mqtt_bridge, "MAX_SHORT_CONNECTIONS", 2)
+
+    async def main():
+        with mosquitto_server() as server:
+            pipeline, seen = FakePipeline(), []
+            task = asyncio.create_task(make_bridge(server).run(pipeline))
+            for _ in range(3):
+                await until(lambda: pipeline.mqtt_status == "connected")
+                server.stop()
+                await until(lambda: "refused" in pipeline.mqtt_status)
+                seen.append(pipeline.mqtt_status)
+                server.start()
+            task.cancel()
+            await asyncio.wait([task])
+            assert not any("another client" in status for status in seen)
+
+    asyncio.run(main())
+
+
+def test_session_taken_over_is_named():
+    """As brokers do that send the reason code 0x8E of MQTT 5."""
+
+    async def take_over(reader, writer):
+        await reader.read(4096)
+        writer.write(bytes.fromhex("2003000000") + bytes.fromhex("e0028e00"))  # CONNACK, DISCONNECT
+        await writer.drain()
+        writer.close()
+
+    async def main():
+        broker = await asyncio.start_server(take_over, "127.0.0.1", 0)
+        pipeline = FakePipeline()
+        bridge = make_bridge(None, port=broker.sockets[0].getsockname()[1])
+        task = asyncio.create_task(bridge.run(pipeline))
+        expected = (
+            "no link: another client with the client id 'occupair' has connected: stop it, or set another"
+        )
+        await until(lambda: pipeline.mqtt_status.startswith(expected))
+        task.cancel()
+        await asyncio.wait([task])
+        broker.close()
+
+    asyncio.run(main())

@@ -42,9 +42,10 @@ ROOT_KEYS = {
     "encoding", "message_expiry_interval",
 }  # fmt: skip
 ENTITY_KEYS = {
-    "platform", "name", "icon", "unique_id", "default_entity_id", "entity_category", "enabled_by_default",
-    "visible_by_default", "entity_picture", "json_attributes_topic", "json_attributes_template",
-    "value_template", "device_class", "expire_after", "force_update", "qos", "encoding", "state_topic",
+    "platform", "name", "icon", "unique_id", "object_id", "default_entity_id", "entity_category",
+    "enabled_by_default", "visible_by_default", "entity_picture", "json_attributes_topic",
+    "json_attributes_template", "value_template", "device_class", "expire_after", "force_update", "qos",
+    "encoding", "state_topic",
 }  # fmt: skip
 SENSOR_KEYS = {"state_class", "unit_of_measurement", "suggested_display_precision", "options"}
 BINARY_SENSOR_KEYS = {"off_delay", "payload_on", "payload_off"}
@@ -117,7 +118,9 @@ def test_entity_ids(message):
         "binary_sensor.lab_2_occupied",
         "sensor.lab_2_co2",
     ]
-    assert all("object_id" not in component for component in components)
+    # Home Assistant reads object_id before 2025.10 and default_entity_id since; both must give the same id.
+    for component in components:
+        assert component["default_entity_id"] == f"{component['platform']}.{component['object_id']}"
 
 
 def test_prefix_distinguishes_devices_of_services():
@@ -205,7 +208,7 @@ def test_home_assistant_schemas_accept_the_message(message, tmp_path):
         for component in checked["components"].values():
             shared = {key: checked[key] for key in schemas.SHARED_OPTIONS if key in checked}
             accepted = platforms[component["platform"]].DISCOVERY_SCHEMA(shared | component)
-            assert set(component) - {"platform"} <= set(accepted)  # no key is dropped silently
+            assert set(component) - set(accepted) <= {"platform", "object_id"}  # no other key is dropped
         await home.async_stop(force=True)
 
     asyncio.run(main())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from occupair.errors import InputError
 from occupair.live.config import Topic, VentilationTopic
 from occupair.live.config.settings import FormatName
-from occupair.live.mqtt.payloads import FORMATS, MAX_BYTES, parse_co2, parse_path, parse_ventilation
+from occupair.live.mqtt.payloads import FORMATS, MAX_BYTES, parse_co2, parse_ventilation
 from occupair.readings.ventilation_units import OFF, ON
 
 NOW = dt.datetime(2024, 1, 8, 7, 0, 5, tzinfo=dt.UTC)
@@ -180,12 +180,6 @@ def test_json_without_time_path_has_the_time_of_arrival():
     assert co2(b'{"v":500,"t":null}', shape="json", path="v", time_path="t") == (500.0, NOW)
 
 
-@pytest.mark.parametrize("path", ["", ".", "a..b", "a[", "a[x]", "a.", "[0]b", "a[0]b", " [1"])
-def test_invalid_path_is_refused(path):
-    with pytest.raises(InputError, match="path must look like"):
-        parse_path(path)
-
-
 @pytest.mark.parametrize(
     ("payload", "full", "value"),
     [
@@ -204,6 +198,9 @@ def test_invalid_path_is_refused(path):
         (b'{"Time":"2024-01-08T08:00:00","POWER":"OFF"}', 1.0, 0.0),
         (b'{"fan_state":"ON","fan_mode":"low"}', 1.0, 1.0),
         (b'{"ventilation":true}', 1.0, 1.0),
+        (b"1.0023", 1.0, 1.0),  # noise, as in files
+        (b"-12.5", 4800.0, 0.0),
+        (b"80", 1.0, 80.0),  # rejected later: full is missing in the settings
     ],
 )
 def test_ventilation(payload, full, value):
@@ -258,7 +255,6 @@ def test_ventilation_path_and_time():
         ),
         (b'{"a":{"b":1}}', {"shape": "json", "path": "a.c"}, r"t: has no a\.c, only \['a'\]"),
         (b'{"a":[1]}', {"shape": "json", "path": "a[1]"}, r"t: has no a\[1\], only \['a'\]"),
-        (b'{"a":1}', {"shape": "json", "path": "a["}, "t: path must look like"),
         (b'{"co2":1,"last_seen":"yesterday"}', {}, "t: last_seen must be a time such as .*, got 'yesterday'"),
         (b'{"co2":1,"last_seen":true}', {}, "t: last_seen must be a time such as .*, got True"),
         (b'{"co2":1,"last_seen":-5}', {}, "t: last_seen must be a time such as .*, got -5"),
@@ -321,7 +317,7 @@ TOPICS = st.builds(
     VentilationTopic,
     topic=st.just("t"),
     shape=st.sampled_from(SHAPES),
-    path=st.none() | st.sampled_from(["a", "co2", "a.b[0]", "a[", "[0]", "last_seen"]),
+    path=st.none() | st.sampled_from(["a", "co2", "a.b[0]", "[0]", "last_seen"]),
     time_path=st.none() | st.sampled_from(["a", "last_seen", "Time", "[1]"]),
     full=st.sampled_from([1.0, 100.0]),
 )

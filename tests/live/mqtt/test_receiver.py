@@ -449,7 +449,8 @@ def test_full_batch_queue_loses_nothing(server, monkeypatch):
             pipeline.gate.clear()
             async with running(make_bridge(server, port=proxy.port), pipeline):
                 await publish(server, *(("lab/co2", payload_at(k)) for k in range(60)))
-                await until(lambda: len(pipeline.submitted) >= 8)
+                # one batch awaits its acknowledgement, three are queued, one waits for a place
+                await until(lambda: len(pipeline.batches) == 5)
                 await proxy.cut()
                 await until(lambda: pipeline.mqtt_status != "connected")  # noticed although the queue is full
                 proxy.restore()

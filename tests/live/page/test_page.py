@@ -15,9 +15,11 @@ from live.page_server import NOW, START, Building, make_rooms, serve
 from live.waiting import wait_for
 from playwright.sync_api import expect
 
+from occupair.live.http.events import Streams
 from occupair.live.messages import Label, Quality
 from occupair.live.page import STATIC
 from occupair.live.reasons import Cause, Reason
+from occupair.live.training_scores import Score, Scores
 from occupair.web.assets import SHARED
 
 BROWSER_ZONE = "America/New_York"  # the rooms are in Copenhagen
@@ -224,11 +226,90 @@ def test_chart_appends_states_and_fetches_corrections(open_live, url, building):
     late = replace(building.state(ROOM), people=21, people_exact=21.3)
     building.publish_threadsafe(late)
     expect(page.locator(".hero-count")).to_have_text("21")
-    expect(page.locator("#head-count")).to_have_value("21")
+    expect(page.locator("#head-count")).to_have_value("")
     wait_for(lambda: page.evaluate("Math.max(...document.querySelector('.plot').data[4].y)") == 31)
     building.minute += 5  # four states were missed
     building.publish_threadsafe(building.rooms[ROOM].state(building.minute))
     page.wait_for_selector(f'.plot[data-drawn="{before + 6}"]')
+
+
+@pytest.mark.parametrize(
+    ("settings", "over", "high", "alerts"),
+    [
+        (
+            {},
+            "6 without a seat",
+            "very high",
+            ["6 more people than seats (20)", "CO₂ very high: 1,400 ppm or more"],
+        ),
+        (
+            {"locale": "de-DE", **PHONE},
+            "6 ohne Platz",
+            "sehr hoch",
+            ["6 Personen mehr als Plätze (20)", "CO₂ sehr hoch: 1.400 ppm oder mehr"],
+        ),
+    ],
+    ids=["desktop", "phone-de"],
+)
+def test_missing_seats_and_high_co2_are_marked_in_words(
+    open_live, url, building, settings, over, high, alerts
+):
+    """The room has 20 seats."""
+    state = replace(building.state(ROOM), quality=Quality.OK)
+    page = open_live(url, **settings)
+    page.locator("#search").fill("workshop 0.02")
+    shown, link = tile(page, ROOM), tile(page, ROOM).locator("a")
+    building.publish_threadsafe(replace(state, people=20, people_exact=20.4, co2=999.0))
+    expect(shown.locator(".tile-co2")).to_have_text("999 ppm")
+    expect(shown.locator(".tile-level")).to_be_hidden()
+    expect(shown).to_have_attribute("data-over", "")
+    building.publish_threadsafe(replace(state, people=26, people_exact=26.0, co2=1400.0))
+    expect(shown.locator(".tile-full")).to_have_text(over)
+    expect(shown.locator(".tile-full")).to_be_visible()
+    expect(shown.locator(".tile-level")).to_have_text(high)
+    expect(shown.locator(".tile-level svg")).to_be_visible()
+    expect(link).to_have_attribute("aria-label", re.compile(re.escape(", ".join(alerts)) + "$"))
+    link.click()
+    expect(page.locator(".alerts li")).to_have_text(alerts)
+    expect(page.locator(".alerts svg")).to_have_count(2)
+    expect(page.locator("#room-announcement")).to_contain_text(", ".join(alerts))
+    building.publish_threadsafe(replace(state, people=20, people_exact=20.0, co2=1000.0))
+    expect(page.locator(".alerts li")).to_have_text([re.compile("1[,.]000 ppm")])
+    building.publish_threadsafe(replace(state, people=20, people_exact=20.0, co2=999.9))
+    expect(page.locator(".alerts")).to_be_hidden()
+
+
+def test_co2_of_a_faulty_sensor_is_not_marked(open_live, url, building):
+    page = open_live(url)
+    page.locator("#search").fill("workshop 0.02")
+    unknown = dict.fromkeys(("people", "people_exact", "low", "high"))
+    for quality in (Quality.STALE, Quality.SUSPECT):
+        faulty = replace(building.state(ROOM), **unknown, co2=5000.0, quality=quality, reason="no data")
+        building.publish_threadsafe(faulty)
+        expect(tile(page, ROOM)).to_have_attribute("data-quality", quality.value)
+        expect(tile(page, ROOM).locator(".tile-co2")).to_have_text("5000 ppm")
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.bar *')].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.width > 1 && (box.left < 0 || box.right > window.innerWidth);
+}).map((node) => node.id || node.className)"""
+
+
+@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+@pytest.mark.parametrize("width", [320, 390])
+def test_header_fits_on_a_phone_while_reconnecting(open_live, serve_building, width, language):
+    building = Building(make_rooms(2), tokens=True)  # with the button to sign out
+    phone = {**PHONE, "viewport": {"width": width, "height": 844}}
+    page = open_live(serve_building(building), rejected=[401], lost=True, locale=language, **phone)
+    page.route("**/api/events", lambda route: route.abort())
+    page.locator("#token").fill(TOKENS["admin"])
+    page.keyboard.press("Enter")
+    expect(page.locator("#connection")).to_have_attribute("data-state", "lost")
+    expect(page.locator("#logout")).to_be_visible()
+    assert page.evaluate(OUTSIDE) == []
+    for icon in ("logout", "theme", "help"):
+        assert page.locator(f"#{icon}").bounding_box()["width"] == 44
 
 
 def test_days_have_urls_and_the_back_button_works(open_live, building, url):
@@ -254,11 +335,11 @@ def test_days_have_urls_and_the_back_button_works(open_live, building, url):
 def test_head_counts_are_saved_undone_and_deleted(open_live, url, building):
     page = open_live(f"{url}/#/room/{ROOM}", **PHONE)
     there = len(building.store.labels(ROOM))
-    now = building.state(ROOM).people
-    expect(page.locator("#head-count")).to_have_value(str(now))
+    page.locator("#head-count").fill("17")
     page.get_by_role("button", name="One more").click()
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".labels li").first).to_contain_text(f"{now + 1} people")
+    expect(page.locator(".labels li").first).to_contain_text("18 people")
+    expect(page.locator("#head-count")).to_have_value("")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".toast")).to_have_text("Undone.")
     assert len(building.store.labels(ROOM)) == there
@@ -273,6 +354,80 @@ def test_head_counts_are_saved_undone_and_deleted(open_live, url, building):
     assert len(building.store.labels(ROOM)) == there
 
 
+@pytest.mark.parametrize(
+    ("language", "scores", "texts"),
+    [
+        (
+            "en-GB",
+            Scores(Score(None, 20, 4, 1), Score(None, 20, 4, 1)),
+            ["No score: people were counted on 1 day only."] * 2,
+        ),
+        (
+            "de-DE",
+            Scores(Score(None, 20, 4, 0)),
+            [
+                "Keine Bewertung: Es gibt keine Zählungen von Tagen, die für dieses Modell neu sind.",
+                "Keine Bewertung: Nur an 0 Tagen wurden Personen gezählt.",
+            ],
+        ),
+        (
+            "en-GB",
+            Scores(Score(2.0, 20, 4, 4), Score(1.0, 20, 4, 4, independent=False)),
+            [
+                "from 4 days with 20 head counts; its file may have been trained on these days",
+                "from 4 days with 20 head counts, cross-validated",
+            ],
+        ),
+    ],
+    ids=["empty", "empty-de", "file"],
+)
+def test_training_without_evidence_names_no_better_model(open_live, url, building, language, scores, texts):
+    building.trainer.scores = scores
+    building.trainer.known[ROOM] = 3  # done at the next request
+    page = open_live(f"{url}/#/room/{ROOM}", locale=language)
+    for place, text in enumerate(texts):
+        expect(page.locator(".score").nth(place)).to_contain_text(text)
+    expect(page.locator(".score.better")).to_have_count(0)
+    expect(page.locator("#training-card .row .primary")).to_have_count(0)
+    expect(page.locator("#training-status")).to_have_text("")
+
+
+def saved(building):
+    newest = building.store.labels(ROOM)[-1]
+    return newest.people, newest.source, newest.estimate
+
+
+def test_estimate_is_not_offered_as_a_head_count(open_live, url, building):
+    page = open_live(f"{url}/#/room/{ROOM}")
+    there = building.store.labels(ROOM)
+    estimate = building.state(ROOM).people
+    expect(page.locator(".hero-count")).to_have_text(str(estimate))
+    expect(page.locator("#head-count")).to_have_value("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".toast.bad")).to_contain_text("Enter a whole number of people, 0 or more.")
+    assert building.store.labels(ROOM) == there
+    newest = page.locator(".labels li").first
+    for people, note in ((estimate, "same as the estimate"), (estimate + 3, None)):
+        page.locator("#head-count").fill(str(people))
+        page.get_by_role("button", name="Save").click()
+        wait_for(lambda people=people: saved(building) == (people, "typed", estimate))
+        expect(newest).to_contain_text(f"{people} people")
+        expect(newest.locator(".label-note")).to_have_text([note] if note else [])
+
+
+def test_confirmed_estimate_is_marked_and_restored_as_such(open_live, url, building):
+    time = START + dt.timedelta(minutes=NOW - 1)
+    building.store.add_label(Label(ROOM, time, 4, time, "confirmed", 4))
+    page = open_live(f"{url}/#/room/{ROOM}")
+    newest = page.locator(".labels li").first
+    expect(newest.locator(".label-note")).to_have_text("estimate confirmed, not used for training")
+    newest.get_by_role("button").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".toast").last).to_contain_text("Undone.")
+    label = next(one for one in building.store.labels(ROOM) if one.time == time)
+    assert (label.source, label.estimate) == ("confirmed", 4)
+
+
 def test_training_shows_both_scores_before_the_decision(open_live, url, building):
     page = open_live(f"{url}/#/room/{ROOM}", rejected=[409])
     page.get_by_role("button", name="Train on head counts").click()
@@ -282,9 +437,13 @@ def test_training_shows_both_scores_before_the_decision(open_live, url, building
     page.get_by_role("button", name="Train on head counts").click()
     expect(page.locator("#training-card progress")).to_be_visible()
     expect(page.locator("#training-status")).to_contain_text("%")
-    expect(page.locator(".score-value")).to_have_text(["2.31", "1.48"])
+    expect(page.locator(".score-value")).to_have_text(["±3.1", "±2.1"])
     expect(page.locator(".score.better")).to_contain_text("New model")
-    expect(page.locator(".score").last).to_contain_text("on 12 held-out head counts")
+    current, new = page.locator(".score").all()
+    expect(current).to_contain_text("from 4 days with 60 head counts that it was not trained on")
+    expect(new).to_contain_text("from 9 days with 143 head counts, cross-validated")
+    expect(new).to_contain_text("±2.0 on the days of the current model")
+    expect(new).to_contain_text("±2.3 on the 8 days with people")
     assert [model.origin for model in building.store.models(ROOM)] == ["file"]  # not changed yet
     page.get_by_role("button", name="Keep the current model").click()
     expect(page.locator(".score-value")).to_have_count(2)
@@ -292,6 +451,24 @@ def test_training_shows_both_scores_before_the_decision(open_live, url, building
     page.get_by_role("button", name="Train on head counts").click()
     page.get_by_role("button", name="Use the new model").click()
     expect(page.locator('.models [data-active="yes"]')).to_contain_text("trained on head counts")
+
+
+def test_untrained_room_has_no_model_to_keep(open_live, url, building):
+    room = "room-14"
+    assert building.store.models(room) == []
+    building.trainer.scores = Scores(Score(2.14, 143, 9, 8))
+    building.trainer.known[room] = 3  # done at the next request
+    page = open_live(f"{url}/#/room/{room}")
+    choice = page.locator("#training-card .row button")
+    expect(choice).to_have_text(["Use the new model", "Discard the new model"])
+    expect(page.locator(".score h3")).to_have_text(["New model"])
+    choice.last.click()
+    expect(page.locator(".toast")).to_have_text("The new model was discarded.")
+    building.store.activate(room, building.store.add_model(room, MODEL, origin="upload"))
+    building.trainer.known[room] = 3
+    page.reload()
+    expect(choice).to_have_text(["Use the new model", "Keep the current model"])
+    expect(page.locator(".score h3")).to_have_text(["Current model", "New model"])
 
 
 def test_reset_asks_for_confirmation(open_live, url, building):
@@ -341,6 +518,50 @@ def test_login_shows_only_what_the_role_permits(open_live, serve_building):
     assert TOKENS["write"] not in page.evaluate("document.cookie + JSON.stringify(localStorage)")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_label("Access token")).to_be_visible()
+
+
+def test_dates_of_another_year_have_the_year(open_live, url, building):
+    day = dt.timedelta(days=1)
+    now = building.now()
+    for time in (now - day, now - 365 * day):
+        building.store.add_label(Label(ROOM, time, 77, time))
+    stale = replace(
+        building.state(ROOM),
+        people=None,
+        quality=Quality.STALE,
+        cause=Cause(Reason.OFFLINE_SINCE_DATE, {"since": (now - 365 * day).date()}),
+    )
+    building.publish_threadsafe(stale)
+    page = open_live(f"{url}/#/room/{ROOM}")
+    page.locator("#labels-card .button.text").click()  # show all
+    times = page.locator("#labels-card li", has_text="77 people").locator("time")
+    expect(times.first).to_have_text(re.compile(r"^\w+ \d+ \w+ \d\d:\d\d$"))
+    expect(times.last).to_have_text(re.compile(rf"^\w+ \d+ \w+ {now.year - 1} \d\d:\d\d$"))
+    expect(page.locator("#room-view")).to_contain_text(f"no reading since {now - 365 * day:%d %B %Y}")
+
+
+@pytest.mark.parametrize(
+    ("language", "banner", "status"),
+    [
+        ("en-GB", "The maximum number of viewers is reached.", "delayed"),
+        ("de-DE", "Die Höchstzahl gleichzeitiger Betrachter ist erreicht.", "verzögert"),
+    ],
+    ids=["en", "de"],
+)
+def test_viewer_above_the_limit_sees_why_and_polls(open_live, language, banner, status):
+    building, streams = Building(make_rooms(3)), Streams(limit=0)
+    with serve(building, streams=streams) as url:
+        page = open_live(url, rejected=[503], locale=language)
+        expect(page.locator("#banner")).to_contain_text(banner)
+        expect(page.locator("#connection")).to_have_text(status)
+        building.publish_threadsafe(replace(building.state(ROOM), people=23))
+        page.locator("#banner-retry").click()  # instead of waiting for the next poll
+        expect(tile(page, ROOM).locator(".tile-count")).to_have_text("23")
+        expect(page.locator("#banner")).to_contain_text(banner)
+        streams.limit = 1
+        page.locator("#banner-retry").click()
+        expect(page.locator("#banner")).to_be_hidden()
+        expect(page.locator("#connection")).to_have_text("live")
 
 
 def test_lost_connection_shows_a_banner_and_recovers(open_live, building):
@@ -582,7 +803,7 @@ def test_german_room_view(open_live, building, url):
     for minute in range(NOW - 60, NOW - 57):
         building.store.add_label(Label(ROOM, START + dt.timedelta(minutes=minute), 9, START))
     page.get_by_role("button", name="Modell trainieren").click()
-    expect(page.locator(".score-value")).to_have_text(["2,31", "1,48"])
+    expect(page.locator(".score-value")).to_have_text(["±3,1", "±2,1"])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import threading
+from copy import copy
 
 import numpy as np
 import pytest
@@ -232,6 +233,15 @@ def test_reload_uses_a_changed_model_file(setup, store, office, other):
     np.testing.assert_allclose(with_pipeline(setup, store, work), other.estimate(day), atol=1e-6)
 
 
+@pytest.fixture
+def local_model(setup, estimator):
+    """Replace the model by one trained on local times, whose days are those of the room."""
+    local = copy(estimator)
+    local.timezone_ = None
+    setup.rooms["lab"].model.write_bytes(dump_model(local))
+
+
+@pytest.mark.usefixtures("local_model")
 def test_new_time_zone_restarts_the_day(setup, store, office):
     rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, timezone="Asia/Tokyo")}
     moved = ServiceConfig(store=setup.store, clock="readings", rooms=rooms)
@@ -247,6 +257,22 @@ def test_new_time_zone_restarts_the_day(setup, store, office):
     assert with_pipeline(setup, store, work) == (Quality.OK, Quality.STARTING)
 
 
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("n_first", [0, 170, 350])
+def test_room_in_another_zone_than_its_model_agrees_with_estimate(
+    setup, store, office, estimator, zone, n_first
+):
+    """Midnight and the time of day are those of training, also after a restart at any time."""
+    there = setup.rooms["lab"].model_copy(update={"timezone": zone})
+    moved = ServiceConfig(store=setup.store, clock="readings", rooms={"lab": there})
+    two_days = office.iloc[3 * 288 :]
+    for part in (two_days.iloc[:n_first], two_days.iloc[n_first:]):
+        with_pipeline(moved, store, lambda pipeline, part=part: pipeline.submit(readings_of(part)))
+    people = [one.people for one in stored_estimates(store)]
+    np.testing.assert_allclose(people, estimator.estimate(two_days), rtol=0, atol=1e-6)
+
+
+@pytest.mark.usefixtures("local_model")
 def test_new_time_zone_at_a_restart_equals_a_reload(setup, store, office):
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 200])
     there = setup.rooms["lab"].model_copy(update={"timezone": "Asia/Tokyo"})

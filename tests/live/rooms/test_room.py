@@ -279,7 +279,7 @@ def test_state_of_a_healthy_room_is_complete(model):
     ("make_room", "later", "quality", "reason"),
     [
         (lambda m: fed(m, 300, wavy), 16, "stale", "no reading since 13:00"),
-        (lambda m: fed(m, 300, wavy), 900, "stale", "no reading since 11 January"),
+        (lambda m: fed(m, 300, wavy), 900, "stale", "no reading since 11 January 2024"),
         (lambda m: Room("lab", ZONE, m), 0, "stale", "no reading yet"),
         (lambda m: fed(m, 300, 612.0), 0, "suspect", "CO2 unchanged for 5 hours"),
         (

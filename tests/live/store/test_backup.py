@@ -4,8 +4,10 @@ import datetime as dt
 import hashlib
 import importlib
 import json
+import os
 import random
 import threading
+import tracemalloc
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +19,7 @@ from sqlalchemy import select, text
 
 from occupair.errors import InputError
 from occupair.live.messages import Label, Quality
-from occupair.live.store import Store, StoreError, backup, restore, schema
+from occupair.live.store import Store, StoreError, backup, database, restore, schema, service_lock
 
 KINDS = ["sqlite", "postgresql"]
 backup_module = importlib.import_module("occupair.live.store.backup")  # not the function of this name
@@ -102,12 +104,14 @@ def test_backup_is_readable_without_occupair(source, tmp_path):
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0002")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0003")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
-    assert [json.loads(line) for line in lines.splitlines()] == [["a", time, 3, time + 60_000_000]]
+    assert [json.loads(line) for line in lines.splitlines()] == [
+        ["a", time, 3, time + 60_000_000, "unknown", None]
+    ]
     assert about["tables"]["labels"] == {
-        "columns": ["room", "time", "people", "entered"],
+        "columns": ["room", "time", "people", "entered", "source", "estimate"],
         "rows": 1,
         "sha256": hashlib.sha256(lines).hexdigest(),
     }
@@ -252,16 +256,19 @@ def modified(file: Path, name: str = "labels", **changes) -> Path:
     return path
 
 
+REST = ["typed", None]  # source and estimate of a label
 MODEL = [1, "a", "file", "", "0" * 64, 1, 0, True]
 INVALID = [
     ({"row": ["a", 1, 3]}, "invalid row"),
     ({"row": b"{\n"}, "invalid row"),
     ({"row": b"[" * 100_000}, "invalid row"),
-    ({"row": ["a", "noon", 3, 0]}, "invalid time of labels: 'noon'"),
-    ({"row": ["a", 1.5, 3, 0]}, "invalid time of labels: 1.5"),
-    ({"row": ["a", 1, True, 0]}, "invalid people of labels: True"),
-    ({"row": ["a", 1, None, 0]}, "invalid people of labels: None"),
-    ({"row": [7, 1, 3, 0]}, "invalid room of labels: 7"),
+    ({"row": ["a", "noon", 3, 0, *REST]}, "invalid time of labels: 'noon'"),
+    ({"row": ["a", 1.5, 3, 0, *REST]}, "invalid time of labels: 1.5"),
+    ({"row": ["a", 1, True, 0, *REST]}, "invalid people of labels: True"),
+    ({"row": ["a", 1, None, 0, *REST]}, "invalid people of labels: None"),
+    ({"row": [7, 1, 3, 0, *REST]}, "invalid room of labels: 7"),
+    ({"row": ["a", 1, 3, 0, None, None]}, "invalid source of labels: None"),
+    ({"row": ["a", 1, 3, 0, "typed", 1.5]}, "invalid estimate of labels: 1.5"),
     ({"name": "models", "row": [*MODEL, "%%%"]}, "invalid data of models: '%%%'"),
     ({"name": "models", "row": [*MODEL, 5]}, "invalid data of models: 5"),
     ({"name": "readings", "row": ["a", 1, [400], None, "x", 0]}, r"invalid co2 of readings: \[400\]"),
@@ -272,9 +279,9 @@ INVALID = [
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
     ({"about": {"tables": []}}, "missing or invalid manifest"),
-    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0002'"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0003'"),
     ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
-    ({"about": {"revision": ["0002"]}}, "made by a newer version of occupair"),
+    ({"about": {"revision": ["0003"]}}, "made by a newer version of occupair"),
 ]
 
 
@@ -370,3 +377,121 @@ def test_failed_backup_keeps_the_previous_file(source, tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.glob("*.zip")] + [one.name for one in tmp_path.glob(".*")] == [
         "rooms.zip"
     ]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o000])
+def test_new_files_are_readable_by_their_owner_only(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        for name in ("rooms.db", "restored.db"):
+            url = f"sqlite:///{tmp_path / name}"
+            if name == "rooms.db":
+                fill(url)
+                with closing(Store(url)) as store, service_lock(store.engine):
+                    store.write([reading("a", 1000, co2=500.0)], [])
+                    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+                names = ("rooms.db", "rooms.db-lock", "rooms.db-shm", "rooms.db-wal")
+                assert modes == dict.fromkeys(names, 0o600)
+                (tmp_path / "rooms.zip").touch()  # one made by an earlier version
+                backup(url, tmp_path / "rooms.zip")
+            else:
+                restore(tmp_path / "rooms.zip", url)
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_existing_database_keeps_its_mode(tmp_path):
+    (tmp_path / "rooms.db").touch(mode=0o640)
+    (tmp_path / "rooms.db").chmod(0o640)
+    fill(f"sqlite:///{tmp_path}/rooms.db")
+    assert (tmp_path / "rooms.db").stat().st_mode & 0o777 == 0o640
+
+
+def forged(path, members):
+    """Write a zip archive with a valid manifest: one row in each of the given tables, none in the others."""
+    revision = max(database.revisions())
+    tables = {}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, table in schema.metadata.tables.items():
+            pieces, digest = members.get(name, []), hashlib.sha256()
+            tables[name] = {"columns": list(table.c.keys()), "rows": min(1, len(pieces))}
+            with archive.open(f"{name}.jsonl", "w", force_zip64=True) as file:
+                for piece in pieces:
+                    file.write(piece)
+                    digest.update(piece)
+            tables[name]["sha256"] = digest.hexdigest()
+        manifest = {"format": "occupair-backup", "version": 1, "revision": revision, "tables": tables}
+        archive.writestr("manifest.json", json.dumps(manifest))
+    return path
+
+
+def peak_memory(work):
+    """Return the most memory that was in use meanwhile [bytes]."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def zeros(megabytes):
+    return [b"0" * 1_000_000] * megabytes
+
+
+def pseudo_random(megabytes):
+    """Return digits that compress to half their size."""
+    return [random.Random(seed).randbytes(500_000).hex().encode() for seed in range(megabytes)]
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"readings": zeros(300)}, "0.3 MB that unpack to 300 MB"),
+        ({"readings": pseudo_random(20)}, "a row of readings is longer than 1 MB"),
+        ({"models": [b"[", b"[]," * 3_000_000, b"[]]\n"]}, "invalid row"),
+    ],
+    ids=["bomb", "long row", "list of lists"],
+)
+def test_restore_of_a_forged_file_needs_little_memory(tmp_path, members, message):
+    path = forged(tmp_path / "forged.zip", members)
+    url = f"sqlite:///{tmp_path}/rooms.db"
+
+    def work():
+        with pytest.raises(InputError, match=f"^{path}: not an occupair backup, or damaged: .*{message}"):
+            restore(path, url)
+
+    assert peak_memory(work) < 60_000_000
+    assert not (tmp_path / "rooms.db").exists()
+
+
+def test_manifest_has_a_limited_size(tmp_path):
+    path = tmp_path / "forged.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", b" " * 5_000_000)
+    with pytest.raises(InputError, match="not an occupair backup, or damaged: a manifest of 5 MB"):
+        restore(path, f"sqlite:///{tmp_path}/rooms.db")
+
+
+def test_understated_size_is_detected(tmp_path):
+    path = forged(tmp_path / "forged.zip", {"readings": zeros(300)})
+    data = path.read_bytes()
+    size = (300_000_000).to_bytes(4, "little")
+    assert size in data
+    path.write_bytes(data.replace(size, (1000).to_bytes(4, "little")))
+    with pytest.raises(InputError, match="not an occupair backup, or damaged: "):
+        restore(path, f"sqlite:///{tmp_path}/rooms.db")
+
+
+def test_constant_estimates_can_be_restored(tmp_path, monkeypatch):
+    """The most compressible rows of a real store: an unoccupied room with a constant sensor."""
+    monkeypatch.setattr(backup_module, "SMALL_BYTES", 0)
+    url, copy = f"sqlite:///{tmp_path}/rooms.db", f"sqlite:///{tmp_path}/copy.db"
+    with closing(Store(url)) as store:
+        store.migrate()
+        store.write([], [estimate("a", k, people=0.0, low=0.0, high=0.0) for k in range(5_000)])
+    backup(url, tmp_path / "rooms.zip")
+    restore(tmp_path / "rooms.zip", copy)
+    with closing(Store(copy)) as store:
+        assert len(store.estimates("a", None, None, limit=10_000)) == 5_000

@@ -13,7 +13,7 @@ from occupair.live.store import DamagedModel, model_store, schema
 
 
 def test_labels_are_added_replaced_and_removed(store):
-    first, second = Label("lab", at(0), 3, at(1)), Label("lab", at(9), 0, at(9))
+    first, second = Label("lab", at(0), 3, at(1), "typed", 2), Label("lab", at(9), 0, at(9), "confirmed", 0)
     store.add_label(second)
     store.add_label(first)
     store.add_label(Label("other", at(0), 7, at(1)))
@@ -24,6 +24,11 @@ def test_labels_are_added_replaced_and_removed(store):
     assert not store.remove_label("lab", at(0))
     assert store.labels("lab") == [second]
     assert len(store.labels("other")) == 1
+
+
+def test_unrecognised_source_of_a_label_is_unknown(store):
+    store.add_label(Label("lab", at(0), 3, at(1), "from a modified backup"))
+    assert store.labels("lab") == [Label("lab", at(0), 3, at(1), "unknown")]
 
 
 def test_models_are_added_and_activated(store):

@@ -45,3 +45,33 @@ def test_pruning_while_writing(store, monkeypatch):
     in_threads([write, lambda: deleted.append(store.prune(at(50)))])
     assert deleted == [500]
     assert all(len(store.readings(f"room {n}", None, None)) == 40 for n in range(10))
+
+
+DAY = 1440  # [min]
+
+
+def readings_on(room, days):
+    return [reading(room, DAY * day + minute, co2=1.0) for day in days for minute in (0, 60, 120)]
+
+
+def days_of(store, room):
+    return sorted({(one.time - at(0)).days for one in store.readings(room, None, None)})
+
+
+def test_newest_days_with_readings_are_kept_in_each_room(store):
+    estimates = [estimate("recent", DAY * day) for day in range(6)]
+    store.write(readings_on("recent", range(6)), estimates)
+    store.write(readings_on("gaps", [-900, -500, -499, -1]) + readings_on("short", [-2000, 3]), [])
+    assert store.prune_to_newest_days(2) == 3 * 3 + 3 + 3
+    assert days_of(store, "recent") == [3, 4, 5]
+    assert [(one.time - at(0)).days for one in store.estimates("recent", None, None, limit=9)] == [3, 4, 5]
+    assert days_of(store, "gaps") == [-500, -499, -1]
+    assert days_of(store, "short") == [-2000, 3]
+    assert store.prune_to_newest_days(2) == 0
+
+
+def test_reading_in_the_far_future_makes_no_other_old(store):
+    store.write([*readings_on("lab", range(3)), reading("lab", 75 * 365 * DAY, co2=1.0)], [])
+    assert store.prune_to_newest_days(400) == 0
+    assert store.prune_to_newest_days(1) == 6
+    assert days_of(store, "lab") == [2, 75 * 365]

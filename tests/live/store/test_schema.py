@@ -36,10 +36,22 @@ def test_store_without_zones_is_upgraded(store):
     store.write([reading(co2=500.0)], [estimate()])
     with store.engine.begin() as connection:
         connection.execute(text("DROP TABLE zones"))
+        for column in ("source", "estimate"):
+            connection.execute(text(f"ALTER TABLE labels DROP COLUMN {column}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     store.migrate()
     assert store.zones() == {}
     assert store.newest_reading("lab") == reading(co2=500.0)
+
+
+def test_labels_without_source_are_upgraded(store):
+    store.add_label(Label("lab", at(0), 3, at(1), "typed", 4))
+    with store.engine.begin() as connection:
+        for column in ("source", "estimate"):
+            connection.execute(text(f"ALTER TABLE labels DROP COLUMN {column}"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
+    store.migrate()
+    assert store.labels("lab") == [Label("lab", at(0), 3, at(1), "unknown", None)]
 
 
 def test_failed_migration_is_rolled_back(store, monkeypatch, tmp_path):
@@ -50,8 +62,8 @@ def test_failed_migration_is_rolled_back(store, monkeypatch, tmp_path):
     with pytest.raises(StoreError, match="nowhere"):
         store.migrate()
     with store.engine.connect() as connection:
-        assert len(connection.execute(text("SELECT * FROM labels")).one()) == 4
-        assert database.check_revision(connection) == "0002"
+        assert len(connection.execute(text("SELECT * FROM labels")).one()) == 6
+        assert database.check_revision(connection) == "0003"
 
 
 def test_concurrent_processes_can_migrate(url):

@@ -39,6 +39,15 @@ def test_earlier_of_two_equally_near_labels_counts(store):
     np.testing.assert_array_equal(exact["occupancy"], [1, np.nan, 2])
 
 
+def test_confirmed_estimates_are_not_trained_on(store):
+    store.write([reading(minute=k, co2=500.0) for k in range(4)], [])
+    for minute, source in enumerate(["typed", "confirmed", "unknown", "from a modified backup"]):
+        store.add_label(Label("lab", at(minute), 3, at(minute), source, 3))
+    rows = store.training_readings("lab", "UTC", hold=0.0)
+    np.testing.assert_array_equal(rows["occupancy"], [3, np.nan, 3, 3])
+    assert [label.time for label in store.training_labels("lab")] == [at(0), at(2), at(3)]
+
+
 def test_training_readings_without_ventilation_and_labels(store):
     store.write([reading(minute=k, co2=500.0) for k in range(5)], [])
     rows = store.training_readings("lab", "UTC")

@@ -4,10 +4,8 @@
 - `conflicts`: settings that do not go together.
 - `mistakes`: messages with the file, line, key, rule and value of each mistake.
 - `load`: reads the file and the environment, and reports all mistakes at once.
-- `check`: ``occupair serve --check``, which also checks model files and warns of probable misconfiguration.
 """
 
-from occupair.live.config.check import CheckReport, check_config, check_files
 from occupair.live.config.load import VARIABLES, read_config, reread_config
 from occupair.live.config.settings import (
     Limits,
@@ -23,7 +21,6 @@ from occupair.live.config.values import check_store_url
 
 __all__ = [
     "VARIABLES",
-    "CheckReport",
     "Limits",
     "MqttConfig",
     "Origin",
@@ -32,8 +29,6 @@ __all__ = [
     "TokenConfig",
     "Topic",
     "VentilationTopic",
-    "check_config",
-    "check_files",
     "check_store_url",
     "read_config",
     "reread_config",

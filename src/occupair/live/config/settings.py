@@ -19,6 +19,7 @@ from occupair.live.config.values import (
     FilePath,
     Host,
     Id,
+    JsonPath,
     Port,
     Secret,
     SecretFile,
@@ -56,8 +57,8 @@ class Topic(_Model):
 
     topic: TopicName
     shape: FormatName = "auto"
-    path: String | None = None
-    time_path: String | None = None
+    path: JsonPath | None = None
+    time_path: JsonPath | None = None
 
 
 class VentilationTopic(Topic):

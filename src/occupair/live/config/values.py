@@ -1,4 +1,4 @@
-"""Types of single settings: strings, hosts, topics, time zones, file paths, database URLs.
+"""Types of single settings: strings, hosts, topics, JSON paths, time zones, file paths, database URLs.
 
 Each type is ``Annotated`` with its checks for pydantic, which raise ``ValueError`` with the rule that a value
 breaks. Relative paths are resolved against ``folder`` of the validation context, if there is one.
@@ -10,7 +10,7 @@ import ipaddress
 import re
 import zoneinfo
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, Validati
 ID_PATTERN = r"[a-z0-9_-]{1,64}"
 """Ids of rooms and names of tokens."""
 _MAX_TOPIC_BYTES = 65_535  # MQTT standard
+_PATH_KEY, _PATH_INDEX = r"[^.\[\]]+", r"\[-?\d{1,9}\]"
+_PATH = re.compile(rf"(?:{_PATH_KEY}|{_PATH_INDEX})(?:\.{_PATH_KEY}|{_PATH_INDEX})*")
 _STORE_SCHEMES = ("sqlite:///", "postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -27,6 +29,26 @@ def check_store_url(url: str) -> str:
     if not url.startswith(_STORE_SCHEMES) or url in _STORE_SCHEMES or ":memory:" in url:
         raise ValueError("must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME")
     return url
+
+
+@lru_cache(maxsize=4096)
+def parse_path(text: str) -> tuple[str | int, ...]:
+    """Parse the path of a value in JSON: keys separated by dots, list indices in brackets.
+
+    Examples
+    --------
+    >>> parse_path("sensors[0].co2.value")
+    ('sensors', 0, 'co2', 'value')
+    """
+    if not _PATH.fullmatch(text):
+        raise ValueError("must be keys separated by dots and list indices in brackets, as in sensors[0].co2")
+    steps = re.findall(rf"{_PATH_KEY}|{_PATH_INDEX}", text)
+    return tuple(int(step[1:-1]) if step[0] == "[" else step for step in steps)
+
+
+def _check_path(text: str) -> str:
+    parse_path(text)
+    return text
 
 
 def _rule(is_met: Callable[[str], object], rule: str) -> AfterValidator:
@@ -114,6 +136,7 @@ TopicName = Annotated[
         lambda name: len(name.encode()) <= _MAX_TOPIC_BYTES, f"must be at most {_MAX_TOPIC_BYTES} bytes long"
     ),
 ]
+JsonPath = Annotated[String, AfterValidator(_check_path)]
 TopicPrefix = Annotated[
     TopicName, _rule(lambda name: name == name.strip("/"), "must not start or end with /")
 ]

@@ -29,7 +29,8 @@ from occupair.live.store import StoreError
 from occupair.web import assets as pages
 from occupair.web.access import AccessControl, AccessRules, RateLimiter
 from occupair.web.assets import Assets
-from occupair.web.errors import describe_validation_error, error_response
+from occupair.web.errors import describe_validation_error, error_response, ignore_disconnects
+from occupair.web.log_throttle import LogThrottle
 from occupair.web.request_bodies import SCHEMA_REFERENCE
 from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
 
@@ -91,6 +92,7 @@ def make_app(
     )
     app.add_middleware(SecurityHeaders)
     _handle_errors(app)
+    LogThrottle.install(log)  # while the store is unavailable, every request fails
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
@@ -126,6 +128,7 @@ def _handle_errors(app: FastAPI) -> None:
     async def on_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(500, "internal error; see the service log for details", SECURITY_HEADERS)
 
+    ignore_disconnects(app)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_validation_error)
     app.add_exception_handler(StoreError, on_store_error)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,9 @@ from occupair.web.errors import error_response, error_responses
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
 
-log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api", tags=["events"])
+MAX_STREAMS = 200
+"""Most open event streams."""
 _HEARTBEAT = b": heartbeat\n\n"
 _EVENT = {
     "type": "object",
@@ -49,14 +49,11 @@ class Streams:
         Maximum number of open streams.
     heartbeat : float
         Time without a change after which a comment is sent, so both ends notice a lost connection [s].
-    patience : float
-        Time that a client may take to read what it was sent, before it is disconnected [s].
     """
 
-    def __init__(self, *, limit: int = 200, heartbeat: float = 15.0, patience: float = 60.0) -> None:
+    def __init__(self, *, limit: int = MAX_STREAMS, heartbeat: float = 15.0) -> None:
         self.limit = limit
         self.heartbeat = heartbeat
-        self.patience = patience
         self.stopped = False
         self._stops: set[asyncio.Event] = set()
 
@@ -83,7 +80,10 @@ class Streams:
 
 
 class EventStream(StreamingResponse):
-    """One stream, open as long as the client is connected and reads, and the service runs."""
+    """One stream, open as long as the client is connected and the service runs.
+
+    The server (`occupair.web.server`) closes the connection of a client that does not read.
+    """
 
     media_type = "text/event-stream"
 
@@ -97,7 +97,7 @@ class EventStream(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the stream is closed."""
         if self.streams.stopped or self.streams.open >= self.streams.limit:
-            limit = f"limit of {self.streams.limit} open event streams reached"
+            limit = f"the limit of {self.streams.limit} viewers is reached: retry later, or poll /api/rooms"
             detail = "the service is stopping" if self.streams.stopped else limit
             await error_response(503, detail, {"Retry-After": "30"})(scope, receive, send)
             return
@@ -107,18 +107,16 @@ class EventStream(StreamingResponse):
             await _wait_for_first(pump, ended, asyncio.create_task(_wait_for_disconnect(receive)))
         if ended.done() and not ended.cancelled():
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        elif not pump.cancelled() and isinstance(pump.exception(), TimeoutError):
-            log.info("event stream closed: the client does not read")
         elif not pump.cancelled():
             pump.result()
 
     async def _pump(self, send: Send) -> None:
         async with self.pipeline.subscribe() as changes:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await self._send(send, b"retry: 2000\n" + self._event(list(self.pipeline.states().values())))
+            await _send(send, b"retry: 2000\n" + self._event(list(self.pipeline.states().values())))
             while (changed := await self._next(changes, send)) is not None:
                 if changed:
-                    await self._send(send, self._event(changed))
+                    await _send(send, self._event(changed))
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _next(
@@ -128,17 +126,13 @@ class EventStream(StreamingResponse):
         coming = asyncio.create_task(_next_or_none(changes))
         try:
             while not (await asyncio.wait({coming}, timeout=self.streams.heartbeat))[0]:
-                await self._send(send, _HEARTBEAT)
+                await _send(send, _HEARTBEAT)
             return coming.result()
         finally:
             coming.cancel()
 
     def _event(self, states: Sequence[RoomState]) -> bytes:
         return f"event: state\ndata: {self.encoder.encode_list(states, self.language)}\n\n".encode()
-
-    async def _send(self, send: Send, body: bytes) -> None:
-        async with asyncio.timeout(self.streams.patience):
-            await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 @router.get(
@@ -159,6 +153,10 @@ async def events(request: Request) -> EventStream:
     return EventStream(
         get_pipeline(request), get_encoder(request), get_streams(request), get_language(request)
     )
+
+
+async def _send(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 async def _next_or_none(changes: AsyncIterator[Sequence[RoomState]]) -> Sequence[RoomState] | None:

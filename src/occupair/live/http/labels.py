@@ -13,13 +13,12 @@ from occupair.live.config import RoomConfig
 from occupair.live.http.dependencies import get_pipeline, get_room
 from occupair.live.http.rfc3339 import format_time, parse_query_time
 from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
-from occupair.live.messages import Label
+from occupair.live.messages import FIRST_YEAR, LAST_YEAR, MAX_CLOCK_AHEAD, Label, is_valid_time
 from occupair.web.access import require
 from occupair.web.errors import error_responses
 from occupair.web.request_bodies import json_body, read_model
 
 router = APIRouter(prefix="/api/rooms/{room}/labels", tags=["labels"])
-_CLOCK_TOLERANCE = dt.timedelta(minutes=5)
 
 
 @router.get(
@@ -43,7 +42,10 @@ async def labels(request: Request, room: Annotated[RoomConfig, Depends(get_room)
     responses=error_responses(404, 409, 413, 415, 422, 503),
 )
 async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> LabelOut:
-    """Store a head count. It replaces a label of the same time. A time in the future is a conflict (409)."""
+    """Store a head count. It replaces a label of the same time.
+
+    Its time follows the rule of readings: the years 2000 to 2100 (otherwise 422), not in the future (409).
+    """
     pipeline = get_pipeline(request)
     given = await read_model(request, LabelIn)
     now = pipeline.now()
@@ -51,9 +53,14 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ro
     limit = pipeline.config.limits.people_per_label
     if given.people > limit:
         raise HTTPException(422, f"people must be at most {limit}, got {given.people}")
-    if time > now + _CLOCK_TOLERANCE:
+    if not is_valid_time(time):
+        years = f"the years {FIRST_YEAR} to {LAST_YEAR}"
+        raise HTTPException(422, f"time must be in {years}, got {format_time(time)}")
+    if time > now + MAX_CLOCK_AHEAD:
         raise HTTPException(409, f"time must not be in the future, got {format_time(time)}")
-    label = Label(room.id, time, given.people, dt.datetime.now(dt.UTC))
+    state = pipeline.state(room.id) if given.time is None else None
+    estimate = given.estimate if given.estimate is not None or state is None else state.people
+    label = Label(room.id, time, given.people, dt.datetime.now(dt.UTC), given.source, estimate)
     await run_in_threadpool(pipeline.store.add_label, label)
     return _to_schema(label)
 
@@ -82,4 +89,10 @@ def _parse_time(text: str, room: RoomConfig, now: dt.datetime) -> dt.datetime:
 
 
 def _to_schema(label: Label) -> LabelOut:
-    return LabelOut(time=format_time(label.time), people=label.people, entered=format_time(label.entered))
+    return LabelOut(
+        time=format_time(label.time),
+        people=label.people,
+        entered=format_time(label.entered),
+        source=label.source,
+        estimate=label.estimate,
+    )

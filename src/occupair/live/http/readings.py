@@ -18,6 +18,7 @@ from occupair.live.http.rfc3339 import format_time, parse_time
 from occupair.live.http.schemas import Outcomes
 from occupair.live.http.state_json import to_json
 from occupair.live.messages import REJECTION_TEXTS, Reading, ReadingOutcome
+from occupair.readings.ventilation_scale import without_noise
 from occupair.web.access import require
 from occupair.web.errors import describe_value, error_responses
 from occupair.web.request_bodies import json_body, parse_json, read_json
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
 
 router = APIRouter(prefix="/api/rooms", tags=["rooms"])
+_WITHIN_WITHOUT_STORE = 0.5  # wait for a store that has failed, which estimates do without [s]
 _PARSE_IN_THREAD = 65_536  # longer bodies are parsed in a thread, so estimates are not delayed [bytes]
 
 _ONE = {"$ref": "#/components/schemas/ReadingIn"}
@@ -71,7 +73,9 @@ async def post_readings(request: Request, room: Annotated[RoomConfig, Depends(ge
         parsed = await asyncio.to_thread(parse_readings, data, room, now, limit=limit)
     else:
         parsed = parse_readings(data, room, now, limit=limit)
-    outcomes = await _submit(pipeline, parsed, timeout=request.app.state.durable_within)
+    is_store_ok = pipeline.part_status["store"] == "ok"
+    timeout = request.app.state.durable_within if is_store_ok else _WITHIN_WITHOUT_STORE
+    outcomes = await _submit(pipeline, parsed, timeout=timeout)
     body = {"outcomes": [_describe(one, outcome) for one, outcome in zip(parsed, outcomes, strict=True)]}
     return Response(to_json(body), media_type="application/json")
 
@@ -130,6 +134,7 @@ def _parse_reading(given: Any, name: str, room: RoomConfig, now: dt.datetime) ->
             raise InputError(f"{name or 'the reading'} must have co2 or ventilation")
     except InputError as error:
         return InvalidReading(time, str(error))
+    ventilation = None if ventilation is None else without_noise(ventilation)
     return Reading(room.id, time, co2, ventilation, "http", dt.datetime.now(dt.UTC))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
-from occupair.live.messages import MAX_PEOPLE, Quality, ReadingOutcome
+from occupair.live.messages import MAX_PEOPLE, LabelSource, Quality, ReadingOutcome
 from occupair.room.lags import PUBLISHED_FIELDS, PUBLISHED_LAGS
 
 MAX_ESTIMATES = 10_000
@@ -24,6 +24,9 @@ def _to_integer(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int):
         raise PydanticCustomError("integer", "must be an integer")
     return value
+
+
+_People = Annotated[int, Field(ge=0, le=MAX_PEOPLE), BeforeValidator(_to_integer)]
 
 
 class Problem(BaseModel):
@@ -142,14 +145,23 @@ class Outcomes(BaseModel):
     outcomes: list[Outcome]
 
 
+_SOURCE = (
+    "`typed`: counted and entered as a number. `confirmed`: somebody confirmed the estimate that was shown; "
+    "not used for training. `unknown`: not stated."
+)
+
+
 class LabelIn(BaseModel):
     """A head count."""
 
-    people: Annotated[int, BeforeValidator(_to_integer)] = Field(
-        ge=0, le=MAX_PEOPLE, description="Head count [people]"
-    )
+    people: _People = Field(description="Head count [people]")
     time: Time | None = Field(
         default=None, description="Default: now. Without an offset it is a local time of the room."
+    )
+    source: LabelSource = Field(default="unknown", description=_SOURCE)
+    estimate: _People | None = Field(
+        default=None,
+        description="Estimate that was shown [people]. Default: the current one, unless `time` is given.",
     )
 
 
@@ -159,6 +171,8 @@ class LabelOut(BaseModel):
     time: Time
     people: int = Field(description="Head count [people]")
     entered: Time = Field(description="When it was entered.")
+    source: LabelSource = Field(description=_SOURCE)
+    estimate: int | None = Field(description="Estimate when it was entered [people]; null if unknown.")
 
 
 class Labels(BaseModel):
@@ -192,12 +206,21 @@ class Version(BaseModel):
 
 
 class Score(BaseModel):
-    """Score of a model on held-out labels."""
+    """Error of a model on labelled days that it was not trained on."""
 
     model_config = ConfigDict(extra="allow")
 
-    rmse: float | None = Field(default=None, description="Root mean square error [people]")
-    labels: int | None = Field(default=None, description="Number of held-out labels.")
+    rmse: float | None = Field(
+        default=None,
+        description="Root mean square error [people]; null if people were counted on too few days.",
+    )
+    labels: int | None = Field(default=None, description="Number of head counts.")
+    days: int | None = Field(default=None, description="Number of days with head counts.")
+    occupied_days: int | None = Field(default=None, description="Number of days with people.")
+    occupied_rmse: float | None = Field(default=None, description="`rmse` on the days with people [people].")
+    independent: bool | None = Field(
+        default=None, description="False if the model may have been trained on these days."
+    )
 
 
 class Training(BaseModel):
@@ -207,8 +230,18 @@ class Training(BaseModel):
 
     status: Literal["idle", "running", "done", "failed"]
     progress: float = Field(default=0.0, ge=0, le=1, description="Progress [0..1]")
-    old: Score | None = Field(default=None, description="Score of the model in use.")
-    new: Score | None = Field(default=None, description="Score of the new model.")
+    new: Score | None = Field(
+        default=None, description="Score of the new model, cross-validated over all labelled days."
+    )
+    old: Score | None = Field(
+        default=None, description="Score of the model in use on the days that it was not trained on."
+    )
+    new_on_same_days: Score | None = Field(
+        default=None, description="Score of the new model on the days of `old`."
+    )
+    better: Literal["new", "old"] | None = Field(
+        default=None, description="The better model; null if the difference may be due to chance."
+    )
     message: str = ""
 
 

@@ -27,7 +27,7 @@ router = APIRouter(prefix="/api/rooms/{room}/training", tags=["training"])
     responses=error_responses(404, 503),
 )
 async def status(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
-    """Return the progress of the training, and the scores on held-out labels."""
+    """Return the progress of the training, and the scores on held-out days."""
     return await _status(_trainer(request), room)
 
 

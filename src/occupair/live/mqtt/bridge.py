@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 STABLE_AFTER = 30.0
 """A connection that lasted longer resets the reconnect delay [s]."""
+MAX_SHORT_CONNECTIONS = 3
+"""Connections in a row that did not last that long, from which on a second client is the probable cause."""
 GOODBYE_TIMEOUT = 3.0
 """Time limit for publishing the offline status at shutdown [s]."""
 
@@ -61,6 +63,7 @@ class MqttBridge:
         self._unknown_topics: dict[str, None] = {}  # of the session, but of no room
         self._unknown_topic_found = asyncio.Event()
         self._connected_before = False
+        self._short_connections = 0  # in a row
 
     def remove_room(self, room: str) -> None:
         """Clear the retained messages of a room, now or after the next connect."""
@@ -90,10 +93,12 @@ class MqttBridge:
 
     async def _run_connection(self, pipeline: RoomPipeline) -> str:
         """Run one connection until it is lost, and return the reason."""
-        reason = ""
+        reason, client = "", None
+        connected: float | None = None
         try:
             client = BrokerClient(self._mqtt, await asyncio.to_thread(make_tls_context, self._mqtt))
             async with client:
+                connected = time.monotonic()
                 try:
                     await self._exchange(client, pipeline)
                 except asyncio.CancelledError:
@@ -104,6 +109,22 @@ class MqttBridge:
         except* Exception as bug:
             log.exception("unexpected error on the MQTT connection")
             reason = _first_message(bug)
+        is_short = connected is not None and time.monotonic() - connected < STABLE_AFTER
+        self._short_connections = self._short_connections + 1 if is_short else 0
+        return self._explain(reason, is_taken_over=client is not None and client.taken_over)
+
+    def _explain(self, reason: str, *, is_taken_over: bool) -> str:
+        """Return the reason of a lost connection, which may be another client with the same id.
+
+        The broker then closes the older connection, with MQTT 3.1.1 and in mosquitto 2.0.11 without a reason.
+        """
+        twin = f"another client with the client id {self._mqtt.client_id!r}"
+        advice = "stop it, or set another client_id in [mqtt]"
+        if is_taken_over:
+            return f"{twin} has connected: {advice}"
+        if self._short_connections >= MAX_SHORT_CONNECTIONS:
+            times = f"{self._short_connections} times in a row soon after connecting"
+            return f"{reason}, {times}: probably {twin} is connected: {advice}"
         return reason
 
     async def _exchange(self, client: BrokerClient, pipeline: RoomPipeline) -> None:

@@ -54,6 +54,7 @@ KEEPALIVE = 30
 """MQTT keep-alive interval [s]."""
 _TOPICS_PER_SUBSCRIBE = 200
 _FAILURE = 0x80  # lowest reason code of a refused subscription
+_SESSION_TAKEN_OVER = 0x8E  # reason code: another client has connected with the same client id
 
 
 class IncomingMessage(NamedTuple):
@@ -67,7 +68,43 @@ class IncomingMessage(NamedTuple):
     received: dt.datetime
 
 
-class BrokerClient(aiomqtt.Client):
+class CancellableClient(aiomqtt.Client):
+    """A client that can be cancelled at any moment, unlike that of aiomqtt."""
+
+    async def __aenter__(self) -> Self:
+        """Connect, and close the socket if that fails."""
+        try:
+            return await super().__aenter__()
+        except BaseException:
+            self._client._sock_close()
+            raise
+
+    async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:
+        """Wait like aiomqtt, without losing a cancellation as ``asyncio.wait_for`` can before Python 3.12."""
+        try:
+            async with asyncio.timeout(self.timeout if timeout is None else timeout):
+                return await fut
+        except TimeoutError:
+            raise aiomqtt.MqttError("the broker does not respond") from None
+
+    def _on_socket_register_write(self, client: Client, userdata: Any, sock: Any) -> None:
+        """Write when the socket is ready, like aiomqtt, unless it is closed before it can be registered."""
+
+        def write() -> None:
+            try:
+                client.loop_write()
+            except Exception as error:  # noqa: BLE001, it ends the connection
+                if not self._disconnected.done():
+                    self._disconnected.set_exception(error)
+
+        def register() -> None:
+            if sock.fileno() >= 0:
+                self._loop.add_writer(sock.fileno(), write)
+
+        self._loop.call_soon_threadsafe(register)
+
+
+class BrokerClient(CancellableClient):
     """One connection to the broker, never reused: acknowledgements are valid on their connection only.
 
     Parameters
@@ -100,32 +137,17 @@ class BrokerClient(aiomqtt.Client):
         self._client.manual_ack_set(True)
         self.pending_calls_threshold = 2 * SEND_WINDOW
         self.session_resumed = False
+        self.taken_over = False
         self._window = asyncio.Semaphore(SEND_WINDOW)
         self._inbox: deque[IncomingMessage] = deque()
         self._arrival = asyncio.Event()
         self._last_arrival = dt.datetime.min.replace(tzinfo=dt.UTC)
         self._dropped = False
 
-    async def __aenter__(self) -> Self:
-        """Connect, and close the socket if that fails."""
-        try:
-            return await super().__aenter__()
-        except BaseException:
-            self._client._sock_close()
-            raise
-
     @property
     def connected(self) -> bool:
         """Whether the connection is up."""
         return self._connected.done() and not self._disconnected.done()
-
-    async def _wait_for(self, fut: Awaitable[T], timeout: float | None) -> T:
-        """Wait like aiomqtt, without losing a cancellation as ``asyncio.wait_for`` can before Python 3.12."""
-        try:
-            async with asyncio.timeout(self.timeout if timeout is None else timeout):
-                return await fut
-        except TimeoutError:
-            raise aiomqtt.MqttError("the broker does not respond") from None
 
     def _on_connect(
         self,
@@ -153,6 +175,14 @@ class BrokerClient(aiomqtt.Client):
             self._connected.set_exception(
                 aiomqtt.MqttError("the connection was lost before the broker responded")
             )
+        elif (
+            reason_code.is_failure  # "Unspecified error", unless the broker gave a reason
+            and not flags.is_disconnect_packet_from_server
+            and self._connected.exception() is None
+            and not self._disconnected.done()
+        ):
+            self._disconnected.set_exception(aiomqtt.MqttError("closed by the broker or the network"))
+        self.taken_over = reason_code.value == _SESSION_TAKEN_OVER
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: Client, userdata: Any, message: MQTTMessage) -> None:
@@ -199,9 +229,7 @@ class BrokerClient(aiomqtt.Client):
                 arrival.cancel()
             if not self._inbox and self._disconnected.done():
                 cause = self._disconnected.exception()
-                raise aiomqtt.MqttError(
-                    f"the connection was lost ({cause or 'closed by the broker'})"
-                ) from cause
+                raise aiomqtt.MqttError(f"the connection was lost ({cause or 'closed'})") from cause
         return [self._inbox.popleft() for _ in range(min(limit, len(self._inbox)))]
 
     def acknowledge(self, messages: Iterable[IncomingMessage]) -> None:

@@ -108,10 +108,20 @@ def _components(mqtt: MqttConfig, room: str) -> dict[str, dict[str, object]]:
         "value_template": _VALUE_TEMPLATE.format(key="co2"),
     }
     return {
-        key: component
-        | {
-            "unique_id": f"{device_id(mqtt, room)}_{key}",
-            "default_entity_id": f"{component['platform']}.{room.replace('-', '_')}_{key}",
-        }
+        key: component | _entity_ids(mqtt, room, f"{component['platform']}", key)
         for key, component in (("people", people), ("occupied", occupied), ("co2", co2))
+    }
+
+
+def _entity_ids(mqtt: MqttConfig, room: str, platform: str, key: str) -> dict[str, object]:
+    """Return the keys from which Home Assistant makes the entity id, such as ``sensor.lab_people``.
+
+    Home Assistant before 2025.10 reads ``object_id`` and ignores ``default_entity_id``; from 2026.4 it is the
+    other way round. In between, ``object_id`` without ``default_entity_id`` is a deprecation warning.
+    """
+    name = f"{room.replace('-', '_')}_{key}"
+    return {
+        "unique_id": f"{device_id(mqtt, room)}_{key}",
+        "object_id": name,
+        "default_entity_id": f"{platform}.{name}",
     }

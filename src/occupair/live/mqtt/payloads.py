@@ -13,12 +13,13 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.errors import InputError
+from occupair.live.config.values import parse_path
 from occupair.live.mqtt.device_times import parse_device_time
 from occupair.readings.value_rules import VALUE_RULES
+from occupair.readings.ventilation_scale import without_noise
 from occupair.readings.ventilation_units import OFF, ON
 from occupair.wording import quoted
 
@@ -34,7 +35,6 @@ _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?) ?(ppm|%)?", 
 _CO2_KEYS = ("co2", "CO2", "carbon_dioxide")
 _VENTILATION_KEYS = ("ventilation", "fan_state", "FanSpeed", "Dimmer", "position", "state", "POWER", "POWER1")
 _TASMOTA_CO2 = "CarbonDioxide"
-_PATH_STEP = re.compile(r"\[(-?\d{1,9})\]|(?:^|\.)([^.\[\]]+)")
 _MISSING = object()  # None is JSON null
 
 _Object = Mapping[str, object]
@@ -134,7 +134,8 @@ def parse_ventilation(
     """Parse ventilation [0..1], and its time if the payload has one; parameters as for `parse_co2`.
 
     A number is a fraction of ``topic.full``, or a percentage if it has a % sign. On, true and open are 1;
-    off, false and closed are 0. The range [0, 1] is not checked here.
+    off, false and closed are 0. As in files, noise around off and full is removed; otherwise the range [0, 1]
+    is not checked here.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def _parse_fraction(value: object, full: float) -> float:
     number, unit = _parse_number(value)
     if unit == "ppm":
         raise InputError(f"must be a fraction of {full:g} or a percentage, got {_show(value)}")
-    return number / (100.0 if unit == "%" and full == 1.0 else full)
+    return without_noise(number / (100.0 if unit == "%" and full == 1.0 else full))
 
 
 def _parse_number(value: object) -> tuple[float, str]:
@@ -277,25 +278,6 @@ def _find_time(topic: Topic, content: object, received: dt.datetime, timezone: s
         return parse_device_time(value, timezone=timezone, received=received)
     except InputError as error:
         raise InputError(f"{name} {error}") from None
-
-
-@lru_cache(maxsize=4096)
-def parse_path(text: str) -> tuple[str | int, ...]:
-    """Parse a JSON path: keys separated by dots, list indices in brackets.
-
-    Examples
-    --------
-    >>> parse_path("sensors[0].co2.value")
-    ('sensors', 0, 'co2', 'value')
-    """
-    steps: list[str | int] = []
-    position = 0
-    while position < len(text) and (match := _PATH_STEP.match(text, position)):
-        steps.append(int(match[1]) if match[1] else match[2])
-        position = match.end()
-    if not steps or position < len(text):
-        raise InputError(f"path must look like sensors[0].co2, got {text!r}")
-    return tuple(steps)
 
 
 def find_path(content: object, path: str) -> object:

@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 from occupair.live.messages import (
-    FIRST_YEAR,
-    LAST_YEAR,
+    MAX_CLOCK_AHEAD,
     STORED_OUTCOMES,
     EngineResult,
     EstimateRecord,
@@ -23,11 +22,12 @@ from occupair.live.messages import (
     Reading,
     ReadingOutcome,
     RoomState,
+    is_valid_time,
     unknown_state,
 )
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.room import Estimation, Model, Room
-from occupair.live.rooms.room_state import MAX_CLOCK_AHEAD, room_state
+from occupair.live.rooms.room_state import room_state
 from occupair.live_room import Estimate
 from occupair.live_rooms import LiveRooms, NextReading
 from occupair.readings.value_rules import VALUE_RULES
@@ -301,4 +301,4 @@ def is_valid_reading(reading: Reading) -> bool:
         return False
     if reading.ventilation is not None and not VALUE_RULES["ventilation"].allows(reading.ventilation):
         return False
-    return FIRST_YEAR <= reading.time.year <= LAST_YEAR
+    return is_valid_time(reading.time)

@@ -16,10 +16,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
-from occupair.live.messages import VENTILATION_HOLD, to_microseconds, to_time
-from occupair.readings.gaps import LONGEST_GAP, bridged_step
+from occupair.live.messages import to_microseconds, to_time
+from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
 from occupair.readings.grid import MINUTE
 
 NEVER = 1 << 62
@@ -137,13 +136,13 @@ class ReadingGrid:
         return self.ventilation.values[index]
 
 
-def local_day(zone: ZoneInfo, time: int) -> tuple[int, int]:
+def local_day(zone: dt.tzinfo, time: int) -> tuple[int, int]:
     """Return the local midnights before and after a time [us]."""
     return _midnights(zone, to_time(time).astimezone(zone).date())
 
 
 @lru_cache(maxsize=1024)
-def _midnights(zone: ZoneInfo, date: dt.date) -> tuple[int, int]:
+def _midnights(zone: dt.tzinfo, date: dt.date) -> tuple[int, int]:
     days = (date, date + dt.timedelta(days=1))
     start, stop = (to_microseconds(dt.datetime(d.year, d.month, d.day, tzinfo=zone)) for d in days)
     return start, stop

@@ -23,7 +23,6 @@ import numpy as np
 
 from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
-    VENTILATION_HOLD,
     EstimateRecord,
     Quality,
     Reading,
@@ -43,7 +42,9 @@ from occupair.live.rooms.reading_grid import (
 from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, SensorClock
 from occupair.live_room import Estimate, LiveRoom
 from occupair.live_rooms import NextReading
+from occupair.readings.gaps import VENTILATION_HOLD
 from occupair.readings.grid import MINUTE
+from occupair.readings.time_zones import time_zone_of
 from occupair.room.lags import PUBLISHED_LAGS, lag_in_readings
 
 EMPTY_AT_MIDNIGHT = 30.0
@@ -73,7 +74,7 @@ class Room:
     id : str
         Room id.
     zone : ZoneInfo
-        Time zone; days start at local midnight.
+        Time zone. Days start at local midnight, or that of the time zone in which the model was trained.
     model : Model, optional
         Model in use.
 
@@ -218,7 +219,7 @@ class Room:
     def _grid_time(self, time: int) -> int:
         """Return the first grid time at or after a time [us]."""
         is_today = self._day is not None and self._day[0] <= time < self._day[1]
-        start, stop = self._day if self._day is not None and is_today else local_day(self.zone, time)
+        start, stop = self._day if self._day is not None and is_today else local_day(self._day_zone, time)
         return min(time + (start - time) % self.grid.step, stop)
 
     def _grid_readings(self, since: int) -> list[GridReading]:
@@ -226,7 +227,7 @@ class Room:
         found: list[GridReading] = []
         stop, newest = since, self.grid.co2.times[-1] + self.grid.step
         while stop <= newest or stop == since:
-            start, stop = local_day(self.zone, stop)
+            start, stop = local_day(self._day_zone, stop)
             found += self.grid.readings(max(since, start), stop, midnight=start)
         return found
 
@@ -301,7 +302,7 @@ class Room:
         readings = readings[first:]
         if readings and self._live is not None:
             flow = np.array([reading.ventilation or 0.0 for reading in readings])
-            times = [to_time(reading.time).astimezone(self.zone) for reading in readings]
+            times = [to_time(reading.time).astimezone(self._day_zone) for reading in readings]
             self._live.restore(times, np.array([reading.co2 for reading in readings]), flow)
 
     def _is_contiguous(self, readings: list[GridReading], index: int) -> bool:
@@ -352,7 +353,7 @@ class Room:
         if not self._is_usable(reading):
             self.fault = Cause(Reason.VENTILATION_UNKNOWN)
             return self._record(reading, Quality.SUSPECT)
-        local = to_time(reading.time).astimezone(self.zone)
+        local = to_time(reading.time).astimezone(self._day_zone)
         estimate = yield NextReading(self._live, local, reading.co2, reading.ventilation)
         if not math.isfinite(estimate.people):
             self.fault = Cause(Reason.INVALID_ESTIMATE)
@@ -393,6 +394,8 @@ class Room:
 
     def _set_model(self, model: Model | None) -> None:
         self.model, self.broken = model, False
+        trained = None if model is None else model.room.timezone
+        self._day_zone = self.zone if trained is None else time_zone_of(trained)
         self.grid = self.grid.with_interval(UNTRAINED_INTERVAL if model is None else model.room.interval)
         self._faults = FaultDetector(self.grid.co2, self.grid.bridged)
         interval = self.grid.step / MINUTE
@@ -413,7 +416,7 @@ class Room:
 
     def _start_day(self, time: int) -> None:
         """Start the local day of a time [us] with an empty room, and drop readings too old to affect it."""
-        self._day = local_day(self.zone, time)
+        self._day = local_day(self._day_zone, time)
         for series in (self.grid.co2, self.grid.ventilation, self.out_of_range):
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()

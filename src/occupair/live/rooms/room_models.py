@@ -25,7 +25,7 @@ log = logging.getLogger("occupair.live")
 
 TEST_READINGS, TEST_LIVE_READINGS = 90, 10
 """Readings that a model is tested on before use, and how many of them one at a time."""
-_MIDNIGHT = dt.datetime(2024, 1, 8, tzinfo=dt.UTC)  # a Monday
+_MIDNIGHT = dt.datetime(2024, 1, 8)  # a Monday, in the time zone of the model
 
 
 class RoomModels:
@@ -174,7 +174,7 @@ def load_model(content: bytes, *, tolerance: float = TOLERANCE) -> LiveRoom:
     if not 1 / 60 <= estimator.interval_ <= 60:
         rule = "a live room takes readings every second to every hour"
         raise InputError(f"has an interval of {estimator.interval_:g} min, {rule}")
-    return estimator.live(tolerance=tolerance, lean=True)
+    return estimator.live(tolerance=tolerance, lean=True, local=True)
 
 
 def _estimate_test_readings(room: LiveRoom) -> NDArray[np.float64]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 
-from occupair.live.messages import NOT_REFINED, EstimateRecord, Quality, RoomState, unknown_state
+from occupair.live.messages import (
+    MAX_CLOCK_AHEAD,
+    NOT_REFINED,
+    EstimateRecord,
+    Quality,
+    RoomState,
+    unknown_state,
+)
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.room import Room
 from occupair.readings.grid import MINUTE
 
-MAX_CLOCK_AHEAD = dt.timedelta(minutes=2)
-"""How far a sensor's clock may be ahead of the service's clock."""
 TREND_LAG = 10.0
 """The trend compares the occupancy with that of this long ago [min]."""
 TREND_CHANGE = 0.75

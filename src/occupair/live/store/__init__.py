@@ -2,15 +2,18 @@
 
 - `schema`: the tables, the same in both databases
 - `migrations`: upgrades of stores made by earlier versions
-- `database`: connections, transactions and errors of both databases
+- `database`: connections, transactions and errors of both databases; `postgres`: time limits
 - `store`: reading and writing, with `model_store` and `pruning`
+- `store_lock`: allows one service per store
 - `training_data`: readings and labels for training
 - `backup`: backup to a file, and restore
+- `access_check`: whether the service can use a store
 """
 
 from occupair.live.store.backup import backup, restore
 from occupair.live.store.database import StoreError
 from occupair.live.store.model_store import DamagedModel, ModelVersion
 from occupair.live.store.store import Store
+from occupair.live.store.store_lock import service_lock
 
-__all__ = ["DamagedModel", "ModelVersion", "Store", "StoreError", "backup", "restore"]
+__all__ = ["DamagedModel", "ModelVersion", "Store", "StoreError", "backup", "restore", "service_lock"]

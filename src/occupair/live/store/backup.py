@@ -2,7 +2,8 @@
 
 The file is a zip archive with one JSON-lines file per table and a manifest: the schema revision, and the
 number of rows and the sha256 of each table. It is a consistent snapshot of the store, which may be in use
-meanwhile. A restore creates the tables of the backup's revision and then upgrades them.
+meanwhile. A restore creates the tables of the backup's revision and then upgrades them. It reads the file row
+by row and limits its unpacked size, so that a forged file cannot exhaust memory or disk.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import base64
 import datetime as dt
 import errno
 import hashlib
+import io
 import json
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, func, inspect, select, text
 
@@ -28,11 +30,20 @@ from occupair.errors import InputError
 from occupair.live.store import schema
 from occupair.live.store.database import check_revision, revisions, snapshot, transaction, upgrade
 from occupair.live.store.store import Store
+from occupair.live.store.store_lock import service_lock
 
 FORMAT, VERSION = "occupair-backup", 1
 TABLES = tuple(schema.metadata.tables)
 BATCH = 5_000
-"""Rows read or written at a time."""
+"""Rows read or written at a time..."""
+BATCH_BYTES = 16_000_000
+"""...unless they are longer than this when they are restored [bytes]."""
+MAX_RATIO, SMALL_BYTES = 100, 10_000_000
+"""Most that a file may unpack to: a multiple of its size (estimates reach 30), or this many bytes."""
+MAX_MANIFEST_BYTES, MAX_ROW_BYTES, MAX_MODEL_BYTES = 1_000_000, 1_000_000, 256_000_000
+"""Longest manifest, row of a table, and row of a table with models."""
+MAX_COMMAS = 10_000
+"""More of them make no row, but a list that would take many times its size in memory."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +79,11 @@ def backup(url: str, path: str | Path) -> None:
     url : str
         URL of the store, as for ``Store``.
     path : path
-        The file. An existing file is replaced.
+        The file. An existing file is replaced. Only its owner can read it.
     """
     with closing(Store(url)) as store:
         _check_exists(store)
-        with snapshot(store.engine) as connection, replacing(path) as scratch:
+        with snapshot(store.engine) as connection, replacing(path, private=True) as scratch:
             revision = check_revision(connection)
             if revision is None:
                 raise InputError(f"store {store}: has no occupair tables: nothing to back up")
@@ -89,14 +100,24 @@ def restore(path: str | Path, url: str, *, replace: bool = False) -> None:
     url : str
         URL of the store, as for ``Store``. It is created if it does not exist.
     replace : bool
-        Whether to replace a store that is not empty. Stop the service first: it does not read again what it
-        has in memory.
+        Whether to replace a store that is not empty.
+
+    Raises
+    ------
+    InputError
+        If the file is not a backup, or a service uses the store, which does not read again what it has in
+        memory.
     """
     with Path(path).open("rb") as file, closing(Store(url)) as store:
         with _archive_errors(path):
             archive = zipfile.ZipFile(file)
+            _check_size(archive, path, os.fstat(file.fileno()).st_size)
             manifest = _check(archive, path)
-        with _deleted_on_failure(store), transaction(store.engine) as connection:
+        with (
+            nullcontext() if _is_new(store) else service_lock(store.engine),
+            _deleted_on_failure(store),
+            transaction(store.engine) as connection,
+        ):
             _drop_tables(connection, store, replace=replace)
             upgrade(connection, manifest.revision)
             tables = _reflected(connection)
@@ -112,8 +133,12 @@ def restore(path: str | Path, url: str, *, replace: bool = False) -> None:
 
 def _check_exists(store: Store) -> None:
     """Raise an InputError for a missing file, which SQLite would create."""
-    if store.engine.name == "sqlite" and not Path(str(store.url.database)).is_file():
+    if _is_new(store):
         raise InputError(f"store {store}: no such file")
+
+
+def _is_new(store: Store) -> bool:
+    return store.engine.name == "sqlite" and not Path(str(store.url.database)).exists()
 
 
 def _write(connection: Connection, revision: str, path: Path) -> None:
@@ -170,6 +195,19 @@ def _broken(path: str | Path, why: str) -> InputError:
     return InputError(f"{path}: not an occupair backup, or damaged: {why}")
 
 
+def _check_size(archive: zipfile.ZipFile, path: str | Path, size: int) -> None:
+    """Raise an InputError for a file that would unpack to far more than a backup of its size.
+
+    These are the sizes that the file claims; ``zipfile`` reads no more than that, and fails if there is more.
+    """
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > max(SMALL_BYTES, MAX_RATIO * size):
+        raise _broken(path, f"{size / 1e6:.1f} MB that unpack to {unpacked / 1e6:.0f} MB")
+    manifest = archive.NameToInfo.get("manifest.json")
+    if manifest is not None and manifest.file_size > MAX_MANIFEST_BYTES:
+        raise _broken(path, f"a manifest of {manifest.file_size / 1e6:.0f} MB")
+
+
 def _check(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
     """Read a backup from end to end and return its manifest."""
     if any(member.flag_bits & 1 for member in archive.infolist()):
@@ -177,7 +215,7 @@ def _check(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
     manifest = _parse_manifest(archive, path)
     for name, contents in manifest.tables.items():
         digest, rows = hashlib.sha256(), 0
-        for line in _lines(archive, name):
+        for line in _lines(archive, name, path):
             digest.update(line)
             rows += 1
         if rows != contents.rows or digest.hexdigest() != contents.sha256:
@@ -203,21 +241,25 @@ def _parse_manifest(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
     return Manifest(str(revision), tables)
 
 
-def _lines(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
-    with archive.open(_member(name)) as lines:
-        yield from lines
+def _lines(archive: zipfile.ZipFile, name: str, path: str | Path) -> Iterator[bytes]:
+    limit = MAX_MODEL_BYTES if name == schema.models.name else MAX_ROW_BYTES
+    with archive.open(_member(name)) as member, io.BufferedReader(cast("io.RawIOBase", member)) as file:
+        while line := file.readline(limit + 1):
+            if len(line) > limit:
+                raise _broken(path, f"a row of {name} is longer than {limit // 1_000_000} MB")
+            yield line
 
 
 @contextmanager
 def _deleted_on_failure(store: Store) -> Iterator[None]:
     """Delete the file of a store that did not exist before, if the restore fails."""
-    file = Path(str(store.url.database))
-    new = store.engine.name == "sqlite" and not file.exists()
+    is_new = _is_new(store)
     try:
         yield
     except BaseException:
-        if new:
+        if is_new:
             store.close()
+            file = Path(str(store.url.database))
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{file}{suffix}").unlink(missing_ok=True)
         raise
@@ -242,9 +284,16 @@ def _fill(
     if sorted(contents.columns) != sorted(table.c.keys()):
         raise _broken(path, f"unexpected columns of {table.name}")
     fields = [_field(table.c[name]) for name in contents.columns]
-    rows = (_parse_row(line, table.name, fields, path) for line in _lines(archive, table.name))
-    while some := list(islice(rows, _batch_size(table))):
-        connection.execute(table.insert(), some)
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for line in _lines(archive, table.name, path):
+        rows.append(_parse_row(line, table.name, fields, path))
+        size += len(line)
+        if len(rows) >= BATCH or size >= BATCH_BYTES:
+            connection.execute(table.insert(), rows)
+            rows, size = [], 0
+    if rows:
+        connection.execute(table.insert(), rows)
     if connection.dialect.name == "postgresql" and "id" in table.c and contents.rows:
         sequence = func.pg_get_serial_sequence(table.name, "id")
         connection.execute(select(func.setval(sequence, select(func.max(table.c.id)).scalar_subquery())))
@@ -259,7 +308,7 @@ def _field(column: Column[Any]) -> Field:
 def _parse_row(line: bytes, table: str, fields: Sequence[Field], path: str | Path) -> dict[str, Any]:
     """Parse a row, and check the type of each value."""
     try:
-        row = json.loads(line)
+        row = json.loads(line) if line.count(b",") <= MAX_COMMAS else None
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, list) or len(row) != len(fields):

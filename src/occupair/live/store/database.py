@@ -2,17 +2,18 @@
 
 SQLite runs in WAL mode with ``synchronous=FULL``: a committed transaction is on disk, and readers and the
 one writer do not block each other. Writers lock the database at the start of a transaction, which rules out
-deadlocks between them. PostgreSQL connections are tested before use, so that a restarted server is found
-again.
+deadlocks between them. PostgreSQL connections (`postgres`) are tested before use, so that a restarted server
+is found again. Neither database can hang a caller: after a time limit there is an error.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,20 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from occupair.errors import InputError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-BUSY_TIMEOUT = 30.0
+BUSY_TIMEOUT = 5.0
 """How long a writer waits for the lock, and a caller for a free connection [s]."""
+PRIVATE = 0o600
+"""Mode of new files: they show when people are present. Existing files keep the mode they were given."""
 WAL_BYTES = 64_000_000
 """Size to which SQLite truncates its log file [bytes]."""
-POSTGRES: dict[str, Any] = {
-    "application_name": "occupair",
-    "connect_timeout": 5,  # [s]
-    "keepalives_idle": 10,  # [s]
-    "keepalives_interval": 5,  # [s]
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,  # [ms]
-}
-"""Defaults that a URL may override. An unresponsive server is given up after some twenty seconds."""
+UPGRADE_LOCK_TIMEOUT = "60s"
+"""How long an upgrade of the tables waits for another one, or for other users of PostgreSQL."""
 _UPGRADE_KEY = 0x0CC0_9A12
 _upgrading = threading.Lock()  # alembic keeps its context per process
 
@@ -99,15 +95,19 @@ def open_engine(url: URL) -> Engine:
     }
     if url.get_backend_name() == "sqlite":
         engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT}, **common)
+        event.listen(engine, "do_connect", _create_private)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    options = {name: value for name, value in POSTGRES.items() if name not in url.query}
     try:
+        from occupair.live.store import postgres
+
+        options = {name: value for name, value in postgres.PARAMETERS.items() if name not in url.query}
         engine = create_engine(url, connect_args=options, pool_pre_ping=True, **common)
     except ImportError:
         raise InputError("store: PostgreSQL needs psycopg: pip install 'occupair[postgres]'") from None
-    event.listen(engine, "connect", _set_up_postgres)
+    event.listen(engine, "do_connect", postgres.connect)
+    event.listen(engine, "connect", postgres.set_up_session)
     return engine
 
 
@@ -146,6 +146,8 @@ def transaction(engine: Engine) -> Iterator[Connection]:
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Upgrade the tables to a revision, within the transaction of ``connection``."""
     if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text(f"SET LOCAL lock_timeout = '{UPGRADE_LOCK_TIMEOUT}'"))
         connection.execute(select(func.pg_advisory_xact_lock(_UPGRADE_KEY)))
     config = _config()
     config.attributes["connection"] = connection
@@ -176,10 +178,21 @@ def revisions() -> set[str]:
     return {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
 
 
+def newest_revision() -> str | None:
+    """Return the schema revision of this version of occupair."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
+
+
 def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     return config
+
+
+def _create_private(dialect: object, record: object, args: Sequence[str], options: object) -> None:
+    """Create a missing database file that only its owner can read; SQLite's log files take over its mode."""
+    with suppress(OSError):  # it exists and keeps its mode, or SQLite names the problem
+        os.close(os.open(args[0], os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE))
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -208,16 +221,6 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _set_up_postgres(connection: Any, _record: object) -> None:
-    """Make commits wait for the disk even if the server is configured otherwise."""
-    setting = "synchronous_commit"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT set_config('{setting}', 'on', false) WHERE current_setting('{setting}') = 'off'"
-        )
-    connection.commit()
-
-
 def check_texts(name: str, texts: Iterable[str]) -> None:
     r"""Raise an InputError for text that PostgreSQL cannot store.
 
@@ -228,11 +231,11 @@ def check_texts(name: str, texts: Iterable[str]) -> None:
         ...
     occupair.errors.InputError: room must be valid Unicode text without null characters, got 'kitchen\x00'
     """
-    for text in texts:
+    for one in texts:
         try:
-            text.encode()
-            valid = "\0" not in text
+            one.encode()
+            valid = "\0" not in one
         except UnicodeEncodeError:
             valid = False
         if not valid:
-            raise InputError(f"{name} must be valid Unicode text without null characters, got {text!r}")
+            raise InputError(f"{name} must be valid Unicode text without null characters, got {one!r}")

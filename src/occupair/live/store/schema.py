@@ -65,6 +65,8 @@ labels = Table(
     Column("time", BigInteger, primary_key=True, autoincrement=False),
     Column("people", Integer, nullable=False),
     Column("entered", BigInteger, nullable=False),
+    Column("source", _text_type(), nullable=False, server_default="unknown"),
+    Column("estimate", Integer),
     sqlite_with_rowid=False,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from sqlalchemy import Connection, Row, Select, Table, and_, delete, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -12,8 +12,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from occupair.errors import InputError
 from occupair.live.messages import (
     MAX_PEOPLE,
+    UNTRAINED_SOURCE,
     EstimateRecord,
     Label,
+    LabelSource,
     Quality,
     Reading,
     to_microseconds,
@@ -31,7 +33,7 @@ from occupair.live.store.database import (
     upgrade,
 )
 from occupair.live.store.model_store import ModelStore, activate_model
-from occupair.live.store.pruning import delete_before, rooms_of
+from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
 from occupair.room.lags import PUBLISHED_FIELDS
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert
 VALUE_COLUMNS = ("co2", "ventilation")
+_PRUNED = (schema.readings, schema.estimates)
 
 
 class Store(ModelStore):
@@ -190,8 +193,11 @@ class Store(ModelStore):
 
     def prune(self, before: dt.datetime) -> int:
         """Delete readings and estimates older than ``before`` and return the number of deleted rows."""
-        limit = to_microseconds(before)
-        return sum(delete_before(self.engine, table, limit) for table in (schema.readings, schema.estimates))
+        return delete_before(self.engine, _PRUNED, to_microseconds(before))
+
+    def prune_to_newest_days(self, days: int) -> int:
+        """Delete readings and estimates before the newest days of each room; see ``keep_newest_days``."""
+        return keep_newest_days(self.engine, _PRUNED, days)
 
     # ---- labels and training ----
 
@@ -205,6 +211,8 @@ class Store(ModelStore):
             "time": to_microseconds(label.time),
             "people": int(label.people),
             "entered": to_microseconds(label.entered),
+            "source": label.source,
+            "estimate": label.estimate,
         }
         with transaction(self.engine) as connection:
             connection.execute(_upsert(schema.labels, self.engine.name), [row])
@@ -213,7 +221,14 @@ class Store(ModelStore):
         """Return the labels of a room, oldest first."""
         table = schema.labels
         rows = self._select(_between(select(table), table, room, None, None).order_by(table.c.time))
-        return [Label(row.room, to_time(row.time), row.people, to_time(row.entered)) for row in rows]
+        return [
+            Label(row.room, to_time(row.time), row.people, to_time(row.entered), _source(row), row.estimate)
+            for row in rows
+        ]
+
+    def training_labels(self, room: str) -> list[Label]:
+        """Return the labels of a room to train on, without confirmed estimates."""
+        return [label for label in self.labels(room) if label.source != UNTRAINED_SOURCE]
 
     def remove_label(self, room: str, time: dt.datetime) -> bool:
         """Delete a label and return whether it existed."""
@@ -230,6 +245,11 @@ class Store(ModelStore):
         from occupair.live.store.training_data import training_readings  # needs pandas
 
         return training_readings(self, room, timezone, hold=hold, interval=interval)
+
+
+def _source(row: Any) -> LabelSource:
+    """Return the source of a label; that of a modified backup may be any text."""
+    return next((one for one in get_args(LabelSource) if one == row.source), "unknown")
 
 
 def _between(

@@ -12,11 +12,11 @@ from sqlalchemy import select
 
 from occupair.checks.sensor_limits import is_plausible
 from occupair.errors import InputError
-from occupair.live.messages import VENTILATION_HOLD
+from occupair.live.messages import UNTRAINED_SOURCE
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot
 from occupair.readings.gaps import LONGEST_GAP
-from occupair.readings.grid import MINUTE, check_grid_options, put_on_grid
+from occupair.readings.grid import MINUTE, check_grid_options, hold_ventilation, put_on_grid
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
 
@@ -70,7 +70,7 @@ def training_readings(
     grid_times = np.asarray(pd.DatetimeIndex(readings.index).as_unit("us").asi8)
     known = ~np.isnan(ventilation)
     if known.any():
-        readings["ventilation"] = _hold(grid_times, time[known], ventilation[known])
+        readings["ventilation"] = hold_ventilation(grid_times, time[known], ventilation[known])
     readings["occupancy"] = _nearest(grid_times, label_times, people, hold)
     return readings.dropna(subset=[name for name in readings.columns if name != "occupancy"]).rename_axis(
         "time"
@@ -81,7 +81,8 @@ def _read(store: Store, room: str) -> tuple[Times, Numbers, Numbers, Times, Numb
     """Read time [us], CO2 and ventilation of readings, time [us] and people of labels; NaN if unknown."""
     columns, labels = schema.readings.c, schema.labels.c
     chosen = select(columns.time, columns.co2, columns.ventilation).where(columns.room == room)
-    head_counts = select(labels.time, labels.people).where(labels.room == room)
+    is_evidence = labels.source != UNTRAINED_SOURCE
+    head_counts = select(labels.time, labels.people).where(labels.room == room, is_evidence)
     with snapshot(store.engine) as connection:
         readings = connection.execute(chosen.order_by(columns.time)).all()
         counts = connection.execute(head_counts.order_by(labels.time)).all()
@@ -93,13 +94,6 @@ def _columns(rows: Sequence[Sequence[Any]], n_values: int) -> tuple[Any, ...]:
     times = np.array([row[0] for row in rows], dtype=np.int64)
     values = (np.array([row[k] for row in rows], dtype=np.float64) for k in range(1, n_values + 1))
     return (times, *values)
-
-
-def _hold(grid_times: Times, times: Times, values: Numbers) -> Numbers:
-    """Return the last value at or before each grid time, NaN if it is older than ``VENTILATION_HOLD``."""
-    index = np.searchsorted(times, grid_times, side="right") - 1
-    fresh = (index >= 0) & (grid_times - times[index] <= VENTILATION_HOLD * MINUTE)
-    return np.where(fresh, values[index], np.nan)
 
 
 def _nearest(grid_times: Times, times: Times, values: Numbers, hold: float) -> Numbers:

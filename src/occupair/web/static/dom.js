@@ -44,6 +44,7 @@ const PATHS = {
   plus: "M12 5v14M5 12h14",
   minus: "M5 12h14",
   undo: "M9 7 4.5 11.5 9 16M5 11.5h9a5 5 0 0 1 0 10h-2",
+  enlarge: "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7",
   leave: "M10 4H5v16h5M15 8l4 4-4 4M19 12H9.5",
   remove: "M6 6l12 12M18 6 6 18",
   down_tray: "M12 4v11M7 10.5l5 5 5-5M4.5 20h15",

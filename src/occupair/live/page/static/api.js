@@ -60,27 +60,39 @@ async function readStream({ signal, onOpen, onStates }) {
   }
 }
 
+export const MAX_WAIT = 15; // between attempts to connect [s]
+
 /**
  * Follow the room states, reconnecting with a back-off from 1 s to 15 s.
  *
  * Calls `onOpen()` when the stream is connected, `onStates(list)` for new states and `onLost()` when the
- * connection was lost. Returns `{retry, stop}`.
+ * connection was lost. If the service refuses the stream because it has too many viewers, `onRefused()` is
+ * called every 15 s instead; if that fails, the connection is lost. Returns `{retry, stop}`.
  */
-export function followStates({ onOpen, onStates, onLost }) {
+export function followStates({ onOpen, onStates, onLost, onRefused }) {
   const lifetime = new AbortController();
   let wait = 1;
   let wake = () => {};
-  (async () => {
-    while (!lifetime.signal.aborted) {
-      try {
-        await readStream({ signal: lifetime.signal, onOpen: () => { wait = 1; onOpen(); }, onStates });
-      } catch (error) {
-        if (error.status === 401) return;
+
+  /** Keep the stream open as long as possible; returns whether to try again. */
+  async function connect() {
+    try {
+      await readStream({ signal: lifetime.signal, onOpen: () => { wait = 1; onOpen(); }, onStates });
+    } catch (error) {
+      if (error.status === 401) return false;
+      if (error.status === 503 && await onRefused().then(() => true, () => false)) {
+        wait = MAX_WAIT;
+        return true;
       }
-      if (lifetime.signal.aborted) return;
-      onLost();
+    }
+    if (!lifetime.signal.aborted) onLost();
+    return true;
+  }
+
+  (async () => {
+    while (!lifetime.signal.aborted && await connect()) {
       await new Promise((resolve) => { wake = resolve; setTimeout(resolve, wait * 1000); });
-      wait = Math.min(15, wait * 2);
+      wait = Math.min(MAX_WAIT, wait * 2);
     }
   })();
   return { retry: () => wake(), stop: () => { lifetime.abort(); wake(); } };

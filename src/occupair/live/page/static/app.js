@@ -1,6 +1,6 @@
 // Start of the page: routing, header, keyboard shortcuts and the connection to the service.
 
-import { followStates, login } from "./api.js";
+import { MAX_WAIT, followStates, login } from "./api.js";
 import { byId, icon, setText, showError, toast } from "./dom.js";
 import { onLoginRequired, request } from "./http.js";
 import { formatNumber, startTexts, t } from "./i18n.js";
@@ -117,6 +117,11 @@ function showConnection(state, text) {
   setText(byId("connection-text"), text);
 }
 
+function showBanner(text) {
+  setText(byId("banner-text"), text);
+  byId("banner").hidden = false;
+}
+
 function hideBanner() {
   clearTimeout(bannerTimer);
   bannerTimer = 0;
@@ -132,10 +137,15 @@ function onOpen() {
 
 function onLost() {
   showConnection("lost", t("connection.lost"));
-  bannerTimer ||= setTimeout(() => {
-    setText(byId("banner-text"), t("connection.lostBanner"));
-    byId("banner").hidden = false;
-  }, BANNER_DELAY);
+  bannerTimer ||= setTimeout(() => showBanner(t("connection.lostBanner")), BANNER_DELAY);
+}
+
+/** Too many viewers: fetch the states now and then. */
+async function onRefused() {
+  await fetchRooms();
+  hideBanner();
+  showConnection("waiting", t("connection.polling"));
+  showBanner(t("connection.limitBanner", { count: MAX_WAIT }));
 }
 
 async function fetchRooms() {
@@ -160,6 +170,7 @@ async function connect() {
   stream = followStates({
     onOpen,
     onLost,
+    onRefused,
     onStates: (states) => { if (rooms.setStates(states)) fetchRooms().catch(() => {}); },
   });
 }

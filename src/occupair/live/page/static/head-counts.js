@@ -6,14 +6,18 @@ import { formatPeople } from "./format.js";
 import { request } from "./http.js";
 import { t } from "./i18n.js";
 import * as rooms from "./room-store.js";
-import { formatDay, formatTime, localDay } from "./time-zones.js";
+import { formatShortDay, formatTime, localDay } from "./time-zones.js";
 
 const SHORT_LIST = 5; // head counts listed at first
 const MAX_PEOPLE = 10000; // [people]
 
 const isValidCount = (text) => /^\d+$/.test(text) && Number(text) <= MAX_PEOPLE;
 
-/** Create the number field with its − and + buttons; `onSubmit(count)` saves. */
+/**
+ * Create the number field with its − and + buttons; `onSubmit(count)` saves and returns whether it succeeded.
+ *
+ * The field starts empty: filled with the estimate, one tap would store the model's own number as a head count.
+ */
 function createStepper(onSubmit) {
   const input = el("input", {
     id: "head-count", class: "stepper-value", type: "number", inputmode: "numeric", placeholder: "–",
@@ -37,7 +41,7 @@ function createStepper(onSubmit) {
       return;
     }
     save.disabled = true;
-    await onSubmit(Number(input.value));
+    if (await onSubmit(Number(input.value))) input.value = "";
     save.disabled = false;
   });
   return { form, input };
@@ -58,11 +62,18 @@ export function createHeadCountCard(id, zone, onChange) {
 
   function formatMoment(time) {
     const day = localDay(zone, time);
-    const dayName = day === localDay(zone, rooms.now()) ? t("headCount.today") : formatDay(day, "short");
+    const today = localDay(zone, rooms.now());
+    const dayName = day === today ? t("headCount.today") : formatShortDay(day, today);
     return `${dayName} ${formatTime(zone, time)}`;
   }
 
   const describe = (label) => `${formatPeople(label.people)}, ${formatMoment(Date.parse(label.time))}`;
+
+  /** Whether a head count only confirms the estimate, or happens to equal it. */
+  function noteOn({ source, people, estimate }) {
+    if (source === "confirmed") return el("span", { class: "label-note" }, t("headCount.confirmed"));
+    return people === estimate ? el("span", { class: "label-note" }, t("headCount.equalsEstimate")) : null;
+  }
 
   function createItem(label) {
     const button = el("button", {
@@ -70,7 +81,7 @@ export function createHeadCountCard(id, zone, onChange) {
       "aria-label": t("headCount.delete", { label: describe(label) }),
     }, icon("remove"));
     const time = el("time", { datetime: label.time }, formatMoment(label.at));
-    return el("li", {}, el("strong", {}, formatPeople(label.people)), time, button);
+    return el("li", {}, el("strong", {}, formatPeople(label.people)), noteOn(label), time, button);
   }
 
   function show() {
@@ -87,14 +98,16 @@ export function createHeadCountCard(id, zone, onChange) {
     show();
   }
 
-  /** Send a change, load the list again and report the result. */
+  /** Send a change, load the list again, report the result and return whether it succeeded. */
   async function change(send, report) {
     try {
       const response = await send();
       await load();
       report(response);
+      return true;
     } catch (error) {
       showError(error);
+      return false;
     }
   }
 
@@ -103,23 +116,17 @@ export function createHeadCountCard(id, zone, onChange) {
   const undoAction = (send) => [t("headCount.undo"), () => change(send, () => toast(t("headCount.undone")))];
 
   function add(count) {
-    return change(() => post({ people: count }), (label) => {
+    return change(() => post({ people: count, source: "typed" }), (label) => {
       toast(t("headCount.saved", { label: describe(label) }), { action: undoAction(() => drop(label)) });
     });
   }
 
   function remove(label) {
-    const restore = () => post({ people: label.people, time: label.time });
+    const { people, time, source, estimate } = label;
+    const restore = () => post({ people, time, source, estimate });
     const text = t("headCount.deleted", { label: describe(label) });
     return change(() => drop(label), () => toast(text, { action: undoAction(restore) }));
   }
 
-  /** The field follows the estimate until the user touches it; it is empty if the occupancy is unknown. */
-  let isTouched = false;
-  function followState(state) {
-    if (!isTouched) input.value = Number.isInteger(state?.people) ? String(state.people) : "";
-  }
-  for (const kind of ["focusin", "click", "input"]) form.addEventListener(kind, () => { isTouched = true; });
-  followState(rooms.room(id)?.state);
-  return { node, load, followState, focus: () => { input.focus(); input.select(); } };
+  return { node, load, focus: () => { input.focus(); input.select(); } };
 }

@@ -5,7 +5,7 @@ import { confirmDialog, el, icon, showError, toast } from "./dom.js";
 import { formatSize } from "./format.js";
 import { request } from "./http.js";
 import { t } from "./i18n.js";
-import { formatDay, formatTime, localDay } from "./time-zones.js";
+import { formatShortDay, formatTime, localDay } from "./time-zones.js";
 
 const MAX_LISTED = 4;
 
@@ -27,7 +27,8 @@ export function createModelsCard(id, zone, onChange) {
 
   function describe(model) {
     const time = Date.parse(model.created);
-    const created = `${formatDay(localDay(zone, time), "short")}, ${formatTime(zone, time)}`;
+    const day = formatShortDay(localDay(zone, time), localDay(zone, Date.now()));
+    const created = `${day}, ${formatTime(zone, time)}`;
     return [originName(model.origin), created, formatSize(model.size)].join(" · ");
   }
 

@@ -1,6 +1,7 @@
 // One room in the list. A tile is created once and then updated where its texts differ.
 
-import { el, setIcon, setText } from "./dom.js";
+import { alertsOf, co2Level, co2Word, peopleWithoutSeat } from "./alerts.js";
+import { el, icon, setIcon, setText } from "./dom.js";
 import {
   TREND_ICONS, formatAge, formatInterval, formatOccupancy, formatPeople, formatPercent, formatPpm, formatReason,
   isOccupancyKnown, peopleUnit, qualityName, trendOf, trendText,
@@ -8,12 +9,14 @@ import {
 import { t } from "./i18n.js";
 
 const PARTS = ["name", "floor", "why", "count", "unit", "trend", "range", "full", "fill", "badge", "word", "quality",
-  "co2", "ago"];
+  "co2", "ppm", "level", "ago"];
 
 /** Create a tile without a room: its element, and its parts by name. */
 export function createTile() {
   const parts = Object.fromEntries(PARTS.map((name) => [name, el("span", { class: `tile-${name}` })]));
   parts.quality.append(parts.badge, parts.word);
+  parts.level.append(icon("suspect"), el("span"));
+  parts.co2.append(parts.ppm, parts.level);
   const line = el("span", { class: "tile-line" }, parts.unit, parts.trend);
   const stack = el("span", { class: "tile-stack" }, line, parts.range);
   parts.link = el("a", { class: "tile-link", tabindex: "-1" },
@@ -24,14 +27,16 @@ export function createTile() {
 }
 
 /** Description of a room for screen readers. */
-function describe({ name, floor, state }) {
+function describe(room) {
+  const { name, floor, state } = room;
   const interval = state ? formatInterval(state.low, state.high) : "";
   const occupancy = isOccupancyKnown(state)
     ? [formatPeople(state.people), interval && t("tile.interval", { interval }), trendText(state)]
     : [t("occupancy.unknown"), formatReason(state)];
   const quality = state ? t("tile.quality", { quality: qualityName(state.quality) }) : "";
   const co2 = state && state.co2 !== null ? `CO₂ ${formatPpm(state.co2)} ppm` : "";
-  return [name, floor, ...occupancy, quality, co2].filter(Boolean).join(", ");
+  const alerts = alertsOf(room).map(({ text }) => text);
+  return [name, floor, ...occupancy, quality, co2, ...alerts].filter(Boolean).join(", ");
 }
 
 /** Show a room in a tile. */
@@ -63,8 +68,11 @@ export function updateTile(tile, room, now) {
   setText(parts.why, isKnown ? "" : formatReason(state));
   setIcon(parts.badge, state?.quality || "stale");
   setText(parts.word, qualityName(state?.quality));
-  setText(parts.co2, `${formatPpm(state?.co2)} ppm`);
-  updateUtilization(parts, room);
+  setText(parts.ppm, `${formatPpm(state?.co2)} ppm`);
+  parts.level.hidden = !co2Level(state);
+  setText(parts.level.lastChild, co2Word(state));
+  node.dataset.co2 = co2Level(state);
+  updateUtilization(tile, room);
   updateAge(tile, room, now);
   const label = describe(room);
   if (parts.link.getAttribute("aria-label") !== label) parts.link.setAttribute("aria-label", label);
@@ -74,10 +82,14 @@ export function updateAge(tile, { state }, now) {
   setText(tile.parts.ago, state?.time ? formatAge(now - Date.parse(state.time)) : t("age.never"));
 }
 
-/** Show the utilization of the room, if its capacity is known. */
-function updateUtilization({ full, fill }, { capacity, state }) {
+/** Show the utilization of the room, if its capacity is known, or how many people have no seat. */
+function updateUtilization({ node, parts: { full, fill } }, room) {
+  const { capacity, state } = room;
   const isKnown = Boolean(capacity) && isOccupancyKnown(state) && state.people > 0;
+  const count = peopleWithoutSeat(room);
+  const utilization = isKnown ? t("tile.utilization", { percent: formatPercent(state.people / capacity) }) : "";
+  node.dataset.over = count > 0 ? "yes" : "";
   fill.hidden = !isKnown;
-  setText(full, isKnown ? t("tile.utilization", { percent: formatPercent(state.people / capacity) }) : "");
+  setText(full, count ? t("tile.withoutSeat", { count }) : utilization);
   if (isKnown) fill.style.setProperty("--full", Math.min(1, state.people / capacity).toFixed(3));
 }

@@ -140,7 +140,6 @@ class RoomView {
   onState() {
     const room = rooms.room(this.id);
     this.status.update(room);
-    this.headCounts.followState(room.state);
     if (!this.day || !room.state) return;
     if (!this.wantedDay && room.at && localDay(this.zone, room.at) > this.day.day) {
       this.goTo(null);

@@ -49,11 +49,18 @@ export function dayStart(zone, day) {
   return midnight - utcOffset(zone, guess);
 }
 
+function formatDate(day, options) {
+  return new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", ...options })
+    .format(Date.parse(day)).replace(/^(\p{L}+),(?= \d+ )/u, "$1"); // en-GB without a comma after the weekday
+}
+
 /** "Wednesday 11 March 2026" */
-export function formatDay(day, style = "long") {
-  return new Intl.DateTimeFormat(locale, {
-    timeZone: "UTC", weekday: style, day: "numeric", month: style, ...(style === "long" ? { year: "numeric" } : {}),
-  }).format(Date.parse(day)).replace(/^(\p{L}+),(?= \d+ )/u, "$1"); // en-GB without a comma after the weekday
+export const formatDay = (day) => formatDate(day, { weekday: "long", month: "long", year: "numeric" });
+
+/** "Wed 11 Mar"; with the year if it is not that of `today`. */
+export function formatShortDay(day, today) {
+  const isThisYear = day.slice(0, 4) === today.slice(0, 4);
+  return formatDate(day, { weekday: "short", month: "short", year: isThisYear ? undefined : "numeric" });
 }
 
 /** The time zone, or the browser's own if it does not know that zone. */

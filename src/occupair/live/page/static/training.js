@@ -10,16 +10,44 @@ const POLL_INTERVAL = 700; // [ms]
 
 const isKnown = (value) => value !== null && value !== undefined;
 
-function createScore(title, score, isBetter) {
-  const rmse = isKnown(score?.rmse)
-    ? formatNumber(score.rmse, { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : "–";
-  const labels = score?.labels ? t("training.heldOut", { count: score.labels }) : t("training.noHeldOut");
+const formatError = (rmse) => `±${formatNumber(rmse, { minimumFractionDigits: 1, maximumFractionDigits: 1 })}`;
+
+/** The days and head counts behind a score, by `text(values)`, or why there is no score. */
+function describeEvidence(score, text) {
+  if (!score) return t("training.noNewDays");
+  if (!isKnown(score.rmse)) return t("training.noScore", { count: score.occupied_days ?? 0 });
+  return text({
+    days: t("training.days", { count: score.days ?? 0 }), counts: t("training.counts", { count: score.labels ?? 0 }),
+  });
+}
+
+/** The error on the days with people, if empty days make the score look better. */
+function describeOccupied(score) {
+  if (!isKnown(score?.occupied_rmse) || score.occupied_days === score.days) return "";
+  return t("training.occupied", { error: formatError(score.occupied_rmse), count: score.occupied_days });
+}
+
+function createScore(title, score, isBetter, ...evidence) {
+  const hasScore = isKnown(score?.rmse);
   return el("div", { class: isBetter ? "score better" : "score" },
     el("h3", {}, title),
-    el("p", { class: "score-value" }, rmse),
-    el("p", { class: "muted" }, t("training.rmse")),
-    el("p", { class: "muted" }, labels),
+    el("p", { class: "score-value" }, hasScore ? formatError(score.rmse) : "–"),
+    hasScore ? el("p", { class: "muted" }, t("training.rmse")) : null,
+    ...[...evidence, describeOccupied(score)].filter(Boolean).map((text) => el("p", { class: "muted" }, text)),
     isBetter ? el("p", { class: "score-better" }, t("training.better")) : null);
+}
+
+function createCurrentScore({ old, better }) {
+  const evidence = describeEvidence(old, (values) => (
+    old.independent === false ? t("training.perhapsTrained", values) : t("training.newToModel", values)));
+  return createScore(t("training.current"), old, better === "old", evidence);
+}
+
+function createNewScore({ new: score, new_on_same_days: same, better }) {
+  const isSubset = isKnown(same?.rmse) && same.days < score.days;
+  const evidence = describeEvidence(score, (values) => t("training.crossValidated", values));
+  return createScore(t("training.new"), score, better === "new", evidence,
+    isSubset && t("training.sameDays", { error: formatError(same.rmse) }));
 }
 
 /** Create the card; `onAccept()` is called when the new model was accepted. */
@@ -44,11 +72,11 @@ export function createTrainingCard(id, onAccept) {
   function statusText(job) {
     const message = language === "en" ? job.message : "";
     if (job.status === "failed") return message || t("training.failed");
-    if (job.status !== "running") return message ?? "";
+    if (job.status !== "running") return job.new ? "" : message ?? ""; // the scores say it in every language
     return `${message || t("training.running")} · ${formatPercent(job.progress ?? 0)}`;
   }
 
-  function show(job) {
+  function show(job, hasModel) {
     const isRunning = job.status === "running";
     const isDone = job.status === "done" && Boolean(job.new);
     button.hidden = isRunning || isDone;
@@ -56,20 +84,20 @@ export function createTrainingCard(id, onAccept) {
     bar.value = job.progress ?? 0;
     scores.hidden = choice.hidden = !isDone;
     showStatus(statusText(job), job.status === "failed");
-    if (isDone) offerChoice(job);
+    if (isDone) offerChoice(job, hasModel);
   }
 
-  function offerChoice(job) {
-    const [current, trained] = [job.old?.rmse ?? Infinity, job.new.rmse ?? Infinity];
+  /** Offer to use the new model, or else to keep the current one, if there is one. */
+  function offerChoice(job, hasModel) {
     const choiceButton = (text, isPreferred, onclick) => el("button", {
       class: isPreferred ? "button primary" : "button", type: "button", onclick,
     }, text);
-    scores.replaceChildren(
-      createScore(t("training.current"), job.old, current < trained),
-      createScore(t("training.new"), job.new, trained < current));
+    const [refuse, refused] = hasModel
+      ? [t("training.discard"), t("training.discarded")] : [t("training.discardNew"), t("training.discardedNew")];
+    scores.replaceChildren(...(hasModel ? [createCurrentScore(job)] : []), createNewScore(job));
     choice.replaceChildren(
-      choiceButton(t("training.accept"), trained < current, () => decide("POST", "/training/accept", t("training.accepted"))),
-      choiceButton(t("training.discard"), trained >= current, () => decide("DELETE", "/training", t("training.discarded"))));
+      choiceButton(t("training.accept"), job.better === "new", () => decide("POST", "/training/accept", t("training.accepted"))),
+      choiceButton(refuse, job.better === "old", () => decide("DELETE", "/training", refused)));
   }
 
   async function decide(method, path, doneText) {
@@ -88,7 +116,8 @@ export function createTrainingCard(id, onAccept) {
     if (isClosed) return;
     try {
       const job = await request("GET", roomPath(id, "/training"));
-      show(job);
+      const { models } = job.new ? await request("GET", roomPath(id, "/models")) : { models: [] };
+      show(job, models.some((model) => model.active));
       if (job.status === "running") timer = setTimeout(load, POLL_INTERVAL);
     } catch {
       if (!bar.hidden) timer = setTimeout(load, 4 * POLL_INTERVAL); // training goes on in the service
@@ -105,6 +134,6 @@ export function createTrainingCard(id, onAccept) {
     }
     button.disabled = false;
   });
-  show({ status: "idle" });
+  show({ status: "idle" }, false);
   return { node, load, close: () => { isClosed = true; clearTimeout(timer); } };
 }

@@ -1,4 +1,4 @@
-"""Checks of ``occupair serve --check``: files that settings refer to, and probable misconfiguration."""
+"""Checks before the start: files that settings refer to, the store, and probable misconfiguration."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from occupair.live.config.load import VARIABLES
 from occupair.live.config.mistakes import Key, Mistakes
 from occupair.live.config.settings import Origin, RoomConfig, ServiceConfig, Topic
 from occupair.live.logs import password_in_url
+from occupair.live.store import StoreError
+from occupair.live.store.access_check import describe_access
 from occupair.web.hosts import is_loopback
 
 if TYPE_CHECKING:
@@ -26,8 +28,9 @@ _OTHER_VARIABLES = ("OCCUPAIR_CACHE", "OCCUPAIR_DATA")
 
 @dataclass(frozen=True)
 class CheckReport:
-    """Summaries of the rooms, warnings, and mistakes (empty if none)."""
+    """Summaries of the store and the rooms, warnings, and mistakes (empty if none)."""
 
+    store: str
     rooms: list[str]
     warnings: list[str]
     mistakes: str
@@ -49,8 +52,13 @@ def check_files(config: ServiceConfig) -> None:
 
 
 def check_config(config: ServiceConfig) -> CheckReport:
-    """Load all models, summarise each room and collect warnings."""
+    """Try the store, load all models, summarise each room and collect warnings (``serve --check``)."""
     mistakes = _start_mistakes(config)
+    store = ""
+    try:
+        store = describe_access(config.store)
+    except StoreError as error:
+        mistakes.add(("service", "store"), f"must be a database that the service can use: {error}")
     summaries, warnings = [], list(_service_warnings(config))
     load = cache(_load_model)  # rooms may share a model
     for key, path in _find_files(config):
@@ -64,7 +72,7 @@ def check_config(config: ServiceConfig) -> CheckReport:
             continue
         summaries.append(_summarise(room, model))
         warnings += [f"{room.id}: {warning}" for warning in _room_warnings(room, model, config)]
-    return CheckReport(summaries, warnings, str(mistakes))
+    return CheckReport(store, summaries, warnings, str(mistakes))
 
 
 def _find_files(config: ServiceConfig) -> Iterator[tuple[Key, Path]]:
@@ -132,7 +140,10 @@ def _room_warnings(
     if not model.uses_ventilation_ and room.ventilation is not None:
         yield "model was trained without ventilation: values of the ventilation topic are stored but not used"
     if model.timezone_ is not None and model.timezone_ != room.timezone:
-        yield f"model was trained in {model.timezone_} but the room is in {room.timezone}"
+        zones = f"model was trained in {model.timezone_} but the room is in {room.timezone}"
+        yield f"{zones}: days start at midnight in {model.timezone_}"
+    if model.timezone_ is None and room.timezone == "UTC":
+        yield "model was trained on local times but the room is in UTC: set the timezone of the room"
     if room.stale_after < 2 * model.interval_:
         yield f"stale_after is {room.stale_after:g} min with a reading every {model.interval_:g} min"
 

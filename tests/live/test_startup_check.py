@@ -3,7 +3,8 @@
 import pytest
 
 from occupair.errors import InputError
-from occupair.live.config import check_config, check_files, read_config
+from occupair.live.config import read_config
+from occupair.live.startup_check import check_config, check_files
 
 HASH = "sha256:" + "0123456789abcdef" * 4
 
@@ -44,6 +45,7 @@ def test_warnings_about_passwords_and_readings(read, write, model, slow_office):
         "OCCUPAIR_PROT is set but is not a setting of the service",
         "a: has no co2 topic: readings arrive over HTTP only",
         "a: model needs ventilation but there is no topic for it: without it over HTTP, no estimates",
+        "a: model was trained on local times but the room is in UTC: set the timezone of the room",
         "a: stale_after is 6 min with a reading every 5 min",
     ]
     assert "hush" not in "".join(report.warnings)
@@ -58,7 +60,8 @@ def test_warnings_about_topics_time_zones_and_listening(read, write, tmp_path, s
     assert check_config(read(text)).warnings == [
         "a: has topics but there is no [mqtt]: readings arrive over HTTP only",
         "a: model was trained without ventilation: values of the ventilation topic are stored but not used",
-        "a: model was trained in Asia/Singapore but the room is in UTC",
+        "a: model was trained in Asia/Singapore but the room is in UTC: days start at midnight in "
+        "Asia/Singapore",
     ]
     write("hush", "secret").chmod(0o644)
     tokens = f'[service]\nhost = "0.0.0.0"\n[tokens.a]\nrole = "read"\nhash = "{HASH}"\n'
@@ -104,3 +107,24 @@ def test_file_without_read_permission_is_refused(read, model, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)  # root can read every file
     with pytest.raises(InputError, match=r"line 2, rooms.a.model: must be readable by this user, got"):
         check_files(config)
+
+
+def test_store_is_tried_and_not_created(read, tmp_path):
+    assert check_config(read("[rooms.a]\n")).store == (
+        f"store sqlite:///{tmp_path}/occupair.db: no tables yet, created at start"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["rooms.toml"]
+
+
+def test_unusable_store_is_a_mistake_with_its_place(read, tmp_path):
+    rule = "must be a database that the service can use"
+    report = check_config(read('[service]\nstore = "sqlite:///none/rooms.db"\n[rooms.a]\n'))
+    assert report.store == ""
+    assert report.mistakes == (
+        f"{tmp_path}/rooms.toml, line 2, service.store: {rule}: store sqlite:///{tmp_path}/none/rooms.db: "
+        f"the folder {tmp_path}/none does not exist"
+    )
+    environ = {"OCCUPAIR_STORE": "postgresql://me:hush@127.0.0.1:1/rooms"}
+    (mistake,) = check_config(read("[rooms.a]\n", environ)).mistakes.splitlines()
+    assert mistake.startswith(f"OCCUPAIR_STORE: {rule}: store postgresql://me@127.0.0.1:1/rooms: ")
+    assert "hush" not in mistake
