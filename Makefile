@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# One test process more than cores, since many tests wait for a server or a browser.
+WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 # Public data sets: ../shared/data beside a checkout if it exists, else see `occupair datasets`.
 ifneq ($(wildcard ../shared/data),)
@@ -26,7 +28,7 @@ serve: $(INSTALLED)      ## run the live service with five simulated rooms: http
 
 test: lint servers       ## run the linters and all tests
 	@$(BIN)/python -c 'from occupair.paper.revised_day import warm_up; warm_up()'  # compile once, not in every worker
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:

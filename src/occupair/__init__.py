@@ -25,9 +25,19 @@ The modules:
 - `live_room`, `live_rooms`: one live room, and batched updates of many
 - `folds`, `cross_validation`, `tuning`: day-wise folds, and the choice of the paper's settings
 - `metrics`: scores
-- `errors`, `wording`, `progress`, `atomic_files`: user errors, text helpers, progress bars, safe writes
+- `errors`, `wording`, `progress`: user errors, text helpers, progress bars
+- `output_names`, `atomic_files`: file names that match the format, safe writes
 """
 
-import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+def __getattr__(name: str) -> object:
+    """Attach the public names at the first use of one, so that the command line starts without them."""
+    import lazy_loader
+
+    names = globals()
+    names["__getattr__"], names["__dir__"], names["__all__"] = lazy_loader.attach_stub(__name__, __file__)
+    return names["__all__"] if name == "__all__" else names["__getattr__"](name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__getattr__("__all__"))

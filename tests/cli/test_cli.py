@@ -13,6 +13,7 @@ import pytest
 from command import occupair
 
 import occupair as oc
+from occupair.cli.shared import print_json
 from occupair.report import paper_experiment
 
 COMMANDS = [
@@ -41,6 +42,12 @@ def desk(tmp_path_factory, slow_office):
     assert done.returncode == 0, done.stderr
     assert "room.occupair: trained on 3 days (864 readings, one every 5 min)" in done.stdout
     return folder
+
+
+@pytest.fixture(scope="module")
+def clean_days():
+    """Five days of the simulated office, one reading per minute."""
+    return oc.simulate_office(days=5, seed=0)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -187,7 +194,14 @@ def test_other_time_zone_than_in_training_is_noted(desk, percent_model, last_day
     aware = last_day.tz_localize("Europe/Copenhagen")
     oc.write_readings(aware.tz_convert("UTC"), desk / "utc.csv")
     done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", cwd=desk)
-    words = "utc.csv: times are in UTC, but the model was trained on local times: set the room's time zone"
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "occupair: utc.csv: readings: times are in UTC, but the model was trained on local times: convert "
+        "them to the time zone of the room (--timezone; in Python, tz_convert), got 2"
+    )
+    aware.tz_convert("Etc/GMT-1").rename_axis("time").to_csv(desk / "offset.csv")
+    done = occupair("evaluate", "percent.occupair", "offset.csv", "--json", cwd=desk)
+    words = "offset.csv: times are in UTC+01:00, but the model was trained on local times: set the room's"
     assert words in done.stderr
     given = ["--timezone", "Europe/Copenhagen"]
     done = occupair("evaluate", "percent.occupair", "utc.csv", "--json", *given, cwd=desk)
@@ -299,6 +313,51 @@ def test_check_of_clock_offset_exits_with_1(tmp_path):
     assert "CO2 is timestamped about 3 h late relative to the head counts" in done.stdout
 
 
+def test_check_prints_json(tmp_path, clean_days):
+    faulty = clean_days.copy()
+    faulty.loc["2015-08-05 10:00":"2015-08-05 10:10", "co2"] = 65535.0
+    faulty.loc["2015-08-06 19:30", "occupancy"] = -2.0
+    oc.write_readings(faulty, tmp_path / "room.csv")
+    done = occupair("check", "room.csv", "--json", "--out", "room.html", cwd=tmp_path)
+    assert done.returncode == 1
+    document = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert document["file"] == "room.csv"
+    assert document["report"] == "room.html"
+    assert (tmp_path / "room.html").is_file()
+    assert document["fit_to_train"] is False
+    assert document["verdict"].startswith("Not fit to train on: 2 faults to fix.")
+    assert (document["days"], document["readings"], document["interval"]) == (5, 7200, 1.0)
+    assert document["start"] == "2015-08-03T00:00:00"
+    assert document["timezone"] is None
+    found = {finding["code"]: finding for finding in document["findings"]}
+    assert found["failed_reads"] == {
+        "code": "failed_reads",
+        "severity": "wrong",
+        "finding": "CO2 reads 65535 ppm 11 times (first 2015-08-05 10:00): failed reads.",
+        "fix": "Delete these rows.",
+        "days": ["2015-08-05"],
+        "times": [{"start": "2015-08-05T10:00:00", "end": "2015-08-05T10:10:00"}],
+        "values": {"readings": 11, "share": 11 / 7200},
+    }
+    assert found["negative_counts"]["values"] == {"readings": 1, "lowest": -2.0}
+    assert all(finding["finding"] for finding in document["findings"])
+
+
+def test_json_of_check_names_row_and_column(tmp_path):
+    lines = [f"2015-08-03 08:{minute:02d},{400 + minute}" for minute in range(30)]
+    lines[10] = "2015-08-03 08:10,hot"
+    (tmp_path / "room.csv").write_text("time,co2\n" + "\n".join(lines) + "\n")
+    document = json.loads(occupair("check", "room.csv", "--json", cwd=tmp_path).stdout)
+    found = {finding["code"]: finding for finding in document["findings"]}
+    assert found["no_number"]["values"] == {"column": "co2", "row": 12, "rows": 1}
+    assert found["no_number"]["fix"].startswith("Treated as missing here, but rejected by fit")
+
+
+def test_undefined_numbers_are_null_in_json(capsys):
+    print_json({"values": {"share": float("nan"), "range": (1.0, float("inf"))}})
+    assert json.loads(capsys.readouterr().out) == {"values": {"share": None, "range": [1.0, None]}}
+
+
 def test_benchmark_prints_tables_and_refuses_unknown_names(tmp_path, monkeypatch, slow_office):
     monkeypatch.setattr("occupair.datasets.benchmark_rooms.read_room", lambda name: slow_office)
     arguments = [
@@ -379,6 +438,11 @@ def test_datasets_lists_licence_and_location(monkeypatch, tmp_path):
             ["fit", "train.csv", "--layer", "cnn"],
             "occupair: layer must be one of room, fs-elm, elm, got 'cnn'",
         ),
+        (
+            ["fit", "train.csv", "--paper", "--horizon", "100000", "--out", "fresh.occupair"],
+            "occupair: horizon must be shorter than a day (1440 min), got 100000 min",
+        ),
+        (["tune", "train.csv", "--horizon", "100000"], "occupair: horizon must be shorter than a day"),
         (["fit", "train.csv", "--ridge", "0"], "occupair: ridge must be a finite number above 0"),
         (
             ["fit", "train.csv", "--timezone", "Mars"],
@@ -481,7 +545,15 @@ def test_bug_prints_a_traceback(tmp_path):
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("arguments", [["simulate", "x.csv", "--days", "0"], ["reproduce", "--draws", "0"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", "x.csv", "--days", "0"],
+        ["reproduce", "--draws", "0"],
+        ["fit", "x.csv", "--hidden", "100000000"],
+        ["tune", "x.csv", "--hidden", "100000000"],
+    ],
+)
 def test_option_out_of_range_is_refused(tmp_path, arguments):
     done = occupair(*arguments, cwd=tmp_path)
     assert done.returncode == 2

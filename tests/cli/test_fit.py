@@ -12,6 +12,7 @@ import occupair as oc
 from occupair.live.messages import Label, Reading
 from occupair.live.store import Store
 from occupair.metrics import rmse
+from occupair.readings import thinning
 
 ZONE = "Europe/Copenhagen"
 
@@ -52,6 +53,13 @@ def store(tmp_path_factory, counted):
 
 def url_of(store):
     return store.url.render_as_string(hide_password=False)
+
+
+def test_fit_states_how_many_days_of_a_long_record_it_uses(tmp_path, slow_office, monkeypatch):
+    monkeypatch.setattr(thinning, "MAX_DAYS", 2)
+    oc.write_readings(slow_office.iloc[: 3 * 288], tmp_path / "long.csv")
+    done = occupair("fit", "long.csv", "--hidden", 8, cwd=tmp_path)
+    assert "trained on 2 of 3 days (864 readings, one every 5 min), up to" in done.stdout
 
 
 def test_fit_uses_sparse_head_counts(desk, counted):
@@ -140,6 +148,17 @@ def test_store_from_environment_and_note_on_time_zone(tmp_path, store, monkeypat
     words = "occupair: room lab: times of day are in UTC: set the room's time zone"
     assert done.stderr.startswith(words)
     assert oc.OccupancyEstimator.load(tmp_path / "room.occupair").timezone_ == "UTC"
+
+
+def test_utc_times_of_a_file_are_noted(tmp_path, counted):
+    oc.write_readings(counted.iloc[: 3 * 288].tz_localize("UTC"), tmp_path / "utc.csv")
+    arguments = ("fit", tmp_path / "utc.csv", "--hidden", 5, "--overwrite")
+    done = occupair(*arguments, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("occupair: ")
+    assert "utc.csv: times of day are in UTC: set the room's time zone with --timezone" in done.stderr
+    for zone in ("UTC", ZONE):  # chosen
+        assert occupair(*arguments, "--timezone", zone, cwd=tmp_path).stderr == ""
 
 
 @pytest.mark.parametrize(

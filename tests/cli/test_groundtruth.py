@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -15,8 +16,11 @@ from command import occupair
 from groundtruth.counting_folder import make_folder, served
 
 import occupair as oc
+from occupair.groundtruth.counters.read_passages import read_passages
 from occupair.groundtruth.counting.counts import Count, read_book, read_counts, write_book
 from occupair.groundtruth.events import read_events
+from occupair.groundtruth.ledger.clock_offsets import ClockCorrection
+from occupair.groundtruth.ledger.ledger import build_ledger, label_readings
 
 COMMANDS = ["", "scan", "count", "occupancy", "plan"]
 MINUTES = [("north", "08:31"), ("south", "08:40"), ("north", "17:02")]
@@ -214,6 +218,8 @@ def test_corrections_are_only_applied_with_apply(tmp_path):
     files = ["lobby.csv", "--column", "entered=In", "--column", "left=Out"]
     raw = occupair("groundtruth", "occupancy", *files, "--out", "raw.csv", cwd=tmp_path)
     assert "left_at_reset: 2024-01-08: 1 person left in the room" in raw.stdout
+    assert "Balance by door:\n  lobby: 20 % fewer exits than entries (5 entries, 4 exits)\n" in raw.stdout
+    assert "entry counted twice or exit missed, between 08:31 and 17:02." in raw.stdout
     assert (
         "Proposed corrections (apply with --apply): the smallest change that balances every day."
         in raw.stdout
@@ -225,7 +231,30 @@ def test_corrections_are_only_applied_with_apply(tmp_path):
     fine = (tmp_path / "lobby.csv").read_text().replace("0;4", "0;5")
     (tmp_path / "lobby.csv").write_text(fine)
     done = occupair("groundtruth", "occupancy", *files, "--out", "fine.csv", cwd=tmp_path)
-    assert done.stdout.startswith("Every day is balanced; no issues found.\n")
+    assert done.stdout.startswith(
+        "Every day is balanced; no issues found.\n"
+        "Balance by door:\n  lobby: as many exits as entries (5 each)\n"
+    )
+
+
+def test_clock_correction_of_filmed_doors_labels_no_other_day(tmp_path):
+    """Nights are not filmed; readings before and after the filmed day get no head count."""
+    events = make_folder(tmp_path / "events", MINUTES)
+    count_all(events)
+    ledger = build_ledger(read_passages(events))
+    clock = ClockCorrection("south", -20, -20, -20, 9.0, "planted")
+    for minutes in (-20, 20):
+        moved = ledger.apply([], clock_corrections=[replace(clock, minutes=minutes)])
+        times = pd.date_range("2024-01-07", "2024-01-10", freq="5min", inclusive="left")
+        labelled = label_readings(moved, pd.DataFrame({"co2": 900.0}, index=times))
+        assert set(labelled.dropna().index.day) == {8}
+        filmed = labelled[labelled["occupancy_weight"] > 0].index
+        # 08:00 to 18:00 at both doors, one of them moved
+        first, last = max(480, 480 + minutes), min(1080, 1080 + minutes)
+        assert (filmed[0], filmed[-1]) == (
+            pd.Timestamp("2024-01-08") + pd.Timedelta(minutes=first),
+            pd.Timestamp("2024-01-08") + pd.Timedelta(minutes=last - 5),
+        )
 
 
 def test_plan_recommends_number_and_days(room, slow_office):
@@ -260,5 +289,5 @@ def test_plan_without_head_counts(tmp_path, slow_office):
     for name in ("air.csv", "empty.csv"):
         done = occupair("groundtruth", "plan", name, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("Label 3 days, then run again: without labelled days")
+        assert done.stdout.startswith("Label 5 days with people, then run again.")
         assert done.stdout.count(" air conditions") == 1 + done.stdout.count(" more air conditions")

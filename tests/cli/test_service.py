@@ -110,12 +110,15 @@ def test_check_summarises_rooms_and_warns(tmp_path, served, trained_room):
     done = occupair("serve", path, "--check")
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
+        f"store sqlite:///{tmp_path}/occupair.db: no tables yet, created at start",
         "lab: Laboratory; lab.occupair, a reading every 5 min, with ventilation; co2 from lab/co2; UTC",
         "new: new; no model; co2 from n; UTC",
     ]
     assert done.stderr.splitlines() == [
         "occupair: warning: lab: model needs ventilation but there is no topic for it: without it over HTTP, "
         "no estimates",
+        "occupair: warning: lab: model was trained on local times but the room is in UTC: set the timezone "
+        "of the room",
         "occupair: warning: new: has no model: occupancy is unknown until it is trained",
     ]
     assert served == []
@@ -124,7 +127,7 @@ def test_check_summarises_rooms_and_warns(tmp_path, served, trained_room):
 def test_check_reports_unreadable_files(tmp_path):
     done = occupair("serve", "--check", write(tmp_path, f'{ROOM}[rooms.a]\nmodel = "none"\n'))
     assert done.returncode == 2
-    assert done.stdout == "lab: Laboratory; no model; co2 from lab/co2; UTC\n"
+    assert done.stdout.splitlines()[1:] == ["lab: Laboratory; no model; co2 from lab/co2; UTC"]
     assert "rooms.toml, line 5, rooms.a.model: must be a model file written by 'occupair fit':" in done.stderr
     assert occupair("serve", "--check", tmp_path / "none.toml").returncode == 2
 

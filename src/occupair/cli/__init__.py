@@ -13,6 +13,7 @@ Commands import what they need inside their function, which keeps --help fast.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -68,6 +69,7 @@ def main() -> None:
     """Run the command line; a user error prints one line and exits with status 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot encode "±" prints "?"
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # pyarrow's own keeps freed memory
     try:
         app()
     except InputError as error:

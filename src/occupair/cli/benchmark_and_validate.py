@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli.shared import bar, note
+from occupair.cli.shared import AsJson, bar, check_output, note
 from occupair.errors import InputError
 
 Rooms = Annotated[
     list[str] | None,
     typer.Argument(metavar="ROOM", help="Public rooms; default: the seven with ventilation readings."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def benchmark(
@@ -34,6 +33,7 @@ def benchmark(
     """
     from occupair.benchmark.public_rooms import benchmark as run
 
+    check_output(path, "report")
     with bar():
         text = run(
             rooms=rooms or [],

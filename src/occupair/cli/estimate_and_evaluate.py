@@ -12,6 +12,7 @@ from rich.table import Table
 
 from occupair.cli.shared import (
     ROUNDING,
+    AsJson,
     Columns,
     Dayfirst,
     Lag,
@@ -20,7 +21,8 @@ from occupair.cli.shared import (
     Readings,
     Timezone,
     bar,
-    keep_inputs,
+    check_output,
+    load_model,
     naming,
     note,
     number,
@@ -65,16 +67,16 @@ def estimate(
     Example: occupair estimate office.occupair today.csv --out people.csv --interval 0.9
     """
     from occupair.metrics import whole_people
-    from occupair.readings.files import write_readings
+    from occupair.readings.files import write_table
 
-    keep_inputs(path, model, readings)
+    check_output(path, "table", model, readings)
     _, _, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, interval=interval)
     people = table["people"]
     table.insert(1, "people_whole", whole_people(people).astype(int))
     if path is None:
         table.rename_axis("time").to_csv(sys.stdout)
         return
-    write_readings(table, path)
+    write_table(table, path)
     out.print(f"{path}: {len(table)} estimates, {people.min():.1f} to {people.max():.1f} people.")
 
 
@@ -86,7 +88,7 @@ def evaluate(
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score a model on readings with head counts.
 
@@ -102,13 +104,15 @@ def evaluate(
         model, readings, mode, lag, timezone, column, dayfirst, occupancy=True
     )
     used = estimator.lag_used(lag, mode)  # type: ignore[arg-type]
+    days, trained_on = _note_training_days(readings, office, estimator)
     known = has_label(office)
     truth, people = office["occupancy"][known], table["people"][known]
     whole = metrics.whole_people(people)
     scores: dict[str, Any] = metrics.scores(truth, people)
     scores |= {f"within_{x}": metrics.tolerance_accuracy(truth, whole, tolerance=x) for x in range(5)}
     if as_json:
-        print_json({"readings": len(truth), "mode": mode, "lag": lag, "lag_used": used} | scores)
+        extent = {"readings": len(truth), "days": days, "days_trained_on": trained_on}
+        print_json(extent | {"mode": mode, "lag": lag, "lag_used": used} | scores)
         return
     lines = Table("score", "value", "meaning", box=None, padding=(0, 2))
     for name, meaning in _SCORES.items():
@@ -117,6 +121,21 @@ def evaluate(
     out.print(ROUNDING)
     if mode == "live" and used != lag:
         out.print(_lag_note(lag, used or 0.0, estimator.room_.lags[1:]), soft_wrap=True)
+
+
+def _note_training_days(
+    readings: Path, office: pd.DataFrame, estimator: OccupancyEstimator
+) -> tuple[int, int | None]:
+    """Return the number of scored days and of those the model was trained on (None: unknown); warn of any."""
+    from occupair.readings.day_fingerprints import count_known_days
+
+    trained = estimator.trained_days_
+    known, days = count_known_days(office, trained or frozenset(), estimator.timezone_)
+    if known:
+        share = f"all {days} days" if known == days else f"{known} of the {days} days"
+        share = "the only day" if days == 1 else share
+        note(f"{readings}: the model was trained on {share} scored here: evaluate it on other days")
+    return days, None if trained is None else known
 
 
 def _lag_note(lag: float, used: float, lags: Sequence[float]) -> str:
@@ -139,9 +158,7 @@ def _estimate(
 
     With ``interval``, the table also has ``low`` and ``high`` of the prediction interval [people].
     """
-    from occupair.estimator import OccupancyEstimator
-
-    estimator = OccupancyEstimator.load(model)
+    estimator = load_model(model, timezone)
     scale: dict[str, Any] = {
         "ventilation": estimator.uses_ventilation_,
         "ventilation_full": estimator.ventilation_full_,
@@ -156,12 +173,12 @@ def _estimate(
             table = estimator.estimate(office, mode, lag=lag).to_frame()
         else:
             table = estimator.estimate(office, mode, lag=lag, interval=interval)
-    for difference in _differences(office, estimator, zone_given=timezone is not None):
+    for difference in _differences(office, estimator):
         note(f"{readings}: {difference}")
     return estimator, office, table
 
 
-def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_given: bool) -> list[str]:
+def _differences(office: pd.DataFrame, estimator: OccupancyEstimator) -> list[str]:
     """List how the time zone and the ventilation unit differ from those of the training data."""
     from occupair.readings.time_zones import time_zone_name
 
@@ -169,7 +186,7 @@ def _differences(office: pd.DataFrame, estimator: OccupancyEstimator, *, zone_gi
     found = []
     if here is None and trained is not None:
         found.append(f"times are local, but the model was trained in {trained}: {SET_ZONE}")
-    elif here is not None and trained is None and not zone_given:
+    elif here is not None and trained is None:
         found.append(f"times are in {here}, but the model was trained on local times: {SET_ZONE}")
     elif here != trained and trained is not None and trained.startswith("UTC"):
         found.append(f"times are converted to {trained}, as in training: {SET_ZONE}, also in 'occupair fit'")

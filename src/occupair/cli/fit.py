@@ -12,13 +12,17 @@ import typer
 
 from occupair.cli.estimate_and_evaluate import SET_ZONE
 from occupair.cli.shared import (
+    MOST_NEURONS,
     READINGS_HELP,
     Columns,
     Dayfirst,
+    Overwrite,
     Seed,
     Timezone,
     bar,
-    keep_inputs,
+    check_output,
+    describe_columns,
+    keep_model,
     naming,
     note,
     out,
@@ -37,7 +41,7 @@ def fit(
     model: Annotated[Path, typer.Option("--out", help="Model file to write.")] = Path("room.occupair"),
     paper: Annotated[bool, typer.Option("--paper", help="Use the paper's estimator and settings.")] = False,
     draws: Annotated[int | None, typer.Option(min=1, help="Random hidden layers to select from.")] = None,
-    hidden: Annotated[int | None, typer.Option(min=1, help="Hidden neurons.")] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, max=MOST_NEURONS, help="Hidden neurons.")] = None,
     horizon: Annotated[
         float | None, typer.Option(help="History that the features cover, paper's layers only [min].")
     ] = None,
@@ -67,26 +71,36 @@ def fit(
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train an estimator on readings with head counts.
 
-    The readings come from a file or from the database of the live service.
+    The readings come from a file or from the database of the live service. An existing model is replaced
+    if it was trained on some of the same days; --overwrite replaces any file.
 
     Example: occupair fit office.csv --out office.occupair
     """
-    from occupair.atomic_files import check_writable
     from occupair.estimator import OccupancyEstimator
+    from occupair.readings.time_zones import is_utc
 
     is_paper = paper or layer in ("fs-elm", "elm")
+    if like and is_paper:
+        raise InputError("--like applies to the default estimator only: drop --paper and --layer")
+    if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
+        raise InputError(
+            "--horizon and --stride apply to the paper's layers only: add --paper or --layer fs-elm"
+        )
     database = _database(readings, room, store, file_options=column is not None or dayfirst is not None)
-    keep_inputs(model, *([] if readings is None else [readings]), *(like or []))
-    check_writable(model)
+    check_output(model, "model", *([] if readings is None else [readings]), *(like or []))
     if readings is None:
         assert room is not None
         office, source = _read_room(room, database, timezone), Path(f"room {room}")
     else:
         office, source = read_labelled(readings, timezone, column, dayfirst), readings
         office = _only_labelled(office) if is_paper else office
+    if timezone is None and is_utc(office.index):  # type: ignore[arg-type]
+        note(f"{source}: times of day are in UTC: {SET_ZONE}")
+    keep_model(model, office, overwrite=overwrite)
     given: dict[str, Any] = {
         "layer": layer,
         "horizon": horizon,
@@ -97,12 +111,6 @@ def fit(
         "n_draws": draws,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    if like and is_paper:
-        raise InputError("--like applies to the default estimator only: drop --paper and --layer")
-    if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
-        raise InputError(
-            "--horizon and --stride apply to the paper's layers only: add --paper or --layer fs-elm"
-        )
     if like:
         estimator = OccupancyEstimator.transfer(like, random_state=seed, **given)
     else:
@@ -116,6 +124,8 @@ def fit(
         soft_wrap=True,
     )
     out.print(_quality(estimator, _labelled_days(office)), soft_wrap=True)
+    if columns := describe_columns(office):
+        out.print(f"\n{columns}", soft_wrap=True)
 
 
 def _database(readings: Path | None, room: str | None, store: str | None, *, file_options: bool) -> str:
@@ -156,8 +166,6 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
             raise InputError(f"store {store}: has no readings of room {room!r}, {available}")
         if not store.labels(room):
             raise InputError(f"store {store}: room {room!r} has no labels: enter head counts on its page")
-        if timezone is None:
-            note(f"room {room}: times of day are in UTC: {SET_ZONE}")
         return store.training_readings(room, timezone or "UTC")
 
 
@@ -178,16 +186,20 @@ def _labelled_days(office: pd.DataFrame) -> int:
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
     from occupair.readings.head_counts import has_label
+    from occupair.readings.thinning import thin_days
     from occupair.wording import plural
 
-    days, known = plural(_labelled_days(office), "day"), int(has_label(office).sum())
+    days, used = _labelled_days(office), _labelled_days(thin_days(office))
+    known = int(has_label(office).sum())
     labels = "" if known == len(office) else f", {known} of them labelled"
-    return f"{days} ({len(office)} readings, one every {estimator.interval_:g} min{labels})"
+    extent = plural(days, "day") if used == days else f"{used} of {days} days"
+    return f"{extent} ({len(office)} readings, one every {estimator.interval_:g} min{labels})"
 
 
 def _quality(estimator: OccupancyEstimator, days: int) -> str:
     """Describe the expected accuracy of a trained estimator, as far as training reveals it."""
     from occupair.estimator import ALWAYS_EMPTY
+    from occupair.readings.labelled_days import WANTED
 
     if estimator.most_people_ == 0:
         return f"{ALWAYS_EMPTY[0].upper()}{ALWAYS_EMPTY[1:]}."
@@ -199,5 +211,5 @@ def _quality(estimator: OccupancyEstimator, days: int) -> str:
     if estimator.comparison_ is None and days > 1:
         return "Accuracy not assessed: too few head counts. Count at the same time of day on several days."
     if estimator.comparison_ is None:
-        return "Accuracy not assessed: only one labelled day. Train on three or more."
+        return f"Accuracy not assessed: only one labelled day. Count people {WANTED}."
     return f"{estimator.comparison_}."

@@ -13,14 +13,16 @@ import typer
 from rich.table import Table
 
 from occupair.cli.shared import (
+    AsJson,
     Columns,
     Dayfirst,
     Readings,
     Seed,
     Timezone,
     bar,
+    check_output,
     column_names,
-    keep_inputs,
+    load_model,
     naming,
     note,
     out,
@@ -29,6 +31,7 @@ from occupair.cli.shared import (
     read_labelled,
 )
 from occupair.errors import InputError
+from occupair.wording import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +78,13 @@ def scan(
         float, typer.Option(help="A passage this close to a minute boundary is shown in both minutes [s].")
     ] = 2.0,
     rate: Annotated[float, typer.Option(help="Frames to analyse per second.")] = 5.0,
+    detector: Annotated[
+        Path | None,
+        typer.Option(help="Network for person detection: YOLO or FastestDet as .onnx. Default: HOG."),
+    ] = None,
     anew: Annotated[bool, typer.Option("--anew", help="Discard earlier results and scan again.")] = False,
     timezone: Timezone = None,
+    dayfirst: Dayfirst = None,
 ) -> None:
     """Find the minutes in which somebody may have passed a door. An interrupted scan can be resumed.
 
@@ -94,6 +102,8 @@ def scan(
             margin=margin,
             rate=rate,
             timezone=timezone,
+            dayfirst=dayfirst,
+            detector=detector,
             resume=not anew,
         )
     for line in summary.lines():
@@ -122,12 +132,18 @@ def count(
     from occupair.cli.service import need_live
 
     need_live("groundtruth count")
-    from occupair.groundtruth.counting.counts import lock_folder
+    from occupair.groundtruth.counting.counts import lock_counts
     from occupair.groundtruth.counting.server import serve_counting
     from occupair.groundtruth.counting.session import CountingSession
+    from occupair.groundtruth.video.scan_store import delete_leftovers
 
+    if unfinished := delete_leftovers(events):
+        note(
+            f"{events}: deleted the pictures of an interrupted scan of {plural(unfinished, 'video')}; scan "
+            "again to include them"
+        )
     if delete_pictures:
-        with lock_folder(events):
+        with lock_counts(events):
             CountingSession(events).set_deletes(True)
     serve_counting(events, port=port, open_browser=not no_browser, started=_print_address)
     out.print(
@@ -170,13 +186,11 @@ def occupancy(
 
     Example: occupair groundtruth occupancy events/ --readings room.csv --out labelled.csv --apply
     """
-    from occupair.atomic_files import check_writable
     from occupair.groundtruth.counters.read_passages import read_passages
     from occupair.groundtruth.ledger.ledger import build_ledger, label_readings
     from occupair.readings.files import write_readings
 
-    keep_inputs(path, *inputs, *([readings] if readings else []))
-    check_writable(path)
+    check_output(path, "table", *inputs, *([readings] if readings else []))
     readings_columns, counter_columns = _split_columns(column)
     passages = read_passages(
         *inputs,
@@ -219,7 +233,7 @@ def plan(
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recommend how many more days to label in a room, and which.
 
@@ -227,10 +241,9 @@ def plan(
 
     Example: occupair groundtruth plan room.csv --days 3
     """
-    from occupair.estimator import OccupancyEstimator
     from occupair.groundtruth.planning.plan import plan_labels
 
-    trained = None if model is None else OccupancyEstimator.load(model)
+    trained = None if model is None else load_model(model, timezone)
     room_readings = _read_partly_labelled(readings, timezone, column, dayfirst, trained)
     with naming(readings), bar():
         found = plan_labels(room_readings, model=trained, days=days, seed=seed)
@@ -281,6 +294,9 @@ def _print_ledger(ledger: Ledger, *, applied: bool) -> None:
     proposals = ledger.proposals()
     if not ledger.issues and not proposals:
         out.print("Every day is balanced; no issues found.")
+    out.print("Balance by door:")
+    for balance in ledger.door_balances():
+        out.print(f"  {balance}", soft_wrap=True)
     if proposals:
         what = "Corrections applied" if applied else "Proposed corrections (apply with --apply)"
         out.print(f"{what}: the smallest change that balances every day.", soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from occupair.cli.shared import ROUNDING, Seed, bar, number, out, print_json
+from occupair.cli.shared import ROUNDING, AsJson, Seed, bar, check_output, number, out, print_json
 
 if TYPE_CHECKING:
     from occupair.report.paper_experiment import Reproduction
@@ -19,7 +19,7 @@ def reproduce(
     draws: Annotated[int, typer.Option(min=1, help="Random hidden layers to select from; paper: 100.")] = 100,
     seed: Seed = 0,
     path: Annotated[Path, typer.Option("--out", help="HTML report to write.")] = Path("occupair-report.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run the paper's experiment on simulated data.
 
@@ -27,11 +27,10 @@ def reproduce(
 
     Example: occupair reproduce --draws 5 --out report.html
     """
-    from occupair.atomic_files import check_writable
     from occupair.report.paper_experiment import reproduce as run
     from occupair.report.paper_report import write_report
 
-    check_writable(path)
+    check_output(path, "report")
     with bar():
         result = run(draws=draws, seed=seed)
     write_report(result, path)

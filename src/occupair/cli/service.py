@@ -11,6 +11,7 @@ import typer
 
 from occupair.cli.shared import note, out
 from occupair.errors import InputError
+from occupair.output_names import check_suffix
 
 _LIVE = ("fastapi", "uvicorn", "aiomqtt", "sqlalchemy", "alembic", "pydantic_settings", "prometheus_client")
 
@@ -32,7 +33,8 @@ def serve(
         bool, typer.Option("--demo", help="Serve five simulated rooms at 60 times real time.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Check the settings, summarise each room and exit.")
+        bool,
+        typer.Option("--check", help="Check settings and database, summarise each room and exit."),
     ] = False,
     host: Annotated[str | None, typer.Option(help="Address to listen on; overrides the settings.")] = None,
     port: Annotated[
@@ -67,18 +69,18 @@ def serve(
     config = read_config(rooms, options={name: value for name, value in given.items() if value is not None})
     _need_postgres(config.store)
     if check:
-        from occupair.live.config import check_config
+        from occupair.live.startup_check import check_config
 
         report = check_config(config)
-        for line in report.rooms:
+        for line in filter(None, [report.store, *report.rooms]):
             out.print(line, soft_wrap=True)
         for line in report.warnings:
             note(f"warning: {line}")
         if report.mistakes:
             raise InputError(report.mistakes)
         return
-    from occupair.live.config import check_files
     from occupair.live.service import serve as run
+    from occupair.live.startup_check import check_files
 
     check_files(config)
     run(config)
@@ -128,6 +130,7 @@ def backup(
     database = Path(store.removeprefix("sqlite:///").partition("?")[0])
     if path.exists() and database.exists() and path.samefile(database):
         raise InputError(f"{path}: is the database itself, choose another file name")
+    check_suffix(path, "backup")
     run(store, path)
     out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
 
@@ -141,7 +144,7 @@ def restore(
 ) -> None:
     """Restore the database of the live service from a backup.
 
-    Stop the service first.
+    Stop the service first: a database that is in use is not restored.
 
     Example: occupair restore occupair-backup.zip --store postgresql://me@localhost/occupair
     """

@@ -13,10 +13,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from occupair.atomic_files import check_writable
 from occupair.errors import InputError
+from occupair.output_names import Format, check_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from occupair.estimator import OccupancyEstimator
 
 out, err = Console(highlight=False, markup=False), Console(stderr=True, highlight=False)
 
@@ -42,12 +46,27 @@ Dayfirst = Annotated[
     bool | None,
     typer.Option("--dayfirst/--monthfirst", help="Whether 01/02/2024 is 1 February or 2 January."),
 ]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing file, even a model of another room.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+MOST_NEURONS = 20_000  # more take hours and all memory; the paper uses 1000
 READINGS_HELP = "CSV or Parquet with time, co2 [ppm], ventilation [0..1] and occupancy."
 Readings = Annotated[Path, typer.Argument(metavar="READINGS", help=READINGS_HELP)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by 'occupair fit'.")]
 
 
 ROUNDING = "RMSE uses unrounded estimates; all other scores use estimates rounded to whole people."
+
+
+def load_model(path: Path, timezone: str | None) -> OccupancyEstimator:
+    """Load a model; one trained on local times gets the time zone of the room, if the user states it."""
+    from occupair.estimator import OccupancyEstimator
+
+    estimator = OccupancyEstimator.load(path)
+    if estimator.timezone_ is None:
+        estimator.timezone_ = timezone
+    return estimator
 
 
 def read(
@@ -69,6 +88,11 @@ def read_labelled(
     return files.read_labelled(path, timezone=timezone, columns=names, dayfirst=dayfirst, **options)
 
 
+def describe_columns(readings: pd.DataFrame) -> str:
+    """Return which columns of a file were read, with their units, one per line; "" if not from a file."""
+    return "\n".join(f"{role}: {taken}" for role, taken in readings.attrs.get("columns", {}).items())
+
+
 def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") -> dict[str, str]:
     """Parse the --column options into a mapping from our column names to those of the file."""
     pairs = [pair.partition("=") for pair in columns or []]
@@ -77,11 +101,36 @@ def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") ->
     return {ours: theirs for ours, _, theirs in pairs}
 
 
-def keep_inputs(written: Path | None, *read_from: Path) -> None:
-    """Refuse to overwrite an input file."""
+def check_output(written: Path | None, form: Format, *read_from: Path) -> None:
+    """Check a file to write before long work starts: it is no input, matches its format and is writable."""
+    if written is None:
+        return
     for path in read_from:
-        if written is not None and written.is_file() and path.exists() and written.samefile(path):
+        if written.is_file() and path.exists() and written.samefile(path):
             raise InputError(f"--out {written} would overwrite the input file {path}: choose another name")
+    check_suffix(written, form)
+    check_writable(written)
+
+
+def keep_model(path: Path, office: pd.DataFrame, *, overwrite: bool) -> None:
+    """Refuse to overwrite a file other than a model that was trained on some of the same days."""
+    from occupair.estimator import OccupancyEstimator
+    from occupair.readings.day_fingerprints import count_known_days
+
+    if overwrite or not path.is_file():
+        return
+    try:
+        existing = OccupancyEstimator.load(path)
+    except InputError:
+        reason = "exists and is not a readable model"
+    else:
+        if existing.trained_days_ is None:
+            reason = "is a model of an earlier version, perhaps of another room"
+        elif count_known_days(office, existing.trained_days_, existing.timezone_)[0]:
+            return
+        else:
+            reason = "is a model that was trained on none of these days, perhaps of another room"
+    raise InputError(f"--out {path} {reason}: choose another name, or add --overwrite")
 
 
 def note(words: str) -> None:
@@ -130,6 +179,6 @@ def _finite(value: Any) -> Any:
     """Replace non-finite numbers, which JSON cannot represent, by None."""
     if isinstance(value, dict):
         return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli.shared import Columns, Dayfirst, Readings, Seed, Timezone, keep_inputs, naming, out, read
+from occupair.cli.shared import (
+    AsJson,
+    Columns,
+    Dayfirst,
+    Readings,
+    Seed,
+    Timezone,
+    check_output,
+    describe_columns,
+    naming,
+    out,
+    print_json,
+    read,
+)
 
 
 def simulate(
@@ -23,6 +36,7 @@ def simulate(
     from occupair.simulation import simulate_office
     from occupair.wording import plural
 
+    check_output(path, "table")
     office = simulate_office(days, seed=seed)
     write_readings(office, path)
     most = office["occupancy"].max()
@@ -35,6 +49,7 @@ def check(
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
+    as_json: AsJson = False,
 ) -> None:
     """Check the quality of readings before training.
 
@@ -42,18 +57,24 @@ def check(
 
     Example: occupair check office.csv --out office-check.html
     """
-    from occupair.checks import find_faults, format_faults, is_trainable
+    from occupair.checks import faults_document, find_faults, format_faults, is_trainable
 
-    keep_inputs(path, readings)
+    check_output(path, "report", readings)
     office = read(readings, timezone, column, dayfirst, lenient=True)
     with naming(readings):
         faults = find_faults(office)
     if timezone is not None:
         faults = [fault for fault in faults if fault.kind != "utc_times"]  # the user chose the time zone
-    out.print(format_faults(faults), soft_wrap=True)
     if path is not None:
         from occupair.report.check_page import write_check_page
 
         write_check_page(office, faults, path, name=readings.name)
-        out.print(f"\nReport: {path.resolve().as_uri()}", soft_wrap=True)
+    if as_json:
+        report = None if path is None else str(path)
+        origin = {"file": str(readings), "report": report, "columns": office.attrs["columns"]}
+        print_json(origin | faults_document(office, faults))
+    else:
+        out.print(f"{format_faults(faults)}\n\n{describe_columns(office)}", soft_wrap=True)
+        if path is not None:
+            out.print(f"\nReport: {path.resolve().as_uri()}", soft_wrap=True)
     raise typer.Exit(0 if is_trainable(faults) else 1)

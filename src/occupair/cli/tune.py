@@ -10,14 +10,18 @@ import typer
 from rich.table import Table
 
 from occupair.cli.shared import (
+    MOST_NEURONS,
+    AsJson,
     Columns,
     Dayfirst,
     Mode,
+    Overwrite,
     Readings,
     Seed,
     Timezone,
     bar,
-    keep_inputs,
+    check_output,
+    keep_model,
     naming,
     out,
     print_json,
@@ -51,13 +55,14 @@ def tune(
     mode: Mode = "live",
     horizon: Annotated[float, typer.Option(help="Initial history that the features cover [min].")] = 30,
     stride: Annotated[float, typer.Option(help="Initial time difference of CO2 feature I [min].")] = 10,
-    hidden: Annotated[int, typer.Option(min=1, help="Hidden neurons.")] = 1000,
+    hidden: Annotated[int, typer.Option(min=1, max=MOST_NEURONS, help="Hidden neurons.")] = 1000,
     draws: Annotated[int, typer.Option(min=1, help="Random hidden layers to select from.")] = 1,
     seed: Seed = 0,
     timezone: Timezone = None,
     column: Columns = None,
     dayfirst: Dayfirst = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tune the settings of the paper's estimator to a room.
 
@@ -65,14 +70,13 @@ def tune(
 
     Example: occupair tune office.csv --out office.occupair
     """
-    from occupair.atomic_files import check_writable
     from occupair.estimator import OccupancyEstimator
     from occupair.tuning import tune as run
 
-    keep_inputs(model, readings)
-    if model is not None:
-        check_writable(model)
+    check_output(model, "model", readings)
     office = read(readings, timezone, column, dayfirst, occupancy=True)
+    if model is not None:
+        keep_model(model, office, overwrite=overwrite)
     if not office["occupancy"].any():
         raise InputError(f"{readings}: all head counts are 0: there is nothing to tune on")
     start = OccupancyEstimator.paper(
