@@ -3,9 +3,18 @@
 import random
 import threading
 
+import pytest
 from live.store_helpers import at, estimate, in_threads, reading
+from live.waiting import HANG_GUARD
 
 from occupair.live.messages import Label
+from occupair.live.store import database
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Let SQLite, whose queue of writers is not fair, wait for its turn on a slow machine."""
+    monkeypatch.setattr(database, "BUSY_TIMEOUT", HANG_GUARD)
 
 
 def test_readers_never_see_partial_writes(store):
