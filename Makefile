@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms validate prove bench peers load soak mutants reproduce seeds picture screenshots clean help
+.PHONY: demo serve test servers lint rooms validate prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -78,6 +78,9 @@ seeds: $(INSTALLED)      ## run the paper's experiment with ten seeds, one draw 
 
 screenshots: $(INSTALLED) servers  ## update the README screenshots of the live page
 	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/page/test_page.py
+
+pooled: $(INSTALLED)     ## renew the read-outs over all public rooms that new rooms start from
+	@$(BIN)/python tools/pooled_start.py
 
 picture: $(INSTALLED)    ## update the README figure from the report (needs chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png

@@ -31,6 +31,7 @@ from occupair.readings.training_match import match_training
 from occupair.room import fit_and_estimate as room_layer
 from occupair.room.lags import lag_in_readings
 from occupair.room.live_day import RoomDay
+from occupair.room.pooled_start import POOLED, PooledStart
 from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.room.transfer import BalancePrior, balance_prior
 from occupair.smoothing import smoothing_in_readings
@@ -80,8 +81,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         lowest training error, as in Section V-D.
     random_state, verbose
         See ``FSELMRegressor``. ``verbose`` also applies to ``estimate``.
-    start : BalancePrior, optional
-        Other rooms to start from, for a room with few labelled days: see ``transfer``.
+    start : {"pooled"}, PooledStart, BalancePrior or None
+        Room layer: other rooms to start from. ``"pooled"`` is a read-out that was trained on public rooms and
+        is part of the package; how much of it is used is decided on held-out days. It belongs to the default
+        ``n_hidden`` and ``z_max`` and to a fixed random layer, so ``n_draws`` and ``random_state`` matter
+        only without it. None starts from nothing. ``transfer`` adds rooms of your own.
     screen : bool
         The paper's layers only: train only the most promising draws on all readings, see ``ELMRegressor``.
 
@@ -138,7 +142,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         n_draws: int = 1,
         random_state: Any = None,
         verbose: bool | None = None,
-        start: BalancePrior | None = None,
+        start: str | PooledStart | BalancePrior | None = POOLED,
         screen: bool = True,
     ) -> None:
         self.layer = layer

@@ -35,8 +35,8 @@ from occupair.room.model_json import (
 )
 from occupair.room.profile_comparison import ProfileComparison
 
-VERSION = 2
-READABLE = (1, 2)  # version 1 had no room layer
+VERSION = 3
+READABLE = (1, 2, 3)  # 1 had no room layer; 2 no boosted trees, and other features
 _MAGIC = '{"format":"occupair model",'
 _PARAMETERS = (
     "layer",

@@ -1,4 +1,4 @@
-"""The default estimator: an FS-ELM with direct links, averaged with the CO2 mass balance.
+"""The default estimator: a weighted mean of an FS-ELM, the CO2 mass balance and boosted trees.
 
 Modules in data-flow order:
 
@@ -7,6 +7,9 @@ Modules in data-flow order:
 - `mass_balance`: people from the CO2 mass balance
 - `features`: features of the network
 - `linked_elm`: FS-ELM with direct links from features to output
+- `pooled_start`: read-outs over public rooms that the network starts from
+- `boosted_trees`: gradient-boosted trees
+- `stack`: weights of the members
 - `open_hours`: times of day at which the room may be occupied
 - `prediction_intervals`: prediction intervals from errors on held-out days
 - `equation`: the estimate of one or many rooms
@@ -14,6 +17,7 @@ Modules in data-flow order:
 - `training_days`: training samples and sparse head counts
 - `transfer`: prior from other trained rooms
 - `training`: training and cross-validation
+- `pooling`: read-outs over several rooms
 - `profile_comparison`: comparison with the time-of-day profile
 - `fit_and_estimate`: training on a table of readings, and estimation from one
 - `model_json`: a trained room as JSON

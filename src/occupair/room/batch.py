@@ -50,8 +50,11 @@ class BatchEstimates:
 
 def batch_key(model: RoomModel) -> Hashable:
     """Return what rooms must have in common to be evaluated as one batch."""
-    layers = [(one.lag, one.layer.seed, one.layer.n_hidden) for one in model.refinements]
-    return (model.interval, model.smoothing, model.lags, *layers)
+    layers = [
+        (one.lag, one.layer.seed, one.layer.n_hidden, 0 if one.trees is None else len(one.trees.feature))
+        for one in model.refinements
+    ]
+    return (model.interval, model.smoothing, model.lags, model.column_set, *layers)
 
 
 class RoomBatch:

@@ -1,8 +1,9 @@
 """The room equation: people from inputs, for one room or for many rooms at once.
 
-The estimate is the weighted mean of an FS-ELM and the mass balance, set to 0 where nobody is present or the
-room is closed. ``RoomModel`` evaluates it for N inputs of one room, ``RoomBatch`` for one input of each of N
-rooms. Each parameter has a trailing axis of rooms, of length 1 for a single room, and broadcasts over inputs.
+The estimate is the weighted mean of its members, FS-ELM, mass balance and boosted trees, set to 0 where
+nobody is present or the room is closed. ``RoomModel`` evaluates it for N inputs of one room, and
+``RoomBatch`` for one input of each of N rooms. Each parameter has a trailing axis of rooms, of length 1 for a
+single room, and broadcasts over inputs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.features import FeatureSettings, room_features, stack_feature_settings
+from occupair.room.boosted_trees import BoostedTrees, TreeEvaluator, tree_columns
+from occupair.room.features import COLUMN_SETS, FeatureSettings, room_features, stack_feature_settings
 from occupair.room.inputs import Inputs
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import linked_outputs
@@ -44,8 +46,14 @@ class RoomEquation:
         first = models[0]
         lags = lags_in_readings(first.lags, first.interval)
         balances = [{one.lag: one.balance for one in model.refinements} for model in models]
-        self._balances = BalanceEvaluator([[room[lag] for lag in lags] for room in balances])
+        self._column_set, self._n_lags = first.column_set, len(lags)
+        self._balances = BalanceEvaluator(
+            [[room[lag] for lag in lags] for room in balances],
+            with_parts=COLUMN_SETS[first.column_set].n_parts > 0,
+        )
         self._own_balance = [lags.index(one.lag) for one in first.refinements]
+        trees = [[one.trees for one in model.refinements] for model in models]
+        self._trees = TreeEvaluator(_present(trees)) if first.refinements[0].trees is not None else None
         network = _OneNetwork if len(models) == 1 else _Networks
         self._networks = [
             network([model.refinements[k] for model in models]) for k in range(len(first.refinements))
@@ -57,7 +65,9 @@ class RoomEquation:
                 [[one.features for one in model.refinements] for model in models]
             ),
             threshold=np.array([[one.threshold for one in model.refinements] for model in models]).T,
-            network_share=np.array([model.network_share for model in models]),
+            weights=np.array([[one.weights for one in model.refinements] for model in models]).transpose(
+                2, 1, 0
+            ),
             max_people=np.array([model.max_people for model in models]),
         )
 
@@ -78,14 +88,19 @@ class RoomEquation:
         """
         own = None if rooms is None else as_slice(rooms)
         parameters = self._parameters if own is None else self._parameters.take(own)
-        base, features, threshold, network_share, max_people = parameters
-        balance = _clamp(self._balances.people(inputs, own), max_people)
-        columns = room_features(inputs, base, features, balance)
+        base, features, threshold, weights, max_people = parameters
+        balance = self._balances.people(inputs, own)
+        balance[: self._n_lags] = _clamp(balance[: self._n_lags], max_people)
+        columns = room_features(inputs, base, features, balance, self._column_set)
         read = np.empty((2, len(self._networks), len(inputs)))
         for k, network in enumerate(self._networks):
             read[:, k] = network.read(columns[:, k].T, own)
-        network_people, presence = _clamp(read[0], max_people), read[1]
-        people = weighted_mean(network_people, balance[self._own_balance], network_share)
+        presence = read[1]
+        people = weights[0] * _clamp(read[0], max_people) + weights[1] * balance[self._own_balance]
+        if self._trees is not None:
+            before = np.asarray(features.lag) * inputs.interval
+            for_trees = tree_columns(columns.T, inputs.clock, before, len(balance))
+            people += weights[2] * _clamp(self._trees.people(for_trees, own), max_people)
         if_open = np.where(is_present(people, presence, threshold, max_people), people, 0.0)
         minute = minute_of_day(inputs.clock, inputs.interval * features.lag)
         is_open = self._is_open[0 if rooms is None else rooms, inputs.clock.weekend.astype(int), minute]
@@ -98,7 +113,7 @@ class _Parameters(NamedTuple):
     base: BaseLevel  # arrays of shape (R, n)
     features: FeatureSettings  # arrays of shape (R, n)
     threshold: Array  # shape (R, n)
-    network_share: Array  # shape (n,)
+    weights: Array  # shape (3, R, n): of the network, the mass balance and the trees
     max_people: Array  # shape (n,)
 
     def take(self, rooms: slice | Indices) -> _Parameters:
@@ -106,7 +121,7 @@ class _Parameters(NamedTuple):
             take_rooms(self.base, rooms),
             FeatureSettings(*(np.asarray(values)[:, rooms] for values in self.features)),
             self.threshold[:, rooms],
-            self.network_share[rooms],
+            self.weights[:, :, rooms],
             self.max_people[rooms],
         )
 
@@ -130,9 +145,7 @@ class _Networks:
         layer = refinements[0].layer
         self._weights, bias = random_layer(layer.seed, layer.n_hidden, sum(layer.sizes))
         self._bias = bias[:, np.newaxis]
-        self._alphas = np.array(
-            [np.repeat(one.layer.alphas, one.layer.sizes) for one in refinements]
-        ).T.copy()
+        self._alphas = np.array([one.layer.alphas for one in refinements]).T.copy()
         self._mean = np.array([one.layer.mean for one in refinements]).T.copy()
         self._scale = np.array([one.layer.scale for one in refinements]).T.copy()
         self._people = np.array([one.coef for one in refinements]).T.copy()
@@ -153,9 +166,8 @@ def as_slice(rooms: Indices) -> slice | Indices:
     return slice(first, first + rooms.size) if is_consecutive else rooms
 
 
-def weighted_mean(network: Array, balance: Array, network_share: float | Array) -> Array:
-    """Return the weighted mean of FS-ELM and mass balance [people]."""
-    return network_share * network + (1 - network_share) * balance
+def _present(rooms: Sequence[Sequence[BoostedTrees | None]]) -> list[list[BoostedTrees]]:
+    return [[one for one in trees if one is not None] for trees in rooms]
 
 
 def is_present(

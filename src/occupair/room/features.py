@@ -4,7 +4,7 @@ M  terms of the mass balance
 P  CO2 above the base level, now and earlier, and its rises
 V  ventilation: current value and moving averages
 T  time of day, weekend
-S  people by the mass balance at each lag of the model
+S  people by the mass balance at each lag of the model, and the parts that its rises and its level contribute
 """
 
 from __future__ import annotations
@@ -18,42 +18,101 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.room.inputs import Inputs, at_offset
-from occupair.room.mass_balance import N_TERMS, Balance, BaseLevel, balance_terms
+from occupair.room.mass_balance import N_PARTS, N_TERMS, SLOPES, Balance, BaseLevel, balance_terms
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_LEVELS = (0.0, 10.0, 20.0, 40.0)  # ages of the CO2 levels [min]
 _RISES = (5.0, 10.0, 20.0, 40.0)  # periods of the CO2 rises [min]
 _MEANS = (10.0, 30.0, 60.0)  # periods of the ventilation averages [min]
+_LEVEL_UNIT, _RISE_UNIT = 100.0, 30.0  # units of the CO2 levels and rises [ppm]
 
 GROUPS = ("M", "P", "V", "T", "S")
 """Names of the groups."""
 
 _N_TIMES = 7
+_REFERENCE_RISE = 20.0  # period of the rise whose spread is the unit of all rises [min]
+_MIN_PEOPLE_SPREAD = 0.3  # smallest unit of people, for rooms that are nearly always empty [people]
 
 
-def group_sizes(n_lags: int) -> tuple[int, ...]:
+class ColumnSet(NamedTuple):
+    """The columns of the groups P and S, which have changed since the first model files."""
+
+    levels: tuple[float, ...]  # ages of the CO2 levels [min]
+    n_parts: int  # parts of the mass balance in group S
+
+
+COLUMN_SETS = {
+    1: ColumnSet((0.0, 10.0, 20.0, 40.0), 0),
+    2: ColumnSet((0.0, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0), N_PARTS),
+}
+"""Column sets by the number that a model file states."""
+
+COLUMN_SET = 2
+"""Column set of new models."""
+
+
+@cache
+def group_sizes(n_lags: int, column_set: int = COLUMN_SET) -> tuple[int, ...]:
     """Return the number of features in each of ``GROUPS``, for a model with ``n_lags`` lags.
 
     Examples
     --------
-    >>> group_sizes(3)
-    (5, 8, 4, 7, 3)
+    >>> group_sizes(3), group_sizes(3, column_set=1)
+    ((5, 12, 4, 7, 7), (5, 8, 4, 7, 3))
     """
+    columns = COLUMN_SETS[column_set]
     return (
         N_TERMS - 1,  # without the constant
-        len(_LEVELS) + len(_RISES),
+        len(columns.levels) + len(_RISES),
         1 + len(_MEANS),
         _N_TIMES,
-        n_lags,
+        n_lags + columns.n_parts,
     )
 
 
 @cache
-def _places(n_lags: int) -> tuple[slice, ...]:
+def _places(n_lags: int, column_set: int) -> tuple[slice, ...]:
     """Return the place of each group among the features."""
-    return tuple(slice(*ends) for ends in pairwise(accumulate(group_sizes(n_lags), initial=0)))
+    sizes = group_sizes(n_lags, column_set)
+    return tuple(slice(*ends) for ends in pairwise(accumulate(sizes, initial=0)))
+
+
+def feature_gains(features: Array, people: Array, n_lags: int) -> Array:
+    """Return the factors that make the features of different rooms comparable.
+
+    CO2 levels are divided by their standard deviation, rises and slopes by that of the 20-minute rise, and
+    people by that of the head counts. Ventilation and time of day have the same meaning in every room.
+
+    Parameters
+    ----------
+    features : array of shape (N, n_features)
+        Training features of the current column set.
+    people : array of shape (N,)
+        Head counts [people].
+    n_lags : int
+        Number of lags of the model.
+    """
+    m, p, _, _, s = _places(n_lags, COLUMN_SET)
+    gains = np.ones(features.shape[1])
+    n_levels, n_slopes = len(COLUMN_SETS[COLUMN_SET].levels), len(SLOPES)
+    level = _spread(features[:, p.start])
+    rise = _spread(features[:, p.start + n_levels + _RISES.index(_REFERENCE_RISE)])
+    gains[m][:n_slopes] = _REFERENCE_RISE / (_RISE_UNIT * rise)
+    gains[m][n_slopes:] = gains[p][:n_levels] = 1 / level
+    gains[p][n_levels:] = 1 / rise
+    gains[s] = 1 / people_spread(people)
+    return gains
+
+
+def people_spread(people: Array) -> float:
+    """Return the unit of people of a room: the standard deviation of its head counts [people]."""
+    return max(float(people.std()), _MIN_PEOPLE_SPREAD)
+
+
+def _spread(values: Array) -> float:
+    spread = float(values.std())
+    return spread if spread > 1e-6 else 1.0  # constant CO2
 
 
 class FeatureSettings(NamedTuple):
@@ -78,7 +137,13 @@ def stack_feature_settings(rooms: Sequence[Sequence[FeatureSettings]]) -> Featur
     )
 
 
-def room_features(inputs: Inputs, base: BaseLevel, settings: FeatureSettings, balance_people: Array) -> Array:
+def room_features(
+    inputs: Inputs,
+    base: BaseLevel,
+    settings: FeatureSettings,
+    balance_people: Array,
+    column_set: int = COLUMN_SET,
+) -> Array:
     """Return the features of all groups.
 
     Parameters
@@ -89,20 +154,23 @@ def room_features(inputs: Inputs, base: BaseLevel, settings: FeatureSettings, ba
         Base level, or R of them with arrays of shape (R, 1) or (R, N).
     settings : FeatureSettings
         Settings of one refinement, or of R with arrays of shape (R, 1) or (R, N).
-    balance_people : array of shape (n_lags, N)
+    balance_people : array of shape (n_lags + n_parts, N)
         Group S [people].
+    column_set : int
+        A key of ``COLUMN_SETS``.
 
     Returns
     -------
     array of shape (N, n_features) or (N, R, n_features)
-        ``n_features = sum(group_sizes(n_lags))``. Column-major: each feature is contiguous in memory.
+        ``n_features = sum(group_sizes(n_lags, column_set))``. Column-major: each feature is contiguous in
+        memory.
     """
-    level = base.at(inputs, settings.low_share)
-    places = _places(len(balance_people))
+    level, columns = base.at(inputs, settings.low_share), COLUMN_SETS[column_set]
+    places = _places(len(balance_people) - columns.n_parts, column_set)
     features = np.empty((places[-1].stop, *level.shape))
     m, p, v, t, s = (features[place] for place in places)
     m[:] = balance_terms(inputs, base, settings.low_share, settings.offset)[:-1]
-    p[:] = _levels_and_rises(inputs, level)
+    p[:] = _levels_and_rises(inputs, level, columns.levels)
     v[:] = _ventilation(inputs, settings.offset)
     t[:] = _times(inputs, settings.lag)
     for feature, people in zip(s, balance_people, strict=True):
@@ -110,14 +178,14 @@ def room_features(inputs: Inputs, base: BaseLevel, settings: FeatureSettings, ba
     return features.T
 
 
-def _levels_and_rises(inputs: Inputs, base: Array) -> Array:
+def _levels_and_rises(inputs: Inputs, base: Array, ages: Sequence[float]) -> Array:
     """Return group P, feature first, for a base level of shape (N,) or (R, N) [ppm]."""
-    levels = inputs.co2.T[[round(minutes / inputs.interval) for minutes in _LEVELS]]
+    levels = inputs.co2.T[[round(minutes / inputs.interval) for minutes in ages]]
     rises = inputs.co2.T[0] - inputs.co2.T[[inputs.n_readings(minutes) for minutes in _RISES]]
-    group = np.empty((len(_LEVELS) + len(_RISES), *base.shape))
+    group = np.empty((len(ages) + len(_RISES), *base.shape))
     shape = (-1, *(1 for _ in base.shape[1:]), len(inputs))  # the same for all R base levels
-    group[: len(_LEVELS)] = (levels.reshape(shape) - base) / 100
-    group[len(_LEVELS) :] = rises.reshape(shape) / 30
+    group[: len(ages)] = (levels.reshape(shape) - base) / _LEVEL_UNIT
+    group[len(ages) :] = rises.reshape(shape) / _RISE_UNIT
     return group
 
 

@@ -18,8 +18,10 @@ from occupair.readings.head_counts import WEIGHT
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
+from occupair.room.lags import LAGS
 from occupair.room.linked_elm import RIDGES
 from occupair.room.model import RoomModel
+from occupair.room.pooled_start import POOLED, PooledStart, shipped_start
 from occupair.room.profile_comparison import ProfileComparison, compare_with_profile
 from occupair.room.training import HeldOutEstimates, TrainingSettings, fit_room
 from occupair.room.training_days import LabelledEpisode
@@ -63,7 +65,7 @@ def fit_readings(
     n_draws: int,
     random_state: Any,
     verbose: bool | None,
-    start: BalancePrior | None,
+    start: str | PooledStart | BalancePrior | None,
 ) -> FittedRoom:
     """Train the room layer on readings with head counts; see ``OccupancyEstimator`` for the parameters."""
     interval = interval_of(readings)
@@ -76,13 +78,13 @@ def fit_readings(
         n_hidden=n_hidden,
         ridges=RIDGES if ridge is None else (ridge,),
         seeds=tuple(seeds.tolist()),
+        start=_pooled(start, n_hidden, _influences(z_max)),
         verbose=verbose,
     )
-    if start is not None:
-        if not isinstance(start, BalancePrior):
-            raise InputError(f"start must be None or created by transfer(rooms), got {start!r}")
-        start.check("ventilation" in readings.columns)
-    model, held_out = fit_room(episodes_by_date(readings), settings, start)
+    prior = start if isinstance(start, BalancePrior) else None
+    if prior is not None:
+        prior.check("ventilation" in readings.columns)
+    model, held_out = fit_room(episodes_by_date(readings), settings, prior)
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
     return FittedRoom(model, held_out.error, comparison, adds_little)
@@ -147,6 +149,16 @@ def _episode(readings: pd.DataFrame) -> LabelledEpisode:
 
 def _clock(readings: pd.DataFrame) -> Clock:
     return Clock.of(pd.DatetimeIndex(readings.index))
+
+
+def _pooled(start: Any, n_hidden: int, z_max: tuple[float, ...]) -> PooledStart | None:
+    """Return the read-outs to start from; None if there are none for a network with these settings."""
+    if start is None:
+        return None
+    if not (start == POOLED or isinstance(start, PooledStart | BalancePrior)):
+        raise InputError(f'start must be "{POOLED}", None or created by transfer(rooms), got {start!r}')
+    pooled = start if isinstance(start, PooledStart) else shipped_start()
+    return pooled if pooled.suits(n_hidden, z_max, LAGS) else None
 
 
 def _compared(held_out: HeldOutEstimates) -> ProfileComparison | None:

@@ -1,9 +1,18 @@
 """FS-ELM with direct links: features reach the output through the random neurons and directly.
 
 The hidden layer is that of Jiang et al. 2016, Eqs. (9)-(14), with 1/2 subtracted from its outputs. Next to
-it, the features themselves, standardised, and a constant enter the same ridge regression, Eq. (15). Neurons
-and links have separate ridges. The solve needs only H'H and H'o, which are accumulated over blocks of rows
-that fit into the cache; each further pair of ridges then costs one small solve.
+it, the features themselves and a constant enter the same ridge regression, Eq. (15). The features are first
+divided by their spread in the room, so the groups can be scaled to the same influence, Eq. (13), in every
+room: the largest unscaled input z'_max of Section III-D is replaced by the square root of the number of
+features in the group, which is its order of magnitude for features of unit size. All rooms then share the
+layer, and a read-out that was trained on other rooms is a meaningful start.
+
+The neurons are split into ``N_LAYERS`` layers of their own. Each has its own read-out, and the outputs are
+averaged, which varies less with the random draw than a single layer of the same size.
+
+The ridge shrinks the read-out towards its start. Neurons and links have separate ridges. The solve needs only
+H'H and H'o, which are accumulated over blocks of rows that fit into the cache; each further pair of ridges
+then costs one small solve.
 """
 
 from __future__ import annotations
@@ -21,11 +30,11 @@ from occupair.errors import InputError
 
 Array = NDArray[np.float64]
 
-RIDGES = (0.01, 0.1, 1.0, 10.0, 100.0)  # candidate ridges of the neurons
-LINK_RIDGES = (1.0, 100.0)  # candidate ridges of the links
+RIDGES = (1.0, 10.0, 100.0, 1000.0)  # candidate ridges of the neurons
+LINK_RIDGES = (10.0, 100.0, 1000.0)  # candidate ridges of the links
+N_LAYERS = 3  # layers whose outputs are averaged
 _ROWS_PER_BLOCK = 1024  # about 2.5 MB with 300 neurons, which fits into the cache
-_CONSTANT_RIDGE = 1e-6  # negligible
-_NOISE = 1e-9  # features, in units near 1, that never exceed this are 0 except for rounding
+_CONSTANT_RIDGE = 1e-3  # negligible
 
 
 @dataclass(frozen=True)
@@ -40,8 +49,8 @@ class LinkedLayer:
         Number of neurons, L.
     sizes : tuple of int
         Number of features in each group.
-    alphas : array of shape (n_groups,)
-        Scale of each group, Eq. (12).
+    alphas : array of shape (n_features,)
+        Scale of each feature: that of its group, Eq. (12), divided by the spread of the feature.
     mean, scale : array of shape (n_features,)
         Standardisation of the links: subtract ``mean``, then multiply by ``scale``.
     """
@@ -55,8 +64,7 @@ class LinkedLayer:
 
     def __post_init__(self) -> None:
         weights, bias = random_layer(self.seed, self.n_hidden, sum(self.sizes))
-        scaled = weights * np.repeat(self.alphas, self.sizes)
-        object.__setattr__(self, "_weights", scaled)
+        object.__setattr__(self, "_weights", weights * self.alphas)
         object.__setattr__(self, "_bias", bias[:, np.newaxis])
 
     @property
@@ -77,10 +85,15 @@ class LinkedLayer:
             out,
         ).T
 
-    def penalty(self, ridge: float, link_ridge: float) -> Array:
-        """Return the ridge of every output."""
+    def layer_outputs(self) -> list[NDArray[np.int64]]:
+        """Return the outputs of each of the averaged layers: its neurons, the links and the constant."""
+        links = np.arange(self.n_hidden, self.n_outputs)
+        return [np.append(own, links) for own in np.array_split(np.arange(self.n_hidden), N_LAYERS)]
+
+    def penalty(self, ridge: float, link_ridge: float, n_hidden: int) -> Array:
+        """Return the ridge of every output of a layer with ``n_hidden`` neurons."""
         links = np.full(self.mean.size, link_ridge)
-        return np.concatenate([np.full(self.n_hidden, ridge), links, [_CONSTANT_RIDGE]])
+        return np.concatenate([np.full(n_hidden, ridge), links, [_CONSTANT_RIDGE]])
 
 
 def linked_outputs(
@@ -119,44 +132,32 @@ def linked_outputs(
 
 
 def fit_layer(
-    x: Array, sizes: Sequence[int], z_max: Sequence[float], *, n_hidden: int, seed: int
+    gains: Array, sizes: Sequence[int], z_max: Sequence[float], *, n_hidden: int, seed: int
 ) -> LinkedLayer:
-    """Draw a random layer and scale it to the features ``x``, by the three steps of Section III-D."""
-    weights, _ = random_layer(seed, n_hidden, x.shape[1])
-    spread, largest = x.std(axis=0), np.abs(x).max(axis=0, initial=0.0)
-    above_noise, varies = np.where(largest > _NOISE, x, 0.0), spread > 1e-12 * (1 + largest)
+    """Draw a random layer and scale it to a room.
+
+    Parameters
+    ----------
+    gains : array of shape (n_features,)
+        Factors that bring the features to unit size, see ``feature_gains``.
+    sizes : sequence of int
+        Number of features in each group.
+    z_max : sequence of float
+        Influence of each group, Eq. (13).
+    n_hidden : int
+        Number of neurons.
+    seed : int
+        Random seed.
+    """
+    influence = np.asarray(z_max, dtype=float) / np.sqrt(sizes)
     return LinkedLayer(
         seed=seed,
         n_hidden=n_hidden,
         sizes=tuple(sizes),
-        alphas=_alphas(above_noise, sizes, z_max, weights),
-        mean=x.mean(axis=0),
-        scale=np.where(varies, 1 / np.where(varies, spread, 1.0), 0.0),
+        alphas=gains * np.repeat(influence, sizes),
+        mean=np.zeros(gains.size),
+        scale=gains,
     )
-
-
-def _alphas(x: Array, sizes: Sequence[int], z_max: Sequence[float], weights: Array) -> Array:
-    """Return the scale of each group: z_max over its largest unscaled |z|, or 0 for a group of zeros."""
-    edges = np.cumsum(sizes)[:-1]
-    groups = zip(np.split(x, edges, axis=1), np.split(weights, edges, axis=1), strict=True)
-    largest = np.array([_largest_input(group, group_weights) for group, group_weights in groups])
-    all_zero = largest < np.finfo(float).tiny
-    return np.where(all_zero, 0.0, np.asarray(z_max, dtype=float) / np.where(all_zero, 1.0, largest))
-
-
-def _largest_input(x: Array, weights: Array) -> float:
-    """Return the largest |R y| over all rows and neurons: z'_max of Section III-D, step 1.
-
-    |weights| are at most 1, so the sum of |y| bounds |R y| of a row. Only rows whose bound exceeds the value
-    already found are computed.
-    """
-    bound = np.abs(x).sum(axis=1)
-    largest = float(np.abs(weights @ x[bound.argmax()]).max())
-    candidates = x[bound > largest]
-    for start in range(0, len(candidates), _ROWS_PER_BLOCK):
-        z = weights @ candidates[start : start + _ROWS_PER_BLOCK].T
-        largest = max(largest, float(z.max()), -float(z.min()))
-    return largest
 
 
 def ridge_pairs(ridges: Sequence[float] = RIDGES) -> list[tuple[float, float]]:
@@ -170,6 +171,7 @@ def fit_read_outs(
     targets: Array,
     pairs: Sequence[tuple[float, float]],
     weight: Array | None = None,
+    start: Array | None = None,
 ) -> list[Array]:
     """Fit the read-outs of several targets for every pair of ridges.
 
@@ -185,17 +187,32 @@ def fit_read_outs(
         Ridges of neurons and links.
     weight : array of shape (N,), optional
         Sample weights; None: all 1.
+    start : array of shape (n_layers, outputs of a layer, m), optional
+        Read-outs of each layer that the ridge shrinks towards; None: 0.
 
     Returns
     -------
     list of array of shape (n, m)
-        beta of Eq. (15) for every pair, one column for each target.
+        beta of Eq. (15) for every pair, one column for each target, averaged over the layers. With a start,
+        the read-outs that shrink towards 0 follow those that shrink towards it.
     """
-    gram, moment = _normal_equations(layer, x, targets, weight)
-    return [_solve(gram, moment, layer.penalty(*pair)) for pair in pairs]
+    gram, moment = normal_equations(layer, x, targets, weight)
+    own = layer.layer_outputs()
+    starts = [None] if start is None else [start, None]
+    found = [np.zeros((layer.n_outputs, targets.shape[1])) for _ in range(len(starts) * len(pairs))]
+    for k, outputs in enumerate(own):
+        layer_gram = gram[np.ix_(outputs, outputs)]
+        n_hidden = outputs.size - layer.mean.size - 1
+        towards = [np.zeros_like(moment[outputs]) if one is None else one[k] for one in starts]
+        residuals = np.hstack([moment[outputs] - layer_gram @ one for one in towards])
+        for p, pair in enumerate(pairs):
+            steps = np.hsplit(_solve(layer_gram, residuals, layer.penalty(*pair, n_hidden)), len(starts))
+            for s, (step, one) in enumerate(zip(steps, towards, strict=True)):
+                found[s * len(pairs) + p][outputs] += (step + one) / len(own)
+    return found
 
 
-def _normal_equations(
+def normal_equations(
     layer: LinkedLayer, x: Array, targets: Array, weight: Array | None
 ) -> tuple[Array, Array]:
     """Return H'H and H'o of Eq. (15), or H'WH and H'Wo, computed in blocks that reuse the same memory."""

@@ -33,6 +33,9 @@ MARGIN = 300.0  # tolerance on the lowest CO2 of n training days, times n square
 N_TERMS = 6
 """Number of terms in the mass balance."""
 
+N_PARTS = 4
+"""Number of parts of the mass balance that the network uses: see ``BalanceEvaluator``."""
+
 Penalty = Callable[[float, float, Array, Array, Array | None], tuple[Array, Array]]
 """Called with low share, delay [min], terms, people and sample weights (None if all are 1); returns the
 penalty matrix of the coefficients and the coefficients that it shrinks towards."""
@@ -126,29 +129,38 @@ class BalanceEvaluator:
     ----------
     rooms : sequence of sequence of Balance
         R balances of each room.
+    with_parts : bool
+        Whether to add the parts of the best variants of the first and of the last balance: what its slopes,
+        and what its level and constant contribute, ``N_PARTS`` rows in all.
     """
 
-    def __init__(self, rooms: Sequence[Sequence[Balance]]) -> None:
+    def __init__(self, rooms: Sequence[Sequence[Balance]], *, with_parts: bool = False) -> None:
         terms: dict[tuple[int, float, int], int] = {}
         used = []
+        n_balances = len(rooms[0])
         for room, balances in enumerate(rooms):
             bases = [one.base for one in balances]
             for r, balance in enumerate(balances):
                 for variant in balance.variants:
                     if variant.weight:
                         key = (bases.index(balance.base), variant.low_share, variant.offset)
-                        used.append((r, terms.setdefault(key, len(terms)), room, variant))
-        coef = np.zeros((len(rooms[0]), N_TERMS, len(terms), len(rooms)))
-        for r, k, room, variant in used:
-            coef[r, :, k, room] += variant.weight * variant.coef
-        self._coef = coef.reshape(len(rooms[0]), -1, len(rooms))
+                        k = terms.setdefault(key, len(terms))
+                        used.append((r, k, room, variant.weight * variant.coef))
+                        if with_parts and r in (0, n_balances - 1) and variant is balance.best:
+                            for place, own in _parts(variant.coef, r, n_balances):
+                                used.append((n_balances + place, k, room, own))
+        n_rows = n_balances + (N_PARTS if with_parts else 0)
+        coef = np.zeros((n_rows, N_TERMS, len(terms), len(rooms)))
+        for r, k, room, own in used:
+            coef[r, :, k, room] += own
+        self._coef = coef.reshape(n_rows, -1, len(rooms))
         self._base = stack_base_levels([[balances[b].base for b, _, _ in terms] for balances in rooms])
         self._low_share = np.array([[low_share] for _, low_share, _ in terms])
         self._offset = np.array([[offset] for _, _, offset in terms])
         self._one_room = np.ascontiguousarray(self._coef[:, :, 0]) if len(rooms) == 1 else None
 
     def people(self, inputs: Inputs, rooms: slice | Indices | None = None) -> Array:
-        """Estimate the people by each balance, not clamped, shape (R, N) [people].
+        """Estimate the people by each balance, not clamped, shape (R, N) or (R + N_PARTS, N) [people].
 
         Parameters
         ----------
@@ -162,6 +174,14 @@ class BalanceEvaluator:
         if self._one_room is not None:
             return np.asarray(self._one_room @ terms)
         return np.asarray(np.einsum("rjn,jn->rn", self._coef[:, :, rooms], terms))
+
+
+def _parts(coef: Array, r: int, n_balances: int) -> list[tuple[int, Array]]:
+    """Return the parts of balance ``r`` of the first and the last: place among the parts, coefficients."""
+    of_slopes = np.arange(N_TERMS) < len(SLOPES)
+    both = [np.where(of_slopes, coef, 0.0), np.where(of_slopes, 0.0, coef)]
+    starts = [start for start, owner in ((0, 0), (2, n_balances - 1)) if owner == r]
+    return [(start + k, own) for start in starts for k, own in enumerate(both)]
 
 
 def stack_base_levels(rooms: Sequence[Sequence[BaseLevel]]) -> BaseLevel:
@@ -282,7 +302,7 @@ def fit_balance(
         )
         for low_share, (delay, offset) in product(LOW_SHARES, _delays(days.interval, lag))
     ]
-    variant_weights = _weights(np.array([error for _, error in fitted]))
+    variant_weights = average_weights(np.array([error for _, error in fitted]))
     variants = [replace(one, weight=float(w)) for (one, _), w in zip(fitted, variant_weights, strict=True)]
     return Balance(days.base, tuple(variants))
 
@@ -297,8 +317,11 @@ def _delays(interval: float, lag: int) -> list[tuple[float, int]]:
     return [(delay, offset) for offset, delay in found.items()]
 
 
-def _weights(errors: Array) -> Array:
-    """Return the weights of variants by their squared errors on held-out days; ``NOISE`` counts as 0."""
+def average_weights(errors: Array) -> Array:
+    """Return the weights of candidates by their squared errors on held-out days; ``NOISE`` counts as 0.
+
+    A few days cannot tell the best of several candidates, so good ones are averaged instead.
+    """
     weights = np.exp(-SHARPNESS * (errors / max(errors.min(), NOISE) - 1))
     weights[weights < MIN_WEIGHT * weights.sum()] = 0.0
     return np.asarray(weights / weights.sum())

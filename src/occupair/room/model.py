@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.room.boosted_trees import BoostedTrees
 from occupair.room.equation import RoomEquation
-from occupair.room.features import FeatureSettings
+from occupair.room.features import COLUMN_SET, FeatureSettings
 from occupair.room.inputs import Inputs
 from occupair.room.linked_elm import LinkedLayer
 from occupair.room.mass_balance import Balance
@@ -25,8 +26,12 @@ class Refinement:
 
     Parameters
     ----------
+    weights : tuple of float
+        Weights of the network, the mass balance and the boosted trees in the estimate, see ``MEMBERS``.
     balance : Balance
         Mass balance.
+    trees : BoostedTrees or None
+        Boosted trees; None in models of earlier versions.
     features : FeatureSettings
         Settings of the network's features.
     layer : LinkedLayer
@@ -41,7 +46,9 @@ class Refinement:
         Prediction intervals of the estimates.
     """
 
+    weights: tuple[float, ...]
     balance: Balance
+    trees: BoostedTrees | None
     features: FeatureSettings
     layer: LinkedLayer
     coef: Array
@@ -67,23 +74,23 @@ class RoomModel:
         Weight of the CO2 smoothing [readings squared].
     max_people : float
         Maximum occupancy in training [people].
-    network_share : float
-        Weight of the FS-ELM in the mean; the rest is the mass balance.
     hours : OpenHours
         When the room may be occupied.
     refinements : tuple of Refinement
         One for each distinct number of readings among the lags, shortest first.
     lags : tuple of float
         Lags of the estimates [min], 0 first, increasing. At long intervals several may share a refinement.
+    column_set : int
+        Columns of the features, a key of ``COLUMN_SETS``.
     """
 
     interval: float
     smoothing: float
     max_people: float
-    network_share: float
     hours: OpenHours
     refinements: tuple[Refinement, ...]
     lags: tuple[float, ...]
+    column_set: int = COLUMN_SET
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.features import GROUPS, FeatureSettings, group_sizes
+from occupair.room.boosted_trees import N_LEAVES, N_NODES, BoostedTrees
+from occupair.room.features import COLUMN_SETS, GROUPS, FeatureSettings, group_sizes
 from occupair.room.inputs import window_length
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
@@ -21,10 +22,12 @@ from occupair.room.mass_balance import N_TERMS, Balance, BalanceVariant, BaseLev
 from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
+from occupair.room.stack import MEMBERS
 
 Array = NDArray[np.float64]
 
 _MAX_NEURONS = 100_000  # limits the memory that an untrusted file can claim
+_MAX_TREES = 1000  # likewise
 _MAX_LAGS, _MAX_LAG = 20, 240.0  # likewise; the latter in [min]
 _FIRST_LAGS = (0.0, 10.0, 20.0)  # of files without the key "lags" [min]
 
@@ -34,12 +37,12 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
 
     Base level and feature settings are written for each refinement, random layers as their seeds.
     """
-    lags = {} if room.lags == _FIRST_LAGS else {"lags": list(room.lags)}
-    return lags | {
+    return {
+        "lags": list(room.lags),
+        "columns": room.column_set,
         "interval": room.interval,
         "smoothing": room.smoothing,
         "most_people": room.max_people,
-        "network_share": room.network_share,
         "hours": [_runs(is_open) for is_open in room.hours.is_open],
         "refinements": [_refinement_to_json(one) for one in room.refinements],
     }
@@ -48,19 +51,28 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
 def room_from_json(values: dict[str, Any]) -> RoomModel:
     """Return the room of plain values, or raise ValueError, TypeError or KeyError."""
     interval, lags = _number(values["interval"], above=0.0), lags_from_json(values)
-    width = window_length(interval, lags[-1])
-    refinements = tuple(_refinement_from_json(one, width, len(lags)) for one in values["refinements"])
+    width, column_set = window_length(interval, lags[-1]), _column_set(values)
+    sizes, share = group_sizes(len(lags), column_set), values.get("network_share")
+    refinements = tuple(_refinement_from_json(one, width, sizes, share) for one in values["refinements"])
     if [one.lag for one in refinements] != sorted(set(lags_in_readings(lags, interval))):
         raise ValueError("refinements do not match the interval and the lags")
     return RoomModel(
         interval=interval,
         smoothing=_number(values["smoothing"], least=0.0),
         max_people=_number(values["most_people"], least=0.0),
-        network_share=_number(values["network_share"], least=0.0, most=1.0),
         hours=OpenHours(np.array([_from_runs(runs) for runs in values["hours"]]).reshape(2, 1440)),
         refinements=refinements,
         lags=lags,
+        column_set=column_set,
     )
+
+
+def _column_set(values: dict[str, Any]) -> int:
+    """Return the column set of the room in plain values; older files do not have it."""
+    column_set = values.get("columns", 1)
+    if column_set not in COLUMN_SETS:
+        raise ValueError(f"columns must be one of {list(COLUMN_SETS)}, got {column_set!r}: upgrade occupair")
+    return int(column_set)
 
 
 def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:
@@ -76,6 +88,8 @@ def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:
 def _refinement_to_json(one: Refinement) -> dict[str, Any]:
     base, layer = one.balance.base, one.layer
     return {
+        "weights": list(one.weights),
+        "trees": None if one.trees is None else _trees_to_json(one.trees),
         "base": [base.lowest, base.highest, base.median],
         "choices": [
             [variant.low_share, variant.delay, variant.offset, variant.weight, *variant.coef.tolist()]
@@ -96,8 +110,9 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
     }
 
 
-def _refinement_from_json(values: dict[str, Any], width: int, n_lags: int) -> Refinement:
-    sizes = group_sizes(n_lags)
+def _refinement_from_json(
+    values: dict[str, Any], width: int, sizes: tuple[int, ...], network_share: Any
+) -> Refinement:
     n_features = sum(sizes)
     n_hidden = _count(values["n_hidden"], most=_MAX_NEURONS, least=1)
     lag, offset, low_share = values["moment"]
@@ -110,19 +125,67 @@ def _refinement_from_json(values: dict[str, Any], width: int, n_lags: int) -> Re
         seed=_count(values["layer_seed"], most=2**32 - 1),
         n_hidden=n_hidden,
         sizes=sizes,
-        alphas=_array(values["alphas"], (len(GROUPS),)),
+        alphas=_alphas(values["alphas"], sizes),
         mean=_array(values["mean"], (n_features,)),
         scale=_array(values["scale"], (n_features,)),
     )
     check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, n_features))
     return Refinement(
+        weights=_weights(values, network_share),
         balance=Balance(base, _variants(values["choices"], lag)),
+        trees=_trees_from_json(values.get("trees"), n_features - sizes[-1] + 1),
         features=features,
         layer=layer,
         coef=_array(values["coef"], (n_hidden + n_features + 1,)),
         presence=_array(values["presence"], (n_hidden + n_features + 1,)),
         threshold=_number(values["threshold"]),
         intervals=PredictionIntervals(edges, _array(values["errors"], (edges.size, QUANTILES.size))),
+    )
+
+
+def _alphas(values: list[Any], sizes: tuple[int, ...]) -> Array:
+    """Return the scale of every feature; older files have one for each group."""
+    if len(values) == len(GROUPS):
+        return np.repeat(_array(values, (len(GROUPS),)), sizes)
+    return _array(values, (sum(sizes),))
+
+
+def _weights(values: dict[str, Any], network_share: Any) -> tuple[float, ...]:
+    """Return the weights of the members; older files have the weight of the network for all lags."""
+    if "weights" not in values:
+        share = _number(network_share, least=0.0, most=1.0)
+        return (share, 1 - share, 0.0)
+    weights = tuple(_number(weight, least=0.0, most=1.0) for weight in values["weights"])
+    if len(weights) != len(MEMBERS) or not np.isclose(sum(weights), 1.0):
+        raise ValueError("weights of the members must sum to 1")
+    return weights
+
+
+def _trees_to_json(trees: BoostedTrees) -> dict[str, Any]:
+    return {
+        "start": trees.start,
+        "feature": trees.feature.tolist(),
+        "threshold": trees.threshold.tolist(),
+        "value": trees.value.tolist(),
+    }
+
+
+def _trees_from_json(values: dict[str, Any] | None, n_columns: int) -> BoostedTrees | None:
+    if values is None:
+        return None
+    n_trees = len(values["feature"])
+    if n_trees > _MAX_TREES:
+        raise ValueError(f"there must be at most {_MAX_TREES} trees, got {n_trees}")
+    feature = np.array(
+        [[_count(one, most=n_columns - 1) for one in tree] for tree in values["feature"]], dtype=np.int16
+    )
+    if feature.shape != (n_trees, N_NODES):
+        raise ValueError(f"each tree must have {N_NODES} comparisons")
+    return BoostedTrees(
+        _number(values["start"]),
+        feature,
+        _array(values["threshold"], (n_trees, N_NODES)).astype(np.float32),
+        _array(values["value"], (n_trees, N_LEAVES)).astype(np.float32),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,38 +18,45 @@ from numpy.typing import NDArray
 from occupair.elm.cores import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
-from occupair.room.equation import is_present, weighted_mean
-from occupair.room.features import feature_settings, group_sizes, room_features
+from occupair.room.boosted_trees import BoostedTrees, Columns, fit_trees, tree_columns
+from occupair.room.equation import is_present
+from occupair.room.features import (
+    feature_gains,
+    feature_settings,
+    group_sizes,
+    people_spread,
+    room_features,
+)
 from occupair.room.inputs import Clock, Inputs
-from occupair.room.lags import LAGS
+from occupair.room.lags import LAGS, lags_in_readings
 from occupair.room.linked_elm import LinkedLayer, fit_layer, fit_read_outs, ridge_pairs
 from occupair.room.mass_balance import (
     Balance,
     BalanceEvaluator,
     BaseLevel,
     DayTerms,
+    average_weights,
     fit_balance,
     weak_ridge,
 )
 from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours, fit_open_hours
+from occupair.room.pooled_start import LAYER_SEED, PooledStart
 from occupair.room.prediction_intervals import PredictionIntervals
+from occupair.room.stack import PRIOR_WEIGHTS, member_weights
 from occupair.room.training_days import LabelledEpisode, TrainingDays, prepare_training_days
 from occupair.room.transfer import BalancePrior
 
 Array = NDArray[np.float64]
 
-MAX_FOLDS = 10
+MAX_FOLDS = 5
 """Maximum number of folds in the cross-validation over days."""
 
-MAX_NETWORK_SHARE = 0.5
-"""Weight of the FS-ELM in the mean with the mass balance, given enough training days."""
+FULL_WEIGHT_DAYS = 6
+"""Number of training days from which on network and trees have their prior weight; with fewer they have less.
 
-FULL_SHARE_DAYS = 6
-"""Number of training days from which on the FS-ELM has ``MAX_NETWORK_SHARE``; with fewer it has less.
-
-It also has less if head counts cover only some hours of the day, because unlike the mass balance it depends
-on the time of day.
+They also have less if head counts cover only some hours of the day, because unlike the mass balance they
+depend on the time of day.
 """
 
 INDEPENDENCE_TIME = 15
@@ -76,6 +84,8 @@ class TrainingSettings:
         Candidate ridges of the neurons.
     seeds : tuple of int
         Seeds of the random layers to try; the one with the smallest error on held-out days is used.
+    start : PooledStart, optional
+        Read-outs of other rooms that the network starts from; its layer is then the only one tried.
     verbose : bool, optional
         Whether to show progress; None does so in a terminal, if it takes long.
     lags : tuple of float
@@ -88,6 +98,7 @@ class TrainingSettings:
     n_hidden: int
     ridges: tuple[float, ...]
     seeds: tuple[int, ...]
+    start: PooledStart | None = None
     verbose: bool | None = None
     lags: tuple[float, ...] = LAGS
 
@@ -144,9 +155,7 @@ def fit_room(
     training = prepare_training_days(
         dates, interval=settings.interval, smoothing=settings.smoothing, lags=settings.lags
     )
-    fitted, folds = _fit_balances(training, prior), _folds(training, prior)
-    enough = min(1.0, training.effective_days / FULL_SHARE_DAYS)
-    network_share = MAX_NETWORK_SHARE * enough * training.labelled_hours_share
+    fitted, folds = fit_balances(training, prior), _folds(training, prior)
     unobserved = None if training.sparse is None else training.sparse.unobserved
     hours, held_out_hours = fit_open_hours(
         training.clocks, training.people[0], training.weights(0), unobserved
@@ -157,7 +166,7 @@ def fit_room(
     }
 
     def refine(lag: int) -> tuple[Refinement, Array]:
-        return _refine(fitted, folds, lag, validations[lag], network_share, held_out_hours, settings)
+        return _refine(fitted, folds, lag, validations[lag], held_out_hours, settings)
 
     trained = each_on_a_core(refine, list(validations))
     refinements = tuple(refinement for refinement, _ in trained)
@@ -165,7 +174,6 @@ def fit_room(
         settings.interval,
         settings.smoothing,
         training.max_people,
-        network_share,
         hours,
         refinements,
         settings.lags,
@@ -182,14 +190,14 @@ def fit_room(
 
 @dataclass(frozen=True)
 class _BalanceEstimates:
-    """Inputs of some days and their people by the mass balances, arrays of shape (n_lags, N)."""
+    """Inputs of some days and group S of their features, arrays of shape (n_lags + N_PARTS, N)."""
 
     days: Sequence[Inputs]
     people: Sequence[Array]
 
 
 @dataclass(frozen=True)
-class _FittedBalances:
+class FittedBalances:
     """Mass balances fitted to training days, by lag [readings]."""
 
     training: TrainingDays
@@ -202,8 +210,13 @@ class _FittedBalances:
 
     def estimate(self, days: Sequence[Inputs]) -> _BalanceEstimates:
         """Estimate training days or other days."""
-        evaluator = BalanceEvaluator([[self.balances[lag] for lag in self.training.lags_in_readings]])
-        return _BalanceEstimates(days, [self.training.clamp(evaluator.people(day)) for day in days])
+        n_lags = len(self.training.lags)
+        balances = [self.balances[lag] for lag in self.training.lags_in_readings]
+        evaluator = BalanceEvaluator([balances], with_parts=True)
+        people = [evaluator.people(day) for day in days]
+        for of_day in people:
+            of_day[:n_lags] = self.training.clamp(of_day[:n_lags])
+        return _BalanceEstimates(days, people)
 
     def features(self, estimates: _BalanceEstimates, lag: int) -> Array:
         """Return the features of days at a lag, all days concatenated."""
@@ -211,6 +224,13 @@ class _FittedBalances:
         settings = feature_settings(balance, lag)
         days = zip(estimates.days, estimates.people, strict=True)
         return np.concatenate([room_features(day, balance.base, settings, people) for day, people in days])
+
+    def tree_columns(self, estimates: _BalanceEstimates, features: Array, lag: int) -> Columns:
+        """Return the columns of the boosted trees for the features of days, shape (N, n_columns)."""
+        clocks = zip(*(day.clock for day in estimates.days), strict=True)
+        clock = Clock(*(np.concatenate(times) for times in clocks))
+        n_people = len(estimates.people[0])
+        return tree_columns(features.T, clock, lag * self.training.interval, n_people).T
 
     def people(self, estimates: _BalanceEstimates, lag: int) -> Array:
         """Return the people by the mass balance at a lag, all days concatenated [people]."""
@@ -222,19 +242,20 @@ class _FittedBalances:
 class _Fold:
     """Mass balances fitted without some days, estimates of those days, and their place among all inputs."""
 
-    fitted: _FittedBalances
+    fitted: FittedBalances
     held_out: _BalanceEstimates
     place: NDArray[np.int64]
 
 
-def _fit_balances(training: TrainingDays, prior: BalancePrior | None) -> _FittedBalances:
+def fit_balances(training: TrainingDays, prior: BalancePrior | None = None) -> FittedBalances:
+    """Fit the mass balance of every lag, started from other rooms if given."""
     days, balances = DayTerms(training.days, BaseLevel.fit(training.lows)), {}
     for lag, minutes in zip(training.lags_in_readings, training.lags, strict=True):
         penalty = weak_ridge if prior is None else prior.penalty(minutes, training.effective_days)
         balances[lag] = fit_balance(
             days, training.people[lag], lag=lag, penalty=penalty, weights=training.weights(lag)
         )
-    return _FittedBalances(training, balances)
+    return FittedBalances(training, balances)
 
 
 def _folds(training: TrainingDays, prior: BalancePrior | None) -> list[_Fold]:
@@ -244,7 +265,7 @@ def _folds(training: TrainingDays, prior: BalancePrior | None) -> list[_Fold]:
     day_of_input = np.repeat(np.arange(len(training)), [len(inputs) for inputs in training.days])
 
     def fold(train: list[int], held_out: list[int]) -> _Fold:
-        fitted = _fit_balances(training.subset(train), prior)
+        fitted = fit_balances(training.subset(train), prior)
         estimates = fitted.estimate([training.days[k] for k in held_out])
         return _Fold(fitted, estimates, np.flatnonzero(np.isin(day_of_input, held_out)))
 
@@ -253,21 +274,19 @@ def _folds(training: TrainingDays, prior: BalancePrior | None) -> list[_Fold]:
 
 
 def _refine(
-    fitted: _FittedBalances,
+    fitted: FittedBalances,
     folds: Sequence[_Fold],
     lag: int,
     validation: _Validation,
-    network_share: float,
     held_out_hours: Sequence[OpenHours],
     settings: TrainingSettings,
 ) -> tuple[Refinement, Array]:
     """Train the refinement of one lag; also return its held-out estimates [people]."""
     training, target = fitted.training, fitted.training.target(lag)
-    layer, coefs = _train_network(fitted, lag, validation.seed, validation.pairs, settings)
-    balance_people = np.zeros(target.size)
-    for fold in folds:
-        balance_people[fold.place] = fold.fitted.people(fold.held_out, lag)
-    estimated = weighted_mean(validation.people, balance_people, network_share)
+    network, trees = _train_members(fitted, lag, validation.seed, settings)
+    members = np.array([validation.people, validation.balance, validation.trees])
+    weights = _weights(training, members - target, training.weight(lag))
+    estimated = weights @ members
     threshold = _best_threshold(
         estimated, validation.presence, target, training.max_people, training.weight(lag)
     )
@@ -284,31 +303,66 @@ def _refine(
     )
     balance = fitted.balances[lag]
     refinement = Refinement(
+        weights=tuple(weights.tolist()),
         balance=balance,
+        trees=trees,
         features=feature_settings(balance, lag),
-        layer=layer,
-        coef=coefs[0][:, 0],
-        presence=coefs[1][:, 1],
+        layer=network.layer,
+        coef=np.tensordot(validation.candidates[:, 0], network.read_outs, 1)[:, 0] * network.unit,
+        presence=np.tensordot(validation.candidates[:, 1], network.read_outs, 1)[:, 1],
         threshold=threshold,
         intervals=intervals,
     )
     return refinement, estimated
 
 
-def _train_network(
-    fitted: _FittedBalances,
-    lag: int,
-    seed: int,
-    pairs: Sequence[tuple[float, float]],
-    settings: TrainingSettings,
-) -> tuple[LinkedLayer, list[Array]]:
-    """Train the network on all labelled inputs: its layer, and read-outs for every pair of ridges."""
+class _Network(NamedTuple):
+    """A trained network: its layer, a read-out for every candidate, and the unit of people [people]."""
+
+    layer: LinkedLayer
+    read_outs: list[Array]
+    unit: float
+
+
+def _train_members(
+    fitted: FittedBalances, lag: int, seed: int, settings: TrainingSettings
+) -> tuple[_Network, BoostedTrees]:
+    """Train network and trees on all labelled inputs."""
     training, labelled = fitted.training, fitted.training.labelled(lag)
-    features, weight = fitted.features(fitted.on_training_days, lag)[labelled], training.weight(lag)
-    sizes = group_sizes(len(training.lags))
-    layer = fit_layer(features, sizes, settings.z_max, n_hidden=settings.n_hidden, seed=seed)
-    targets, weight = _targets(training.target(lag)[labelled]), None if weight is None else weight[labelled]
-    return layer, fit_read_outs(layer, features, targets, pairs, weight)
+    features = fitted.features(fitted.on_training_days, lag)
+    columns = fitted.tree_columns(fitted.on_training_days, features, lag)[labelled]
+    people, weight = training.target(lag)[labelled], training.weight(lag)
+    weight = None if weight is None else weight[labelled]
+    network = train_network(features[labelled], people, weight, lag, seed, settings)
+    return network, fit_trees(columns, people, weight)
+
+
+def train_network(
+    features: Array, people: Array, weight: Array | None, lag: int, seed: int, settings: TrainingSettings
+) -> _Network:
+    """Train the network with every candidate: all pairs of ridges, with and without the start."""
+    n_lags, unit = len(settings.lags), people_spread(people)
+    gains = feature_gains(features, people, n_lags)
+    layer = fit_layer(gains, group_sizes(n_lags), settings.z_max, n_hidden=settings.n_hidden, seed=seed)
+    targets = np.column_stack([people / unit, people > 0])
+    start = None if settings.start is None else settings.start.read_outs[_minutes(lag, settings)]
+    pairs = ridge_pairs(settings.ridges)
+    return _Network(layer, fit_read_outs(layer, features, targets, pairs, weight, start), unit)
+
+
+def _minutes(lag: int, settings: TrainingSettings) -> float:
+    """Return the first lag of the settings that is ``lag`` readings [min]."""
+    return settings.lags[lags_in_readings(settings.lags, settings.interval).index(lag)]
+
+
+def _weights(training: TrainingDays, errors: Array, weight: Array | None) -> Array:
+    """Return the weights of network, mass balance and trees, given their errors on held-out days."""
+    days = training.effective_days
+    enough = min(1.0, days / FULL_WEIGHT_DAYS) * training.labelled_hours_share
+    prior = np.array(PRIOR_WEIGHTS)
+    prior[[0, 2]] *= enough
+    prior[1] = 1 - prior[[0, 2]].sum()
+    return member_weights(errors, prior, days, weight) if len(training) > 1 else prior
 
 
 def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
@@ -329,12 +383,14 @@ def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> Predic
 
 @dataclass(frozen=True)
 class _Validation:
-    """Held-out outputs of a network with the best ridges for people and for presence."""
+    """Held-out estimates of every member."""
 
     seed: int
-    pairs: tuple[tuple[float, float], tuple[float, float]]
-    people: Array
+    candidates: Array  # weight of each candidate read-out, for people and for presence, shape (n, 2)
+    people: Array  # by the network
     presence: Array
+    balance: Array
+    trees: Array
     error: float
 
 
@@ -342,47 +398,49 @@ def _best_validation(
     folds: Sequence[_Fold], training: TrainingDays, lag: int, settings: TrainingSettings
 ) -> _Validation:
     """Cross-validate every random layer and return the best."""
-    target, weight = training.target(lag), training.weight(lag)
-    validations = [_cross_validate(folds, lag, target, seed, settings, weight) for seed in settings.seeds]
+    seeds = settings.seeds if settings.start is None else (LAYER_SEED,)
+    validations = [_cross_validate(folds, training, lag, seed, settings) for seed in seeds]
     return min(validations, key=lambda validation: validation.error)
 
 
 def _cross_validate(
-    folds: Sequence[_Fold],
-    lag: int,
-    target: Array,
-    seed: int,
-    settings: TrainingSettings,
-    weight: Array | None = None,
+    folds: Sequence[_Fold], training: TrainingDays, lag: int, seed: int, settings: TrainingSettings
 ) -> _Validation:
-    """Train on the other days of every fold with all ridges, and choose those with the smallest error."""
-    pairs = ridge_pairs(settings.ridges)
+    """Train all members on the other days of every fold; choose the network with the smallest error."""
+    target, weight = training.target(lag), training.weight(lag)
+    n = len(ridge_pairs(settings.ridges)) * (1 if settings.start is None else 2)
     if not folds:
-        return _Validation(seed, (pairs[-1], pairs[-1]), np.zeros(target.size), np.ones(target.size), 0.0)
-    outputs = np.empty((target.size, len(pairs), 2))
+        strongest, nobody = np.zeros((n, 2)), np.zeros(target.size)
+        strongest[len(ridge_pairs(settings.ridges)) - 1] = 1.0
+        return _Validation(seed, strongest, nobody, np.ones(target.size), nobody, nobody, error=0.0)
+    outputs, balance, trees = np.empty((target.size, n, 2)), np.empty(target.size), np.empty(target.size)
 
     def validate(fold: _Fold) -> None:
-        layer, found = _train_network(fold.fitted, lag, seed, pairs, settings)
-        held_out = layer.outputs(fold.fitted.features(fold.held_out, lag)) @ np.hstack(found)
-        outputs[fold.place] = held_out.reshape(-1, len(pairs), 2)
-        outputs[fold.place, :, 0] = fold.fitted.training.clamp(outputs[fold.place, :, 0])
+        fitted, held_out, place = fold.fitted, fold.held_out, fold.place
+        network, fold_trees = _train_members(fitted, lag, seed, settings)
+        features = fitted.features(held_out, lag)
+        found = (network.layer.outputs(features) @ np.hstack(network.read_outs)).reshape(-1, n, 2)
+        found[:, :, 0] = fitted.training.clamp(found[:, :, 0] * network.unit)
+        outputs[place] = found
+        balance[place] = fitted.people(held_out, lag)
+        trees[place] = fitted.training.clamp(
+            fold_trees.people(fitted.tree_columns(held_out, features, lag).T)
+        )
 
     each_on_a_core(validate, folds)
-    squares = (outputs - _targets(target)[:, np.newaxis]) ** 2
+    squares = (outputs - np.column_stack([target, target > 0])[:, np.newaxis]) ** 2
     errors = np.sum(squares if weight is None else weight[:, np.newaxis, np.newaxis] * squares, axis=0)
-    people, presence = (int(best) for best in errors.argmin(axis=0))
+    candidates = np.column_stack([average_weights(of_target) for of_target in errors.T])
+    people, presence = np.einsum("nct,ct->tn", outputs, candidates)
     return _Validation(
         seed,
-        (pairs[people], pairs[presence]),
-        people=outputs[:, people, 0].copy(),
-        presence=outputs[:, presence, 1].copy(),
-        error=float(errors[people, 0]),
+        candidates,
+        people=people,
+        presence=presence,
+        balance=balance,
+        trees=trees,
+        error=errors[:, 0].min(),
     )
-
-
-def _targets(people: Array) -> Array:
-    """Return the targets of the network: people, and whether anybody is present."""
-    return np.column_stack([people, people > 0])
 
 
 def _best_threshold(

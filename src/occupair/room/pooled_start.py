@@ -1,0 +1,85 @@
+"""Read-outs trained on many public rooms, which the network of a new room starts from.
+
+``pooled.json`` beside this module holds them: the solution of one ridge regression over all public rooms,
+each with the same weight, in units that are comparable between rooms. It contains no readings. ``make
+pooled`` writes it, see ``occupair.room.pooling``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+POOLED = "pooled"
+"""Value of ``start`` that stands for the public rooms."""
+
+LAYER_SEED = 20161
+"""Seed of the random layer that pooled read-outs belong to."""
+
+FILE = "pooled.json"
+
+
+@dataclass(frozen=True)
+class PooledStart:
+    """Read-outs of several rooms.
+
+    Parameters
+    ----------
+    n_hidden : int
+        Number of neurons of the layer with seed ``LAYER_SEED``.
+    z_max : tuple of float
+        Influence of the feature groups.
+    read_outs : dict
+        By lag [min], the read-outs of each layer, shape (n_layers, outputs of a layer, 2): people, in units
+        of their standard deviation, and presence.
+    rooms : tuple of str
+        Names of the rooms.
+    """
+
+    n_hidden: int
+    z_max: tuple[float, ...]
+    read_outs: dict[float, Array]
+    rooms: tuple[str, ...]
+
+    def suits(self, n_hidden: int, z_max: tuple[float, ...], lags: tuple[float, ...]) -> bool:
+        """Whether the read-outs belong to a network with these settings."""
+        return n_hidden == self.n_hidden and z_max == self.z_max and set(lags) <= set(self.read_outs)
+
+
+@cache
+def shipped_start() -> PooledStart:
+    """Return the read-outs that are part of the package."""
+    return start_from_json(json.loads(files("occupair.room").joinpath(FILE).read_text("utf-8")))
+
+
+def start_to_json(start: PooledStart) -> dict[str, Any]:
+    """Return read-outs as plain values with six digits."""
+    return {
+        "rooms": list(start.rooms),
+        "n_hidden": start.n_hidden,
+        "z_max": list(start.z_max),
+        "read_outs": {
+            f"{lag:g}": [
+                [[float(f"{value:.6g}") for value in output] for output in layer] for layer in layers
+            ]
+            for lag, layers in start.read_outs.items()
+        },
+    }
+
+
+def start_from_json(values: dict[str, Any]) -> PooledStart:
+    """Return the read-outs of plain values."""
+    return PooledStart(
+        n_hidden=int(values["n_hidden"]),
+        z_max=tuple(values["z_max"]),
+        read_outs={float(lag): np.array(layers) for lag, layers in values["read_outs"].items()},
+        rooms=tuple(values["rooms"]),
+    )
