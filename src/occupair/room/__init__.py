@@ -14,9 +14,12 @@ Modules in data-flow order:
 - `training_days`: training samples and sparse head counts
 - `transfer`: prior from other trained rooms
 - `training`: training and cross-validation
+- `sensor_features`: features of optional sensors
+- `sensor_corrections`: corrections of the CO2 estimate by optional sensors
+- `sensor_training`: training of the corrections, and which sensors to keep
 - `profile_comparison`: comparison with the time-of-day profile
 - `fit_and_estimate`: training on a table of readings, and estimation from one
-- `model_json`: a trained room as JSON
+- `model_json`, `sensor_json`: a trained room and its corrections as JSON
 - `live_day`: state of one live room
 - `batch`: many trained rooms in one evaluation
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from occupair.room.inputs import Clock, Inputs, episode_inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
 from occupair.room.prediction_intervals import CONFIDENCE
+from occupair.room.sensor_corrections import SensorCorrections
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]
@@ -29,9 +30,17 @@ class RoomDay:
         The trained room.
     confidence : float
         Nominal coverage of the prediction interval.
+    sensors : SensorCorrections, optional
+        Corrections by optional sensors.
     """
 
-    def __init__(self, model: RoomModel, *, confidence: float = CONFIDENCE) -> None:
+    def __init__(
+        self,
+        model: RoomModel,
+        *,
+        confidence: float = CONFIDENCE,
+        sensors: SensorCorrections | None = None,
+    ) -> None:
         self.model = model
         self.confidence = confidence
         self._smoother = LocalSmoother(model.smoothing)
@@ -39,16 +48,36 @@ class RoomDay:
         self._lowest_co2 = np.inf
         self._people = np.zeros(1024)  # grows when the day has more readings
         self.prediction_interval: tuple[float, float] | None = None
+        self.missing_sensors: tuple[str, ...] = ()
+        self._corrections = sensors
+        self._sensors = None if sensors is None else sensors.new_history()
+        self._clock: Clock | None = None  # of the newest reading
 
-    def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
+    def append(
+        self,
+        co2: float,
+        ventilation: float,
+        time: dt.datetime,
+        sensors: Mapping[str, float] | None = None,
+    ) -> None:
         """Add the next reading [ppm], [0..1] and update the estimates that it affects."""
-        self.estimate(self.add_reading(co2, ventilation, time))
+        self.estimate(self.add_reading(co2, ventilation, time, sensors))
 
-    def add_reading(self, co2: float, ventilation: float, time: dt.datetime) -> Inputs:
+    def add_reading(
+        self,
+        co2: float,
+        ventilation: float,
+        time: dt.datetime,
+        sensors: Mapping[str, float] | None = None,
+    ) -> Inputs:
         """Add the next reading [ppm], [0..1] and return its input, without estimating yet."""
         self._smoother.append(co2)
         self._ventilation.append(ventilation)
-        return self._newest_input(time)
+        if self._sensors is not None:
+            self._sensors.append(sensors or {})
+        newest = self._newest_input(time)
+        self._clock = newest.clock
+        return newest
 
     def estimate(self, newest: Inputs) -> None:
         """Update the estimates with the newest input."""
@@ -58,7 +87,11 @@ class RoomDay:
         self.set_estimates(people[:, 0].tolist(), (float(low[0]), float(max(high[0], if_open[0, 0]))))
 
     def set_estimates(self, people: Sequence[float], interval: tuple[float, float]) -> None:
-        """Set the estimate of each refinement, and the prediction interval of the current one [people]."""
+        """Set the estimate of each refinement, and the prediction interval of the current one [people].
+
+        Both are those from CO2; they are corrected here by the optional sensors.
+        """
+        people, interval = self._corrected(people, interval)
         last = len(self) - 1
         if last == self._people.size:
             self._people = np.append(self._people, np.zeros(last))
@@ -66,6 +99,20 @@ class RoomDay:
             if one.lag <= last:
                 self._people[last - one.lag] = refined
         self.prediction_interval = interval
+
+    def _corrected(
+        self, people: Sequence[float], interval: tuple[float, float]
+    ) -> tuple[Sequence[float], tuple[float, float]]:
+        if self._corrections is None or self._sensors is None or self._clock is None:
+            return people, interval
+        features, usable = self._sensors.newest()
+        self.missing_sensors = self._corrections.unused(usable)
+        co2_people = np.array(people)[:, np.newaxis]
+        corrected, applied = self._corrections.correct(co2_people, self._clock, features, usable)
+        people = corrected[:, 0].tolist()
+        if size := int(applied[0, 0]):
+            interval = self._corrections.interval_of(people[0], size, self.confidence)
+        return people, interval
 
     def _newest_input(self, time: dt.datetime) -> Inputs:
         width = window_length(self.model.interval, self.model.lags[-1])
@@ -80,8 +127,15 @@ class RoomDay:
         """Errors that bound the prediction interval of the current estimate, for each bin [people]."""
         return self.model.refinements[0].intervals.errors_at(self.confidence)
 
-    def restore(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
+    def restore(
+        self,
+        co2: Array,
+        ventilation: Array,
+        times: Sequence[dt.datetime],
+        sensors: Mapping[str, Array] | None = None,
+    ) -> None:
         """Restore the day from its readings so far, all at once."""
+        sensors = sensors or {}
         clock = Clock.of(pd.DatetimeIndex(list(times[:-1])))
         if len(clock.minute):
             inputs = episode_inputs(
@@ -93,18 +147,26 @@ class RoomDay:
                 longest_lag=self.model.lags[-1],
             )
             self._people = np.zeros(max(1024, 2 * co2.size))
-            for one, people in zip(self.model.refinements, self.model.people(inputs)[0], strict=True):
+            estimates = self.model.people(inputs)[0]
+            if self._corrections is not None and self._sensors is not None:
+                earlier = {name: values[:-1] for name, values in sensors.items()}
+                found = self._corrections.features(earlier, len(inputs))
+                estimates, _ = self._corrections.correct(estimates, clock, *found)
+                self._sensors.restore(earlier, len(inputs))
+            for one, people in zip(self.model.refinements, estimates, strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
             self._lowest_co2 = float(inputs.lowest_co2[-1])
             self._smoother.extend(co2[:-1].tolist())
             self._ventilation = ventilation[:-1].tolist()
-        self.append(float(co2[-1]), float(ventilation[-1]), times[-1])
+        newest = {name: float(values[-1]) for name, values in sensors.items()}
+        self.append(float(co2[-1]), float(ventilation[-1]), times[-1], newest)
 
     def copy(self) -> RoomDay:
         """Return an independent copy of the day; the trained model is shared."""
         other = copy(self)
         other._smoother = deepcopy(self._smoother)
         other._ventilation, other._people = self._ventilation.copy(), self._people.copy()
+        other._sensors = None if self._sensors is None else self._sensors.copy()
         return other
 
     def __len__(self) -> int:

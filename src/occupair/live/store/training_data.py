@@ -16,7 +16,7 @@ from occupair.live.messages import UNTRAINED_SOURCE
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot
 from occupair.readings.gaps import LONGEST_GAP
-from occupair.readings.grid import MINUTE, check_grid_options, hold_ventilation, put_on_grid
+from occupair.readings.grid import MINUTE, check_grid_options, hold_last, put_on_grid
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
 
@@ -70,7 +70,7 @@ def training_readings(
     grid_times = np.asarray(pd.DatetimeIndex(readings.index).as_unit("us").asi8)
     known = ~np.isnan(ventilation)
     if known.any():
-        readings["ventilation"] = hold_ventilation(grid_times, time[known], ventilation[known])
+        readings["ventilation"] = hold_last(grid_times, time[known], ventilation[known])
     readings["occupancy"] = _nearest(grid_times, label_times, people, hold)
     return readings.dropna(subset=[name for name in readings.columns if name != "occupancy"]).rename_axis(
         "time"
