@@ -57,7 +57,7 @@ def test_sensor_reduces_the_error_on_new_days(model, co2_model, days):
 
 
 def test_co2_model_is_the_same_with_and_without_sensors(model, co2_model, days):
-    train, test = days
+    _, test = days
     without = test.drop(columns=["wifi", "light"])
     for lag in (0, 10, 20):
         with_sensor, alone = (one.estimate(without, lag=lag, interval=0.9) for one in (model, co2_model))

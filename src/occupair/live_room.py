@@ -228,6 +228,11 @@ class LiveRoom:
         """Return the number of readings since midnight or since the last gap."""
         return len(self.day)
 
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
+        return self.day.missing_sensors
+
     def refines_after(self, lag: float) -> bool:
         """Whether estimates are refined ``lag`` minutes later."""
         return self.lags is None or lag in self.lags

@@ -169,7 +169,7 @@ def test_check_readings_keeps_sensors_and_replaces_invalid_values():
 def test_live_values_are_checked():
     assert check_sensor_values(None) == {}
     assert check_sensor_values({"motion": 1, "power": float("nan")}) == {"motion": 1.0}
-    with pytest.raises(InputError, match="sensors must be among temperature, .*, got 'humdity'"):
+    with pytest.raises(InputError, match=r"sensors must be among temperature, .*, got 'humdity'"):
         check_sensor_values({"humdity": 40.0})
     with pytest.raises(InputError, match="humidity must be a number or None, got '40'"):
         check_sensor_values({"humidity": "40"})
