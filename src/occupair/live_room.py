@@ -40,9 +40,6 @@ class Estimate(NamedTuple):
 class RunningDay(Protocol):
     """The state of a room since midnight or since a gap; every estimator has its own."""
 
-    missing_sensors: tuple[str, ...]
-    """Optional sensors of the model that the newest estimate does without."""
-
     def append(
         self,
         co2: float,
@@ -78,6 +75,10 @@ class RunningDay(Protocol):
     @property
     def people(self) -> Array:
         """Current estimates of all readings [people]."""
+
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
 
     @property
     def co2_smoothed(self) -> Array:

@@ -7,6 +7,7 @@ from occupair.room.inputs import Clock
 from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections, describe_unused
+from occupair.room.sensor_live import LiveSensors
 
 OPEN = np.zeros((2, 1440), dtype=bool)
 OPEN[:, 480:1080] = True
@@ -75,9 +76,28 @@ def test_less_than_half_a_person_does_not_appear(corrections):
     assert _correct(corrections, 0.0, NINE, [0.3, 0.0], [True, False]) == (pytest.approx(0.6), 1)
 
 
-def test_unused_sensors_are_named(corrections):
-    usable = np.array([True, False]).reshape(2, 1, 1)
-    assert corrections.unused(usable) == ("motion",)
-    assert corrections.unused(~usable) == ("wifi", "motion")
+def test_unused_sensors_are_named():
     assert describe_unused(("wifi", "motion")) == "estimated without wifi, motion: no recent reading"
     assert describe_unused(()) == ""
+
+
+def test_live_correction_equals_that_of_an_episode(corrections):
+    rng = np.random.default_rng(0)
+    columns = {"wifi": rng.uniform(0, 2, 120), "motion": rng.uniform(0, 1, 120)}
+    columns["motion"][40:44] = np.nan
+    columns["wifi"][80] = np.nan
+    co2_people = rng.uniform(0, 3, (1, 120))
+    clock = Clock(NINE - 60 + 5.0 * np.arange(120), np.zeros(120))
+    expected, applied = corrections.correct(co2_people, clock, *corrections.features(columns, 120))
+    assert set(applied[0]) == {0, 1, 2}
+    live = LiveSensors(corrections, 0.9)
+    for k in range(120):
+        live.append({name: values[k] for name, values in columns.items()})
+        now = Clock(clock.minute[k : k + 1], clock.weekend[k : k + 1])
+        people, interval = live.correct([co2_people[0, k]], (-1.0, -1.0), now)
+        assert people == pytest.approx([expected[0, k]], abs=1e-9)
+        if not applied[0, k]:
+            assert interval == (-1.0, -1.0)
+        else:
+            low, high = corrections.steps[0].intervals[0].around(expected[0, k : k + 1], 0.9)
+            assert interval == pytest.approx((low[0], high[0]))

@@ -40,13 +40,13 @@ def test_history_equals_episode(interval):
     whole = {name: episode_features(values, interval, LAGS) for name, values in scaled.items()}
     for k in range(80):
         history.append({name: values[k] for name, values in columns.items()})
-        features, usable = history.newest()
-        assert not usable[2].any()  # power has no readings
+        features = np.array(history.features(2))
+        known = np.array([whole[name][1][:, k] for name in ("humidity", "light")])
+        expected_sizes = [sum(np.logical_and.accumulate(of_lag)) for of_lag in known.T]
+        assert history.usable_prefixes() == expected_sizes  # power has no readings
         for place, name in enumerate(("humidity", "light")):
-            expected, known = whole[name][0][:, k], whole[name][1][:, k]
-            np.testing.assert_array_equal(usable[place, :, 0], known)
-            own = features[:, 0, 4 * place : 4 * place + 4]
-            np.testing.assert_allclose(own[known], expected[known], atol=1e-12)
+            own, expected = features[:, 4 * place : 4 * place + 4], whole[name][0][:, k]
+            np.testing.assert_allclose(own[known[place]], expected[known[place]], atol=1e-12)
 
 
 def test_restored_history_equals_appended_history():
@@ -59,8 +59,8 @@ def test_restored_history_equals_appended_history():
     copied = other.copy()
     for history in (other, copied):
         history.append({"humidity": values[-1]})
-        for first, second in zip(one.newest(), history.newest(), strict=True):
-            np.testing.assert_allclose(first, second, atol=1e-12)
+        assert history.usable_prefixes() == one.usable_prefixes()
+        np.testing.assert_allclose(history.features(1), one.features(1), atol=1e-12)
 
 
 def test_missing_reading_makes_a_sensor_unusable_while_its_features_cover_it():

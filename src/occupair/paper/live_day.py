@@ -71,8 +71,10 @@ class LiveDay:
         """Whether the day is longer than the horizon."""
         return len(self) > self._horizon
 
-    missing_sensors: tuple[str, ...] = ()
-    """The paper's estimators use no optional sensors."""
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Empty: the paper's estimators use no optional sensors."""
+        return ()
 
     @property
     def prediction_interval(self) -> None:

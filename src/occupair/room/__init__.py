@@ -20,6 +20,6 @@ Modules in data-flow order:
 - `profile_comparison`: comparison with the time-of-day profile
 - `fit_and_estimate`: training on a table of readings, and estimation from one
 - `model_json`, `sensor_json`: a trained room and its corrections as JSON
-- `live_day`: state of one live room
+- `sensor_live`, `live_day`: state of one live room
 - `batch`: many trained rooms in one evaluation
 """

@@ -16,6 +16,7 @@ from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
 from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.room.sensor_corrections import SensorCorrections
+from occupair.room.sensor_live import LiveSensors
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]
@@ -48,9 +49,7 @@ class RoomDay:
         self._lowest_co2 = np.inf
         self._people = np.zeros(1024)  # grows when the day has more readings
         self.prediction_interval: tuple[float, float] | None = None
-        self.missing_sensors: tuple[str, ...] = ()
-        self._corrections = sensors
-        self._sensors = None if sensors is None else sensors.new_history()
+        self._sensors = None if sensors is None else LiveSensors(sensors, confidence)
         self._clock: Clock | None = None  # of the newest reading
 
     def append(
@@ -91,7 +90,8 @@ class RoomDay:
 
         Both are those from CO2; they are corrected here by the optional sensors.
         """
-        people, interval = self._corrected(people, interval)
+        if self._sensors is not None and self._clock is not None:
+            people, interval = self._sensors.correct(people, interval, self._clock)
         last = len(self) - 1
         if last == self._people.size:
             self._people = np.append(self._people, np.zeros(last))
@@ -99,20 +99,6 @@ class RoomDay:
             if one.lag <= last:
                 self._people[last - one.lag] = refined
         self.prediction_interval = interval
-
-    def _corrected(
-        self, people: Sequence[float], interval: tuple[float, float]
-    ) -> tuple[Sequence[float], tuple[float, float]]:
-        if self._corrections is None or self._sensors is None or self._clock is None:
-            return people, interval
-        features, usable = self._sensors.newest()
-        self.missing_sensors = self._corrections.unused(usable)
-        co2_people = np.array(people)[:, np.newaxis]
-        corrected, applied = self._corrections.correct(co2_people, self._clock, features, usable)
-        people = corrected[:, 0].tolist()
-        if size := int(applied[0, 0]):
-            interval = self._corrections.interval_of(people[0], size, self.confidence)
-        return people, interval
 
     def _newest_input(self, time: dt.datetime) -> Inputs:
         width = window_length(self.model.interval, self.model.lags[-1])
@@ -148,11 +134,9 @@ class RoomDay:
             )
             self._people = np.zeros(max(1024, 2 * co2.size))
             estimates = self.model.people(inputs)[0]
-            if self._corrections is not None and self._sensors is not None:
+            if self._sensors is not None:
                 earlier = {name: values[:-1] for name, values in sensors.items()}
-                found = self._corrections.features(earlier, len(inputs))
-                estimates, _ = self._corrections.correct(estimates, clock, *found)
-                self._sensors.restore(earlier, len(inputs))
+                estimates = self._sensors.restore(earlier, estimates, clock)
             for one, people in zip(self.model.refinements, estimates, strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
             self._lowest_co2 = float(inputs.lowest_co2[-1])
@@ -171,6 +155,11 @@ class RoomDay:
 
     def __len__(self) -> int:
         return len(self._ventilation)
+
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
+        return () if self._sensors is None else self._sensors.missing
 
     @property
     def started(self) -> bool:

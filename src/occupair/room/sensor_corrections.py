@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,28 +161,6 @@ class SensorCorrections:
             corrected = step.people(co2_people, features[:, :, : N_FEATURES * size], self.max_people)
             people = np.where(applied == size, corrected, people)
         return people, applied
-
-    def unused(self, usable: Bools) -> tuple[str, ...]:
-        """Return the sensors of the model that the estimate of the newest reading does without.
-
-        Parameters
-        ----------
-        usable : array of bool of shape (S, R, 1)
-            Whether each sensor is usable.
-        """
-        return self.names[int(np.logical_and.accumulate(usable[:, 0, 0]).sum()) :]
-
-    @cached_property
-    def _cached_errors(self) -> dict[tuple[int, float], tuple[Array, Array]]:
-        return {}
-
-    def interval_of(self, people: float, size: int, confidence: float) -> tuple[float, float]:
-        """Return the prediction interval of a current estimate corrected by ``size`` sensors [people]."""
-        intervals, key = self.steps[size - 1].intervals[0], (size, confidence)
-        if key not in self._cached_errors:
-            self._cached_errors[key] = intervals.errors_at(confidence)
-        low, high = intervals.with_errors(np.array([people]), *self._cached_errors[key])
-        return float(low[0]), float(high[0])
 
 
 def episode_people(

@@ -152,14 +152,20 @@ class SensorHistory:
             values = columns[name] if name in columns else np.full(size, np.nan)
             sensor.restore(on_scale(name, values), self._windows)
 
-    def newest(self) -> tuple[Array, Bools]:
-        """Return the features of the newest reading, shape (R, 1, 4 S), and usable sensors, (S, R, 1)."""
-        features = [
-            [[value for sensor in self._sensors for value in sensor.features(offsets)]]
-            for offsets in self._offsets
+    def features(self, n_sensors: int) -> list[list[float]]:
+        """Return the features of the first sensors at the newest reading, in a row for each lag."""
+        sensors = self._sensors[:n_sensors]
+        return [
+            [value for sensor in sensors for value in sensor.features(offsets)] for offsets in self._offsets
         ]
-        usable = [[[sensor.since_missing >= span] for span in self._spans] for sensor in self._sensors]
-        return np.array(features), np.array(usable)
+
+    def usable_prefixes(self) -> list[int]:
+        """Return, for each lag, how many of the first sensors are all usable at the newest reading."""
+        sizes = []
+        for span in self._spans:
+            usable = (sensor.since_missing >= span for sensor in self._sensors)
+            sizes.append(next((n for n, one in enumerate(usable) if not one), len(self._sensors)))
+        return sizes
 
     def copy(self) -> SensorHistory:
         """Return an independent copy."""

@@ -21,7 +21,7 @@ from occupair.readings.other_sensors import SENSORS
 from occupair.room.model import RoomModel
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections, clamp_corrected
-from occupair.room.sensor_features import episode_features, on_scale
+from occupair.room.sensor_features import N_FEATURES, episode_features, on_scale
 from occupair.room.training import HeldOutEstimates, fit_intervals
 from occupair.room.training_days import LabelledEpisode, choose_samples
 
@@ -46,7 +46,7 @@ RANGE = (0.001, 0.999)
 MAX_FOLDS = 5
 """Maximum number of folds over days."""
 
-MAX_SAMPLES = 20_000
+MAX_SAMPLES = 10_000
 """Of more training samples, evenly spaced ones are used: a correction has few coefficients."""
 
 
@@ -114,9 +114,10 @@ def fit_sensors(
     """
     present = {name for date in dates for episode in date for name in episode.sensors or {}}
     samples = _Samples(dates, model, held_out, [name for name in SENSORS if name in present])
-    tried = samples.sufficient_sensors() if samples.n_days >= MIN_DAYS and model.max_people > 0 else []
-    kept, steps, trials = _choose(samples, tried)
-    not_tried = [SensorTrial(name, None, kept=False) for name in samples.names if name not in tried]
+    not_tried = (
+        samples.drop_insufficient() if samples.n_days >= MIN_DAYS and model.max_people else samples.names
+    )
+    kept, steps, trials = _choose(samples, [name for name in samples.names if name not in not_tried])
     corrections = None
     if kept:
         corrections = SensorCorrections(
@@ -128,7 +129,8 @@ def fit_sensors(
             hours=model.hours,
         )
     error = samples.current_error(steps[-1].people) if steps else held_out.error
-    return FittedSensors(corrections, (*trials, *not_tried), error)
+    untried = (SensorTrial(name, None, kept=False) for name in not_tried)
+    return FittedSensors(corrections, (*trials, *untried), error)
 
 
 def _choose(samples: _Samples, tried: Sequence[str]) -> tuple[list[str], list[_Step], list[SensorTrial]]:
@@ -195,7 +197,10 @@ class _Samples:
         ]
         self._open = np.array(is_open)[:, self._rows]
         self._features, self._usable = self._sensor_features(dates, model)
+        self._folds = [tuple(fold.held_out) for fold in day_folds(self.n_days, MAX_FOLDS)]
+        self._all_applied = self._applied(self.names)
         self._scalings: dict[tuple[str, int, tuple[int, ...]], _Scaling] = {}
+        self._normals: dict[tuple[int, tuple[int, ...]], _Normal] = {}
 
     def _sensor_features(
         self, dates: Sequence[Sequence[LabelledEpisode]], model: RoomModel
@@ -215,16 +220,18 @@ class _Samples:
             )
         return features, usable
 
-    def sufficient_sensors(self) -> list[str]:
-        """Return the sensors that are usable often enough and not constant."""
-        found = []
+    def drop_insufficient(self) -> list[str]:
+        """Remove the sensors that are constant or usable too rarely, and return them."""
+        wanted = self._open & (self._weight > 0)
+        dropped = []
         for name in self.names:
-            wanted = self._open & (self._weight > 0)
             known = wanted & self._usable[name]
-            values = self._features[name][known]
-            if known.sum() >= MIN_COVERAGE * max(wanted.sum(), 1) and np.ptp(values[:, 0], axis=0) > 0:
-                found.append(name)
-        return found
+            levels = self._features[name][known][:, 0]
+            if known.sum() < MIN_COVERAGE * max(wanted.sum(), 1) or not np.ptp(levels) > 0:
+                dropped.append(name)
+        self.names = [name for name in self.names if name not in dropped]
+        self._all_applied = self._applied(self.names)
+        return dropped
 
     def reference(self) -> Array:
         """Return what a sensor must improve: the CO2 estimates, or these rescaled if that is better.
@@ -238,30 +245,22 @@ class _Samples:
         """Return held-out estimates with some sensors; those of ``previous`` where one is not usable."""
         applied = self._applied(names)
         outputs = np.repeat(self.co2_people[np.newaxis], len(RIDGES), axis=0)
-        for fold in day_folds(self.n_days, MAX_FOLDS):
-            is_held_out = np.isin(self._day, fold.held_out)
+        for fold in self._folds:
             for k in range(len(self.lags)):
-                held_out = np.flatnonzero(applied[k] & is_held_out)
-                train = np.flatnonzero(applied[k] & ~is_held_out & (self._weight[k] > 0))
-                if not held_out.size or not train.size:
-                    continue
-                scaling = self._scaling(names, k, tuple(fold.held_out))
-                fitted = self._solve(k, train, scaling, names, RIDGES)
-                design = self._design(scaling, self._raw(names, k, held_out), k, held_out)
-                co2_people = self.co2_people[k, held_out]
-                outputs[:, k, held_out] = clamp_corrected(co2_people, (design @ fitted).T, self.max_people)
+                normal = self._normal(names, k, fold, applied[k])
+                held_out = normal.held_out
+                co2_people, delta = self.co2_people[k, held_out], normal.design @ normal.solve(RIDGES)
+                outputs[:, k, held_out] = clamp_corrected(co2_people, delta.T, self.max_people)
         people = np.where(applied, outputs, previous)
         best = min(range(len(RIDGES)), key=lambda k: self.error(people[k]))
         return _Step(people[best], applied, RIDGES[best])
 
     def fit(self, names: Sequence[str], step: _Step) -> Correction:
         """Fit the correction by some sensors to all days, and its intervals to its held-out estimates."""
-        scalings, coefs, intervals = [], [], []
+        coefs, intervals = [], []
+        scalings = [self._scaling(names, k, ()) for k in range(len(self.lags))]
         for k in range(len(self.lags)):
-            train = np.flatnonzero(step.applied[k] & (self._weight[k] > 0))
-            scaling = self._scaling(names, k, ())
-            scalings.append(scaling)
-            coefs.append(self._solve(k, train, scaling, names, (step.ridge,))[:, 0])
+            coefs.append(self._equations(names, k, (), step.applied[k]).solve((step.ridge,))[:, 0])
             intervals.append(self._intervals(k, step))
         low, high, rest, scale = (
             np.array([getattr(one, part) for one in scalings]) for part in _Scaling.PARTS
@@ -284,30 +283,32 @@ class _Samples:
                 self._scalings[name, k, held_out] = _Scaling.of(self._features[name][k, rows], is_empty[rows])
         return _Scaling.join([self._scalings[name, k, held_out] for name in names])
 
-    def _raw(self, names: Sequence[str], k: int, rows: NDArray[np.int64]) -> Array:
-        parts = [self._features[name][k, rows] for name in names]
-        return np.hstack([np.empty((rows.size, 0)), *parts])
+    def _normal(self, names: Sequence[str], k: int, held_out: tuple[int, ...], applied: Bools) -> _Normal:
+        """Return the equations of a fold; usually a part of those with all sensors, which are kept."""
+        if not np.array_equal(applied, self._all_applied[k]):
+            return self._equations(names, k, held_out, applied)
+        if (k, held_out) not in self._normals:
+            self._normals[k, held_out] = self._equations(self.names, k, held_out, applied)
+        places = [self.names.index(name) for name in names]
+        columns = [1 + N_FEATURES * place + feature for place in places for feature in range(N_FEATURES)]
+        return self._normals[k, held_out].take(np.array([0, *columns]))
 
-    def _design(self, scaling: _Scaling, raw: Array, k: int, rows: NDArray[np.int64]) -> Array:
+    def _equations(self, names: Sequence[str], k: int, held_out: tuple[int, ...], applied: Bools) -> _Normal:
+        """Return the normal equations of the days that are not held out."""
+        is_held_out = np.isin(self._day, held_out)
+        train = np.flatnonzero(applied & ~is_held_out & (self._weight[k] > 0))
+        rows = np.flatnonzero(applied & is_held_out)
+        scaling = self._scaling(names, k, held_out)
+        design = self._design(names, k, train, scaling)
+        weighted = design * self._weight[k, train, np.newaxis]
+        error = self._target[k, train] - self.co2_people[k, train]
+        return _Normal(weighted.T @ design, weighted.T @ error, rows, self._design(names, k, rows, scaling))
+
+    def _design(self, names: Sequence[str], k: int, rows: NDArray[np.int64], scaling: _Scaling) -> Array:
         """Return the columns of the regression, in the order of ``Correction.coef``."""
         share = self.co2_people[k, rows, np.newaxis] / max(self.max_people, 1.0)
+        raw = np.hstack([np.empty((rows.size, 0)), *(self._features[name][k, rows] for name in names)])
         return np.hstack([share, scaling.scaled(raw)])
-
-    def _solve(
-        self,
-        k: int,
-        rows: NDArray[np.int64],
-        scaling: _Scaling,
-        names: Sequence[str],
-        ridges: Sequence[float],
-    ) -> Array:
-        """Return the coefficients for each ridge as columns."""
-        design = self._design(scaling, self._raw(names, k, rows), k, rows)
-        weighted = design * self._weight[k, rows, np.newaxis]
-        gram, moment = weighted.T @ design, weighted.T @ (self._target[k, rows] - self.co2_people[k, rows])
-        squares = np.diag(gram)
-        penalty = np.diag(np.where(squares > 0, squares, 1.0))  # as if each column had a mean square of 1
-        return np.column_stack([np.linalg.solve(gram + ridge * penalty, moment) for ridge in ridges])
 
     # ---- scores ----
 
@@ -336,6 +337,29 @@ class _Samples:
         """Whether the gain is larger than its standard error over days."""
         gains = self._squares(before) - self._squares(after)
         return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(gains.size))
+
+
+@dataclass(frozen=True)
+class _Normal:
+    """Normal equations of the training days of a fold, and the regression columns of its held-out samples."""
+
+    gram: Array
+    moment: Array
+    held_out: NDArray[np.int64]
+    design: Array
+
+    def take(self, columns: NDArray[np.int64]) -> _Normal:
+        """Return the equations with some of the columns."""
+        gram, moment = self.gram[np.ix_(columns, columns)], self.moment[columns]
+        return _Normal(gram, moment, self.held_out, self.design[:, columns])
+
+    def solve(self, ridges: Sequence[float]) -> Array:
+        """Return the coefficients for each ridge as columns."""
+        squares = np.diag(self.gram)
+        penalty = np.diag(np.where(squares > 0, squares, 1.0))  # as if each column had a mean square of 1
+        return np.column_stack(
+            [np.linalg.solve(self.gram + ridge * penalty, self.moment) for ridge in ridges]
+        )
 
 
 @dataclass(frozen=True)
