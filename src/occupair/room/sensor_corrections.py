@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,11 +74,18 @@ class Correction:
         max_people : float
             Maximum occupancy in training [people].
         """
-        clipped = np.minimum(np.maximum(features, self.low[:, np.newaxis]), self.high[:, np.newaxis])
-        scaled = (clipped - self.rest[:, np.newaxis]) / self.scale[:, np.newaxis]
-        delta = np.einsum("rnf,rf->rn", scaled, self.coef[:, 1:])
+        low, high, weights, at_rest = self._by_lag
+        clipped = np.minimum(np.maximum(features, low), high)
+        delta = (clipped @ weights)[:, :, 0] - at_rest
         delta += self.coef[:, :1] * (co2_people / max(max_people, 1.0))
         return clamp_corrected(co2_people, delta, max_people)
+
+    @cached_property
+    def _by_lag(self) -> tuple[Array, Array, Array, Array]:
+        """Range, shape (R, 1, 4 S), and weights (R, 4 S, 1) of the features, and their sum at rest (R, 1)."""
+        weights = self.coef[:, 1:] / self.scale
+        at_rest = (weights * self.rest).sum(axis=1, keepdims=True)
+        return self.low[:, np.newaxis], self.high[:, np.newaxis], weights[:, :, np.newaxis], at_rest
 
 
 def clamp_corrected(co2_people: Array, delta: Array, max_people: float) -> Array:
