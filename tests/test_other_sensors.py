@@ -180,3 +180,27 @@ def test_few_days_do_not_try_sensors(office):
         "light: too few readings or labelled days, not used",
         "wifi: too few readings or labelled days, not used",
     ]
+
+
+def test_sensor_of_some_days_only_is_tried_on_those(office):
+    """A sensor that was installed late: usable on six of ten days, and the others fall back to CO2."""
+    late = office.copy()
+    late.iloc[: 4 * 288, late.columns.get_loc("wifi")] = np.nan
+    late.iloc[: 8 * 288, late.columns.get_loc("light")] = np.nan
+    estimator = oc.OccupancyEstimator(random_state=0).fit(late)
+    assert estimator.sensor_names == ("wifi",)
+    (light,) = [trial for trial in estimator.sensor_trials_ if trial.name == "light"]
+    assert light.change is None
+    alone = oc.OccupancyEstimator(random_state=0).fit(late[BASE])
+    first = late.iloc[: 4 * 288]
+    pd.testing.assert_series_equal(estimator.estimate(first), alone.estimate(first))
+
+
+def test_sparse_weighted_head_counts(office):
+    known = (office.index.hour % 2 == 0) & (office.index.minute < 30)
+    weight = np.where(office.index.hour >= 14, 0.5, 1.0)
+    sparse = office.assign(occupancy=office["occupancy"].where(known), occupancy_weight=weight)
+    estimator = oc.OccupancyEstimator(random_state=0).fit(sparse)
+    assert estimator.sensor_names == ("wifi",)
+    table = estimator.estimate(office, interval=0.9)
+    assert ((table["low"] <= table["people"]) & (table["people"] <= table["high"])).all()

@@ -226,8 +226,9 @@ class _Samples:
         dropped = []
         for name in self.names:
             known = wanted & self._usable[name]
-            levels = self._features[name][known][:, 0]
-            if known.sum() < MIN_COVERAGE * max(wanted.sum(), 1) or not np.ptp(levels) > 0:
+            days = np.unique(self._day[known.any(axis=0)])
+            enough = days.size >= MIN_DAYS and known.sum() >= MIN_COVERAGE * wanted.sum()
+            if not enough or np.ptp(self._features[name][known][:, 0]) == 0:
                 dropped.append(name)
         self.names = [name for name in self.names if name not in dropped]
         self._all_applied = self._applied(self.names)
@@ -375,6 +376,8 @@ class _Scaling:
 
     @classmethod
     def of(cls, features: Array, is_empty: Bools) -> _Scaling:
+        if not len(features):  # all days with this sensor are held out
+            return cls(*(np.full(N_FEATURES, value) for value in (0.0, 0.0, 0.0, 1.0)))
         low, high = np.quantile(features, RANGE, axis=0)
         clipped = np.clip(features, low, high)
         rest = np.median(clipped[is_empty] if is_empty.any() else clipped, axis=0)
