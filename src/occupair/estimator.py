@@ -114,6 +114,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         when no time of day has head counts on two days.
     room_ : RoomModel
         Room layer: the trained model.
+    sensors_ : SensorCorrections or None
+        Room layer: corrections by the optional sensors that reduce the error on held-out days; None if there
+        are none. See ``occupair.room.sensor_corrections``.
+    sensor_trials_ : tuple of SensorTrial
+        Room layer: the optional sensors of the training readings, and what each gained.
     regressor_, layer_, smoothing_
         Other layers: the trained network (``regressor_.scale_`` holds the alphas of Table I), and the
         settings it was trained with, in readings.
@@ -195,7 +200,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             weighted by ``occupancy_weight`` [0..1, optional: missing is 1, and a label with weight 0 is
             ignored]; days without a label are not used. The paper's layers need a label at every reading and
             ignore weights; days that are not longer than the horizon are not used. Of a record with more than
-            180 days of head counts, that many are used, see ``occupair.readings.thinning``.
+            180 days of head counts, that many are used, see ``occupair.readings.thinning``. The room layer
+            also tries the columns of optional sensors (``occupair.readings.other_sensors``) and keeps those
+            that clearly reduce the error on held-out days.
 
         Warns
         -----
@@ -207,7 +214,15 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         check_duplicate_columns(readings)
         readings = thin_days(check_labelled(readings))
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
-        for name in ("room_", "comparison_", "regressor_", "layer_", "smoothing_"):
+        for name in (
+            "room_",
+            "comparison_",
+            "sensors_",
+            "sensor_trials_",
+            "regressor_",
+            "layer_",
+            "smoothing_",
+        ):
             self.__dict__.pop(name, None)  # of an earlier fit, perhaps with another layer
         self.__dict__.update(learned)
         self.interval_ = interval_of(readings)
@@ -226,7 +241,14 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         fitted = room_layer.fit_readings(readings, **self._parameters(names))
         if fitted.co2_adds_little:
             warnings.warn(str(fitted.comparison), UserWarning, stacklevel=3)
-        return {"room_": fitted.model, "comparison_": fitted.comparison, "training_error_": fitted.error}
+        sensors = fitted.sensors
+        return {
+            "room_": fitted.model,
+            "comparison_": fitted.comparison,
+            "training_error_": fitted.error,
+            "sensors_": None if sensors is None else sensors.corrections,
+            "sensor_trials_": () if sensors is None else sensors.trials,
+        }
 
     def _fit_paper(self, readings: pd.DataFrame) -> dict[str, Any]:
         interval = interval_of(readings)
@@ -253,10 +275,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Parameters
         ----------
         readings : DataFrame
-            Readings at the interval of training; ``occupancy`` is ignored. Midnight and the time of day are
-            those of the time zone of training, to which times with a time zone are converted; times without
-            one are local times. A model trained on local times takes times in any time zone as local times,
-            but refuses UTC.
+            Readings at the interval of training; ``occupancy`` is ignored. Optional sensors that the model
+            uses may be missing, as columns or at some readings; the estimate then does without. Midnight and
+            the time of day are those of the time zone of training, to which times with a time zone are
+            converted; times without one are local times. A model trained on local times takes times in any
+            time zone as local times, but refuses UTC.
         mode : {"live", "hindsight", "drifting"}
             ``"live"``: causal, the same as ``live()``; for the paper's layers the three steps of Eq. (26).
             ``"hindsight"``: with the CO2 of the whole day smoothed, Eq. (22); the room layer returns its
@@ -279,12 +302,19 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         confidence = interval
         self._check_request(mode, lag, confidence)
         names = ("interval", "uses_ventilation", "ventilation_full", "ventilation_unit", "timezone")
-        checked = match_training(readings, **{name: getattr(self, f"{name}_") for name in names})
+        checked = match_training(
+            readings, **{name: getattr(self, f"{name}_") for name in names}, sensors=self.sensor_names
+        )
         times = readings.index.rename("time")
         if hasattr(self, "room_"):
             wait, level = self._wait(lag, mode), confidence or CONFIDENCE
             table = room_layer.estimate_readings(
-                checked, self.room_, wait=wait, confidence=level, verbose=self.verbose
+                checked,
+                self.room_,
+                wait=wait,
+                confidence=level,
+                verbose=self.verbose,
+                sensors=self.sensors_,
             )
             return (table["people"] if confidence is None else table).set_axis(times)
         wait, network = exact_readings(lag, self.interval_, "lag", least=0), self.network()
@@ -345,7 +375,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         _check_confidence(confidence)
         lags = None
         if hasattr(self, "room_"):
-            start_day: Callable[[], RunningDay] = partial(RoomDay, self.room_, confidence=confidence)
+            start_day: Callable[[], RunningDay] = partial(
+                RoomDay, self.room_, confidence=confidence, sensors=self.sensors_
+            )
             lags = self.room_.lags
         else:
             start_day = partial(LiveDay, self.network(lean=lean), tolerance=tolerance)
@@ -356,6 +388,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             lags=lags,
             timezone=self.timezone_,
             local=local,
+            sensors=self.sensor_names,
         )
 
     def save(self, path: str | Path) -> None:
@@ -390,6 +423,12 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _parameters(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def sensor_names(self) -> tuple[str, ...]:
+        """Optional sensors that the trained model uses, in the order of their gain."""
+        sensors = getattr(self, "sensors_", None)
+        return () if sensors is None else sensors.names
 
     def _wait(self, lag: float, mode: Mode) -> int:
         """Return the lag of the room layer [readings]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple, Protocol, Self
 
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.gaps import is_gap
+from occupair.readings.other_sensors import check_sensor_values
 from occupair.readings.schema import times_must_increase
 from occupair.readings.time_zones import check_zone_stated, time_zone_of
 from occupair.readings.value_rules import VALUE_RULES
+from occupair.room.sensor_corrections import describe_unused
 
 Array = NDArray[np.float64]
 
@@ -27,18 +29,36 @@ class Estimate(NamedTuple):
     low: float | None  # prediction interval [people]; None if the model has none
     high: float | None
     quality: str  # "ok", or "starting" while the day, or the time since a gap, is too short
+    missing_sensors: tuple[str, ...] = ()  # optional sensors of the model that this estimate does without
+
+    @property
+    def reason(self) -> str:
+        """Which optional sensors the estimate does without, "" if none."""
+        return describe_unused(self.missing_sensors)
 
 
 class RunningDay(Protocol):
     """The state of a room since midnight or since a gap; every estimator has its own."""
 
-    def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
-        """Add the next reading [ppm], [0..1]."""
+    def append(
+        self,
+        co2: float,
+        ventilation: float,
+        time: dt.datetime,
+        sensors: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add the next reading [ppm], [0..1]; optional sensors without a value are missing."""
 
     def __len__(self) -> int:
         """Return the number of readings."""
 
-    def restore(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
+    def restore(
+        self,
+        co2: Array,
+        ventilation: Array,
+        times: Sequence[dt.datetime],
+        sensors: Mapping[str, Array] | None = None,
+    ) -> None:
         """Add the first readings of the day, all at once."""
 
     def copy(self) -> Self:
@@ -55,6 +75,10 @@ class RunningDay(Protocol):
     @property
     def people(self) -> Array:
         """Current estimates of all readings [people]."""
+
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
 
     @property
     def co2_smoothed(self) -> Array:
@@ -88,6 +112,8 @@ class LiveRoom:
     local : bool
         Whether times are in the time zone of the room, also if that is UTC. Without this, a model trained on
         local times refuses times in UTC.
+    sensors : tuple of str
+        Optional sensors that the model uses; values of others are ignored.
     """
 
     def __init__(
@@ -99,6 +125,7 @@ class LiveRoom:
         lags: tuple[float, ...] | None = None,
         timezone: str | None = None,
         local: bool = False,
+        sensors: tuple[str, ...] = (),
     ) -> None:
         self._start_day = start_day
         self.interval = interval
@@ -106,11 +133,19 @@ class LiveRoom:
         self.lags = lags
         self.timezone = timezone
         self.local = local
+        self.sensors = sensors
         self._zone = None if timezone is None else time_zone_of(timezone)
         self._last: dt.datetime | None = None
         self.day = start_day()
 
-    def update(self, time: dt.datetime, co2: float, ventilation: float | None = None) -> Estimate:
+    def update(
+        self,
+        time: dt.datetime,
+        co2: float,
+        ventilation: float | None = None,
+        *,
+        sensors: Mapping[str, float | None] | None = None,
+    ) -> Estimate:
         """Add one reading and estimate the people in the room now.
 
         Parameters
@@ -122,14 +157,18 @@ class LiveRoom:
             CO2 [ppm].
         ventilation : float
             Ventilation [0..1]; required if the estimator was trained with it.
+        sensors : mapping, optional
+            Values of optional sensors, such as ``{"humidity": 41.0}``. Without a valid value of a sensor that
+            the model uses, the estimate does without it, which its ``reason`` states.
 
         Raises
         ------
         InputError
             If the reading is invalid; the state of the room does not change.
         """
+        others = check_sensor_values(sensors)
         local, flow = self.start_reading(time, co2, ventilation)
-        self.day.append(co2, flow, local)
+        self.day.append(co2, flow, local, others)
         return self.finish_reading(time)
 
     def start_reading(
@@ -149,7 +188,7 @@ class LiveRoom:
         self._last = self._local(time)
         low, high = self.day.prediction_interval or (None, None)
         quality = "ok" if self.day.started else "starting"
-        return Estimate(time, float(self.day.people[-1]), low, high, quality)
+        return Estimate(time, float(self.day.people[-1]), low, high, quality, self.day.missing_sensors)
 
     def fresh_copy(self) -> LiveRoom:
         """Return the same room without any readings."""
@@ -160,9 +199,16 @@ class LiveRoom:
             lags=self.lags,
             timezone=self.timezone,
             local=self.local,
+            sensors=self.sensors,
         )
 
-    def restore(self, times: Sequence[dt.datetime], co2: Array, ventilation: Array | None) -> None:
+    def restore(
+        self,
+        times: Sequence[dt.datetime],
+        co2: Array,
+        ventilation: Array | None,
+        sensors: Mapping[str, Array] | None = None,
+    ) -> None:
         """Set the state to that after these readings of a single day without gaps.
 
         Later estimates are the same as after calling ``update`` with each reading, and this is faster.
@@ -170,7 +216,7 @@ class LiveRoom:
         times = [self._local(time) for time in times]
         flow = ventilation if self.uses_ventilation and ventilation is not None else np.zeros(len(times))
         self.day = self._start_day()
-        self.day.restore(co2, flow, times)
+        self.day.restore(co2, flow, times, sensors)
         self._last = times[-1]
 
     def copy(self) -> LiveRoom:
@@ -182,6 +228,11 @@ class LiveRoom:
     def __len__(self) -> int:
         """Return the number of readings since midnight or since the last gap."""
         return len(self.day)
+
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
+        return self.day.missing_sensors
 
     def refines_after(self, lag: float) -> bool:
         """Whether estimates are refined ``lag`` minutes later."""

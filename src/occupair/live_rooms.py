@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import NamedTuple, cast
@@ -24,6 +24,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from occupair.live_room import Estimate, LiveRoom
+from occupair.readings.other_sensors import check_sensor_values
 from occupair.room.batch import RoomBatch, batch_key
 from occupair.room.inputs import concatenate_inputs
 from occupair.room.live_day import RoomDay
@@ -41,6 +42,7 @@ class NextReading(NamedTuple):
     time: dt.datetime
     co2: float  # [ppm]
     ventilation: float | None  # [0..1]
+    sensors: Mapping[str, float | None] | None = None  # values of optional sensors
 
 
 class LiveRooms:
@@ -90,14 +92,16 @@ class LiveRooms:
         groups: dict[_DayBatch | type, list[_Pending]] = {}
         for number, one in enumerate(due):
             try:
-                pending = _Pending(number, one, *one.room.start_reading(one.time, one.co2, one.ventilation))
+                others = check_sensor_values(one.sensors)
+                started = one.room.start_reading(one.time, one.co2, one.ventilation)
+                pending = _Pending(number, one, *started, others)
             except Exception as error:  # noqa: BLE001 an error in one room must not affect the others
                 results[number] = error
             else:
                 groups.setdefault(self._group(one.room), []).append(pending)
         for group, members in groups.items():
             errors = self._append(group, members)
-            for (number, one, _, _), failure in zip(members, errors, strict=True):
+            for (number, one, *_), failure in zip(members, errors, strict=True):
                 results[number] = failure or one.room.finish_reading(one.time)
         return [results[number] for number in range(len(due))]
 
@@ -124,9 +128,10 @@ class _Pending(NamedTuple):
     due: NextReading
     time: dt.datetime  # time and ventilation as the day takes them
     ventilation: float
+    sensors: dict[str, float]
 
     def append(self) -> None:
-        self.due.room.day.append(self.due.co2, self.ventilation, self.time)
+        self.due.room.day.append(self.due.co2, self.ventilation, self.time, self.sensors)
 
 
 class _DayBatch:
@@ -142,7 +147,7 @@ class _DayBatch:
         """Add one reading to each day and estimate all of them at once."""
         days = [cast("RoomDay", one.due.room.day) for one in pending]
         inputs = [
-            day.add_reading(one.due.co2, one.ventilation, one.time)
+            day.add_reading(one.due.co2, one.ventilation, one.time, one.sensors)
             for day, one in zip(days, pending, strict=True)
         ]
         try:

@@ -23,6 +23,7 @@ from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.paper.features import LAYERS, Layer
 from occupair.readings.day_fingerprints import split_fingerprints
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.time_zones import is_time_zone
 from occupair.room.inputs import window_length
 from occupair.room.model import RoomModel
@@ -34,6 +35,8 @@ from occupair.room.model_json import (
     room_to_json,
 )
 from occupair.room.profile_comparison import ProfileComparison
+from occupair.room.sensor_json import sensors_from_json, sensors_to_json
+from occupair.room.sensor_training import SensorTrial
 
 VERSION = 3
 READABLE = (1, 2, 3)  # 1 had no room layer; 2 no boosted trees, and other features
@@ -96,10 +99,15 @@ def _room_values(estimator: OccupancyEstimator) -> dict[str, Any]:
     room = estimator.room_
     _check_size(window_length(room.interval, room.lags[-1]), room.refinements[0].layer.n_hidden)
     comparison = estimator.comparison_
-    return {
+    values: dict[str, Any] = {
         "room": room_to_json(room),
         "comparison": None if comparison is None else asdict(comparison),
     }
+    if estimator.sensors_ is not None:
+        values["sensors"] = sensors_to_json(estimator.sensors_)
+    if estimator.sensor_trials_:
+        values["sensor_trials"] = [asdict(trial) for trial in estimator.sensor_trials_]
+    return values
 
 
 def _paper_values(estimator: OccupancyEstimator) -> dict[str, Any]:
@@ -158,6 +166,9 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
         estimator.room_ = _build_room(estimator, model["room"])
         comparison = model["comparison"]
         estimator.comparison_ = None if comparison is None else _build_comparison(comparison)
+        sensors = model.get("sensors")  # of models with optional sensors only
+        estimator.sensors_ = None if sensors is None else sensors_from_json(sensors, estimator.room_)
+        estimator.sensor_trials_ = tuple(_build_trial(trial) for trial in model.get("sensor_trials", ()))
     else:
         estimator.smoothing_ = _positive(model, "smoothing", or_zero=True)
         estimator.layer_ = _build_layer(model["layer"])
@@ -178,6 +189,13 @@ def _build_room(estimator: OccupancyEstimator, values: dict[str, Any]) -> RoomMo
 def _build_comparison(values: dict[str, Any]) -> ProfileComparison:
     error, profile_error = (_positive(values, name, or_zero=True) for name in ("error", "profile_error"))
     return ProfileComparison(error, profile_error, int(values["days"]))
+
+
+def _build_trial(values: dict[str, Any]) -> SensorTrial:
+    name, change = values["name"], values["change"]
+    if name not in SENSORS or not (change is None or math.isfinite(change)):
+        raise ValueError(f"sensor_trials must have a known sensor and a number, got {name!r}, {change!r}")
+    return SensorTrial(name, None if change is None else float(change), kept=bool(values["kept"]))
 
 
 def _build_layer(layer: dict[str, Any]) -> Layer:

@@ -40,6 +40,31 @@ def test_only_co2_is_shifted_by_eight_hours(published, room):
 
 
 @pytest.mark.parametrize("room", [1, 3])
+def test_sensors_are_those_of_the_files(published, raw_rows, room):
+    readings = read_robod(published("robod"), room=room, aligned=False, sensors=True)
+    rows = raw_rows("robod", f"combined_Room{room}.csv")
+    places = {"sound": 2, "humidity": 3, "temperature": 4, "light": 5, "wifi": 8, "power": 11}
+    for name, place in places.items():
+        values = np.array([float(row[place] or "nan") for row in rows]) * (12_000 if name == "power" else 1)
+        there = np.isfinite(values) & (values >= 0)
+        assert there.mean() > 0.99
+        np.testing.assert_allclose(readings[name][there], values[there])
+
+
+@pytest.mark.parametrize("room", [1, 3])
+def test_indoor_sensors_are_shifted_like_co2(published, room):
+    before = read_robod(published("robod"), room=room, aligned=False, sensors=True)
+    after = read_robod(published("robod"), room=room, sensors=True)
+    co2 = read_robod(published("robod"), room=room)
+    assert after[co2.columns].equals(co2)
+    unshifted, shifted = ["wifi", "power"], ["sound", "humidity", "temperature", "light"]
+    assert after[unshifted].equals(before.loc[after.index, unshifted])
+    earlier = before[shifted].reindex(after.index - pd.Timedelta(hours=8))
+    assert np.mean(after[shifted].to_numpy() == earlier.to_numpy()) > 0.998  # except for filled gaps
+    assert after["sound"].corr(after["occupancy"]) > before["sound"].corr(before["occupancy"]) + 0.3
+
+
+@pytest.mark.parametrize("room", [1, 3])
 def test_whole_days_or_longest_parts(published, room):
     whole = read_robod(published("robod"), room=room)
     assert [day.stop - day.start for day in date_slices(whole)] == [288] * 21

@@ -339,7 +339,12 @@ SAME = """Datum;Uhrzeit;Raum-CO2 [ppm];Lüftung [%];Personen;Temperatur
 08.01.2024;08:02;423;100;2;
 """
 EXPECTED = pd.DataFrame(
-    {"co2": [420.5, 1021.25, 423.0], "ventilation": [0.0, 0.55, 1.0], "occupancy": [0.0, 1.0, 2.0]},
+    {
+        "co2": [420.5, 1021.25, 423.0],
+        "ventilation": [0.0, 0.55, 1.0],
+        "occupancy": [0.0, 1.0, 2.0],
+        "temperature": [21.3, 21.4, 21.4],
+    },
     index=pd.DatetimeIndex(pd.date_range("2024-01-08 08:00", periods=3, freq="min"), freq=None, name="time"),
 )
 

@@ -14,8 +14,8 @@ def readings(n=6, start="2024-01-08 08:00", freq="1min", **columns):
 
 
 def test_valid_readings_are_returned_as_floats():
-    checked = check_readings(readings(occupancy=2, ventilation=1, temperature=21.5))
-    assert list(checked.columns) == ["co2", "ventilation", "occupancy"]
+    checked = check_readings(readings(occupancy=2, ventilation=1, temperature=21.5, pressure=1013.0))
+    assert list(checked.columns) == ["co2", "ventilation", "occupancy", "temperature"]
     assert set(checked.dtypes) == {np.dtype(float)}
     assert checked.index.name == "time"
 

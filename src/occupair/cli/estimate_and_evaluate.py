@@ -195,4 +195,7 @@ def _differences(office: pd.DataFrame, estimator: OccupancyEstimator) -> list[st
         found.append(
             f"ventilation is read as {unit}, but the model was trained in {estimator.ventilation_unit_}"
         )
+    missing = [name for name in estimator.sensor_names if name not in office.columns]
+    if missing:
+        found.append(f"has no {', '.join(missing)}, which the model uses: estimated without")
     return found

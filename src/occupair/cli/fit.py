@@ -124,6 +124,8 @@ def fit(
         soft_wrap=True,
     )
     out.print(_quality(estimator, _labelled_days(office)), soft_wrap=True)
+    for trial in getattr(estimator, "sensor_trials_", ()):
+        out.print(str(trial), soft_wrap=True)
     if columns := describe_columns(office):
         out.print(f"\n{columns}", soft_wrap=True)
 

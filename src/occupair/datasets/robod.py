@@ -41,8 +41,28 @@ DATA_SET = DataSet(
 )
 
 
+SENSOR_COLUMNS = {
+    "temperature": "air_temperature",
+    "humidity": "indoor_relative_humidity",
+    "sound": "sound_pressure_level",
+    "light": "illuminance",
+    "wifi": "wifi_connected_devices",
+    "power": "plug_load_energy",
+}
+"""Published columns of the optional sensors."""
+INDOOR_SENSORS = ("temperature", "humidity", "sound", "light")
+"""Optional sensors with the clock of the CO2 sensor."""
+WATT_PER_KWH = 12_000.0
+"""Mean power [W] of an energy [kWh] used within one interval of 5 min."""
+
+
 def read_robod(
-    folder: str | Path, *, room: int = 1, aligned: bool = True, whole_days: bool = True
+    folder: str | Path,
+    *,
+    room: int = 1,
+    aligned: bool = True,
+    whole_days: bool = True,
+    sensors: bool = False,
 ) -> pd.DataFrame:
     """Read room 1 or 3 of ROBOD: 29 working days in September and December 2021, one reading every 5 min.
 
@@ -61,6 +81,9 @@ def read_robod(
     whole_days : bool
         Whether to drop incomplete days: 8 of the 29 once CO2 is aligned, including all Mondays. False
         returns the longest part of each day without a gap: those days then begin at 08:00.
+    sensors : bool
+        Whether to include temperature, humidity, sound, light, Wi-Fi clients and plug power; NaN where
+        missing. Those of the indoor sensors are shifted like CO2.
 
     Returns
     -------
@@ -76,7 +99,8 @@ def read_robod(
     correlation of sound level [dB] with the counts is 0.68 and 0.75 instead of -0.02 and -0.22. The other
     clocks are right, including the fans: with CO2 shifted and the fan unchanged R2 is 0.84 (room 1) and
     0.73 (room 3), with both shifted 0.30 and 0.36. Only CO2 is therefore shifted, across midnight; the
-    first eight hours of a day that follows a day without data are then unknown.
+    first eight hours of a day that follows a day without data are then unknown. Of the optional sensors,
+    temperature, humidity, sound and light are shifted as well; Wi-Fi clients and plug power are not.
 
     **Ventilation.** Room 1 has the speed of a recirculating fan coil unit, which indicates that the room is
     in use and cooled rather than the supply of outdoor air, but there is no better column. Room 3 has supply
@@ -94,8 +118,9 @@ def read_robod(
     """
     check_room(room, tuple(FANS))
     columns = ["timestamp", "indoor_co2", FANS[room], "occupant_count"]
+    columns += SENSOR_COLUMNS.values() if sensors else ()
     table = open_table(folder, f"combined_Room{room}.csv", columns, DATA_SET)
-    readings = _as_published(table, FANS[room])
+    readings = published = _as_published(table, FANS[room])
     if aligned:
         co2 = readings["co2"]
         readings["co2"] = co2.set_axis(pd.DatetimeIndex(co2.index) + CLOCK_ERROR).reindex(co2.index)
@@ -104,8 +129,21 @@ def read_robod(
         readings = only_whole_days(readings, interval=INTERVAL)
         if readings.empty:
             raise table.source.error("has no complete day, see whole_days")
+    if sensors:
+        readings = readings.join(_sensors(table, pd.DatetimeIndex(published.index), aligned=aligned))
     readings = check_readings(readings, source=f"readings of {table.source.name}")
     return with_scale(readings, Scale(FULL_SPEED_HZ, "Hz"))
+
+
+def _sensors(table: Table, times: pd.DatetimeIndex, *, aligned: bool) -> pd.DataFrame:
+    """Return the optional sensors at the published times, with short gaps filled."""
+    found = pd.DataFrame({name: table.numbers(column) for name, column in SENSOR_COLUMNS.items()})
+    found = found.set_axis(times)
+    found["power"] *= WATT_PER_KWH
+    if aligned:
+        late = found[list(INDOOR_SENSORS)].set_axis(times + CLOCK_ERROR).reindex(times)
+        found[list(INDOOR_SENSORS)] = late
+    return fill_gaps(found, limit=LONGEST_GAP)
 
 
 def _as_published(table: Table, fan: str) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Literal
@@ -30,7 +30,7 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of a room's sensors. CO2 and ventilation may come together or separately.
+    """One reading of a room's sensors. CO2, ventilation and others may come together or separately.
 
     Parameters
     ----------
@@ -46,6 +46,8 @@ class Reading:
         ``"mqtt"``, ``"http"`` or ``"demo"``.
     received : datetime
         Time of arrival, in UTC.
+    sensors : mapping
+        Values of optional sensors by name, see ``occupair.readings.other_sensors``.
     """
 
     room: str
@@ -54,6 +56,7 @@ class Reading:
     ventilation: float | None
     source: str
     received: dt.datetime
+    sensors: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 class ReadingOutcome(StrEnum):
@@ -72,7 +75,7 @@ REJECTION_TEXTS = {
     ReadingOutcome.DUPLICATE: "the room already has a reading at this time, which is kept",
     ReadingOutcome.FUTURE: "the time is in the future: check the clocks of the sensor and of this machine",
     ReadingOutcome.NONSENSE: (
-        "CO2 must be a number in ppm, ventilation from 0 to 1, "
+        "CO2 must be a number in ppm, ventilation from 0 to 1, other sensors within their ranges, "
         f"and the time in the years {FIRST_YEAR} to {LAST_YEAR}"
     ),
     ReadingOutcome.UNKNOWN_ROOM: "there is no such room",
@@ -152,7 +155,8 @@ class RoomState:
     quality : Quality
         Quality flag.
     reason : str
-        Why the occupancy is unknown, in English; empty if it is known.
+        Why the occupancy is unknown, or which optional sensors its estimate does without, in English; else
+        empty.
     trend : int
         1 if the occupancy rises, -1 if it falls, else 0; compared with ten minutes ago.
     cause : Cause, optional

@@ -1,4 +1,4 @@
-"""Reasons why the occupancy of a room is unknown: codes, and their texts.
+"""Reasons why the occupancy of a room is unknown or estimated with less: codes, and their texts.
 
 The service passes a `Cause` around: a code and the values that belong to it. Its text is made here and
 nowhere else. Another language is one more table in `TEXTS`.
@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 
 
 class Reason(StrEnum):
-    """Why the occupancy of a room is unknown. The values each text needs are given in the comment."""
+    """Why the occupancy of a room is unknown. The values each text needs are given in the comment.
+
+    With ``SENSORS_MISSING`` it is known, but estimated without some optional sensors of the model.
+    """
 
     NO_MODEL = "no_model"
     NO_READING = "no_reading"
@@ -29,6 +32,7 @@ class Reason(StrEnum):
     FUTURE_READING = "future_reading"
     INVALID_ESTIMATE = "invalid_estimate"
     ESTIMATION_FAILED = "estimation_failed"
+    SENSORS_MISSING = "sensors_missing"  # sensors: their names
 
 
 TEXTS: dict[str, dict[Reason, str]] = {
@@ -48,6 +52,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.FUTURE_READING: "the newest reading is in the future: a clock was wrong",
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
+        Reason.SENSORS_MISSING: "estimated without {sensors}: no recent reading",
     },
     "de": {
         Reason.NO_MODEL: "der Raum hat noch kein Modell",
@@ -65,9 +70,33 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.FUTURE_READING: "der letzte Messwert liegt in der Zukunft: eine Uhr ging falsch",
         Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
+        Reason.SENSORS_MISSING: "ohne {sensors} geschätzt: kein aktueller Messwert",
     },
 }
 """Text of each reason by language, as a format string of its values."""
+
+
+SENSOR_NAMES: dict[str, dict[str, str]] = {
+    "en": {
+        "temperature": "temperature",
+        "humidity": "humidity",
+        "sound": "sound level",
+        "light": "light",
+        "wifi": "Wi-Fi clients",
+        "power": "plug power",
+        "motion": "motion",
+    },
+    "de": {
+        "temperature": "Temperatur",
+        "humidity": "Luftfeuchte",
+        "sound": "Schallpegel",
+        "light": "Licht",
+        "wifi": "WLAN-Geräte",
+        "power": "Steckdosenleistung",
+        "motion": "Bewegung",
+    },
+}
+"""Names of the optional sensors by language."""
 
 
 class Cause(NamedTuple):
@@ -103,5 +132,10 @@ def reason_text(code: Reason, language: str = "en", **values: Any) -> str:
     --------
     >>> reason_text(Reason.CLOCK_AHEAD, minutes=180)
     "the sensor's clock is 180 minutes ahead"
+    >>> reason_text(Reason.SENSORS_MISSING, "de", sensors=("humidity", "wifi"))
+    'ohne Luftfeuchte, WLAN-Geräte geschätzt: kein aktueller Messwert'
     """
+    if "sensors" in values:
+        names = SENSOR_NAMES.get(language, SENSOR_NAMES["en"])
+        values["sensors"] = ", ".join(names[name] for name in values["sensors"])
     return TEXTS.get(language, TEXTS["en"])[code].format(**values)

@@ -109,11 +109,9 @@ def _summarise(room: RoomConfig, model: OccupancyEstimator | None) -> str:
     else:
         ventilation = "with" if model.uses_ventilation_ else "without"
         summary = f"{room.model.name}, a reading every {model.interval_:g} min, {ventilation} ventilation"
-    sources = [
-        _describe_source(name, topic)
-        for name, topic in (("co2", room.co2), ("ventilation", room.ventilation))
-        if topic
-    ]
+        if model.sensor_names:
+            summary += f" and {', '.join(model.sensor_names)}"
+    sources = [_describe_source(name, topic) for name, topic in room.topics.items()]
     return f"{room.id}: {room.name}; {summary}; {', '.join(sources) or 'readings over HTTP'}; {room.timezone}"
 
 
@@ -128,7 +126,7 @@ def _room_warnings(
     room: RoomConfig, model: OccupancyEstimator | None, config: ServiceConfig
 ) -> Iterator[str]:
     """Yield warnings about a room that works, but perhaps not as intended."""
-    if config.mqtt is None and (room.co2 or room.ventilation):
+    if config.mqtt is None and room.topics:
         yield "has topics but there is no [mqtt]: readings arrive over HTTP only"
     elif config.mqtt is not None and room.co2 is None:
         yield "has no co2 topic: readings arrive over HTTP only"
@@ -139,6 +137,10 @@ def _room_warnings(
         yield "model needs ventilation but there is no topic for it: without it over HTTP, no estimates"
     if not model.uses_ventilation_ and room.ventilation is not None:
         yield "model was trained without ventilation: values of the ventilation topic are stored but not used"
+    missing = [name for name in model.sensor_names if name not in room.topics]
+    if config.mqtt is not None and missing:
+        names = ", ".join(missing)
+        yield f"model uses {names} but there is no topic for it: without it over HTTP, estimates do without"
     if model.timezone_ is not None and model.timezone_ != room.timezone:
         zones = f"model was trained in {model.timezone_} but the room is in {room.timezone}"
         yield f"{zones}: days start at midnight in {model.timezone_}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING
 
@@ -53,8 +53,14 @@ class LiveDay:
         else:
             self._day = _RerunDay(network, revise=revise)
 
-    def append(self, co2: float, ventilation: float, time: dt.datetime | None = None) -> None:
-        """Add a reading [ppm], [0..1] and update the estimates it changes; the time is not used."""
+    def append(
+        self,
+        co2: float,
+        ventilation: float,
+        time: dt.datetime | None = None,
+        sensors: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add a reading [ppm], [0..1] and update the estimates it changes; time and sensors are not used."""
         self._day.append(co2, ventilation)
 
     def __len__(self) -> int:
@@ -66,11 +72,22 @@ class LiveDay:
         return len(self) > self._horizon
 
     @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Empty: the paper's estimators use no optional sensors."""
+        return ()
+
+    @property
     def prediction_interval(self) -> None:
         """None: the paper's estimators have no prediction interval."""
         return
 
-    def restore(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
+    def restore(
+        self,
+        co2: Array,
+        ventilation: Array,
+        times: Sequence[dt.datetime],
+        sensors: Mapping[str, Array] | None = None,
+    ) -> None:
         """Set the state to that after these readings, faster than appending them one by one."""
         self._day.restore(co2, ventilation)
 

@@ -1,12 +1,14 @@
 """Readings: CO2, ventilation and head counts of a room, from any file to a regular grid.
 
 *Readings* are a DataFrame of ``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people,
-optional] over time; `schema` defines them. The modules in the order of the data flow:
+optional] over time, and perhaps other sensors; `schema` defines them. The modules in the order of the data
+flow:
 
 - `files`: read and write CSV and Parquet files; calls the steps below
 - `raw_table`: a file as a table of strings, whatever its encoding, delimiter and header
 - `frame_table`: the same for a DataFrame
 - `column_names`: which column is time, CO2, ventilation or occupancy
+- `other_sensors`, `sensor_columns`: optional sensors, such as humidity, and their columns
 - `records`: the columns of a file parsed into times and numbers
 - `time_column`, `time_strings`, `time_zones`, `epochs`: times
 - `number_column`, `co2_units`: numbers and units

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from occupair.errors import InputError
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.source import Source
 from occupair.readings.time_zones import ABBREVIATIONS, STATED_OFFSET
 from occupair.wording import quoted_list
 
-ROLES = ("time", "date", "co2", "ventilation", "occupancy")
+ROLES = ("time", "date", "co2", "ventilation", "occupancy", *SENSORS)
 """The roles of columns; ``date`` is for files with date and time of day in two columns."""
 
 

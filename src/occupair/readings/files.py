@@ -23,6 +23,7 @@ from occupair.readings.gaps import LONGEST_GAP
 from occupair.readings.grid import check_grid_options, put_on_grid
 from occupair.readings.head_counts import WEIGHT, check_labelled
 from occupair.readings.number_column import as_text
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.raw_table import (
     RawTable,
     is_parquet,
@@ -51,6 +52,7 @@ def read_readings(
     interval: float | None = None,
     longest_gap: float = LONGEST_GAP,
     lenient: bool = False,
+    sensors: bool = True,
 ) -> pd.DataFrame:
     r"""Read a CSV or Parquet export of a building management system or data logger, or a DataFrame of one.
 
@@ -90,13 +92,18 @@ def read_readings(
         are sorted by time, and values out of range, 0 ppm CO2 and rows without ventilation or head
         count are returned. Head counts with ``occupancy_weight`` 0 are dropped.
         ``attrs["problems"]`` lists the problems.
+    sensors : bool
+        Whether to read the columns of optional sensors: temperature, humidity, sound, light, Wi-Fi clients,
+        power and motion, see ``occupair.readings.other_sensors``. If several columns match a sensor, it is
+        not read unless ``columns`` names one.
 
     Returns
     -------
     DataFrame
         Readings as described in ``occupair.readings.schema``, one row for each grid time at which all
-        columns are known. ``attrs`` holds ``ventilation_full`` and ``ventilation_unit`` (``fit`` stores
-        this scale in the model), ``interval`` [min], ``failed_reads`` and ``bridged`` [rows].
+        columns are known, but for the optional sensors, which are NaN where missing. ``attrs`` holds
+        ``ventilation_full`` and ``ventilation_unit`` (``fit`` stores this scale in the model), ``interval``
+        [min], ``failed_reads`` and ``bridged`` [rows].
 
     Raises
     ------
@@ -132,7 +139,7 @@ def read_readings(
     check_grid_options(interval, longest_gap)
     source, records = _read_records(
         path,
-        {"co2": True, "ventilation": ventilation, "occupancy": occupancy},
+        {"co2": True, "ventilation": ventilation, "occupancy": occupancy, "sensors": sensors and None},
         timezone=timezone,
         columns=columns,
         dayfirst=dayfirst,
@@ -144,7 +151,8 @@ def read_readings(
         records, interval=interval, longest_gap=longest_gap, complete=not lenient, source=source
     )
     if readings.empty:
-        raise source.error(f"has no time at which {' and '.join(records.columns)} are known")
+        known = [name for name in records.columns if name not in SENSORS]
+        raise source.error(f"has no time at which {' and '.join(known)} are known")
     if isinstance(source, LenientSource):
         readings.attrs["problems"] = source.problems
         return readings.rename_axis("time")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
+from occupair.readings.other_sensors import SENSOR_HOLD, sensor_names
 from occupair.readings.source import Source
 
 Microseconds = NDArray[np.int64]
@@ -53,9 +54,10 @@ def put_on_grid(
         Interval of the grid [min]; by default the result of ``usual_interval``.
     longest_gap : float
         A value is held until the next one if that follows within this time [min]; ventilation is held for
-        ``VENTILATION_HOLD``.
+        ``VENTILATION_HOLD``, and optional sensors for ``SENSOR_HOLD``.
     complete : bool
-        Whether to return only rows in which all columns are known, or all rows with CO2.
+        Whether to return only rows in which all columns but the optional sensors are known, or all rows
+        with CO2.
     source : Source
         Name of the readings in error messages.
 
@@ -80,7 +82,10 @@ def put_on_grid(
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
     if "ventilation" in held:
         held["ventilation"] = _held_ventilation(readings["ventilation"], grid, longest_gap)
-    rows = pd.DataFrame(held, index=grid.times).dropna(subset=None if complete else ["co2"])
+    sensors = sensor_names(readings)
+    held |= {name: _held_sensor(readings[name], grid) for name in sensors}
+    needed = [name for name in held if name not in sensors] if complete else ["co2"]
+    rows = pd.DataFrame(held, index=grid.times).dropna(subset=needed)
     rows.attrs = {**readings.attrs, "interval": grid.interval, "bridged": grid.bridged}
     return rows
 
@@ -185,7 +190,7 @@ def _held_ventilation(column: pd.Series[float], grid: Grid, longest_gap: float) 
     """Return the last ventilation at each grid time; a failed read that is not bridged ends the holding."""
     logged = column.dropna()
     bridged = _held(logged[np.isfinite(logged)], grid, longest_gap)
-    last = hold_ventilation(
+    last = hold_last(
         _microseconds(grid.times),
         _microseconds(pd.DatetimeIndex(logged.index)),
         np.asarray(logged, dtype=np.float64),
@@ -193,21 +198,32 @@ def _held_ventilation(column: pd.Series[float], grid: Grid, longest_gap: float) 
     return np.where(np.isnan(bridged) & np.isfinite(last), last, bridged)
 
 
-def hold_ventilation(
-    ticks: Microseconds, times: Microseconds, values: NDArray[np.float64]
+def _held_sensor(column: pd.Series[float], grid: Grid) -> NDArray[np.float64]:
+    """Return the last value of an optional sensor at each grid time, NaN if it is too old."""
+    known = column.dropna()
+    return hold_last(
+        _microseconds(grid.times),
+        _microseconds(pd.DatetimeIndex(known.index)),
+        np.asarray(known, dtype=np.float64),
+        SENSOR_HOLD,
+    )
+
+
+def hold_last(
+    ticks: Microseconds, times: Microseconds, values: NDArray[np.float64], hold: float = VENTILATION_HOLD
 ) -> NDArray[np.float64]:
-    """Return the last value at or before each grid time, NaN if it is older than ``VENTILATION_HOLD``.
+    """Return the last value at or before each grid time, NaN if it is older than ``hold`` [min].
 
     Examples
     --------
     >>> hours = np.array([0, 1, 23, 25, 26]) * 60 * MINUTE
-    >>> hold_ventilation(hours, hours[[1, 4]], np.array([0.5, 1.0])).tolist()
+    >>> hold_last(hours, hours[[1, 4]], np.array([0.5, 1.0])).tolist()
     [nan, 0.5, 0.5, 0.5, 1.0]
     """
     if times.size == 0:
         return np.full(ticks.size, np.nan)
     row = np.searchsorted(times, ticks, side="right") - 1
-    fresh = (row >= 0) & (ticks - times[row] <= VENTILATION_HOLD * MINUTE)
+    fresh = (row >= 0) & (ticks - times[row] <= hold * MINUTE)
     return np.where(fresh, values[row], np.nan)
 
 

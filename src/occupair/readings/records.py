@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from occupair.readings.co2_units import to_ppm
 from occupair.readings.column_names import ambiguity_message, column_option, find_column, time_kind
 from occupair.readings.number_column import as_text, blocks, decimal_mark, is_missing, parse_numbers
+from occupair.readings.other_sensors import sensor_names
 from occupair.readings.raw_table import RawTable
+from occupair.readings.sensor_columns import find_sensor_columns, parse_sensors
 from occupair.readings.source import Source, missing_column
 from occupair.readings.time_column import in_order, localize, newest_first, parse_times
 from occupair.readings.time_strings import is_date, split_stamp, time_string_kind
@@ -52,7 +54,8 @@ def parse_records(
     table : RawTable
         The raw values of a file.
     wanted : mapping
-        Whether each column is required (True), optional (None) or ignored (False).
+        Whether each column is required (True), optional (None) or ignored (False). Optional sensors are read
+        if present, unless ``"sensors"`` is False.
     given : mapping
         Column names in the file, as given by the caller.
     zone, dayfirst, ventilation_full, ventilation_unit :
@@ -77,6 +80,11 @@ def parse_records(
         row_numbers=table.row_numbers,
     )
     values, attrs = _parse_values(table, positions, ventilation_full, ventilation_unit)
+    if wanted.get("sensors") is not False:
+        found, unclear = find_sensor_columns(table, given, positions.values())
+        sensors, described = parse_sensors(table, found)
+        values |= sensors
+        attrs["columns"] |= described | unclear
     chronological = _chronological(index, zone, sort=table.in_any_order)
     rows = table.row_numbers[chronological]
     index = localize(index[chronological], zone, column=name, source=table.source, row_numbers=rows)
@@ -150,7 +158,7 @@ def _find_columns(
     """Return the positions of the columns to read; an optional column may be empty and is skipped."""
     positions = {}
     for role, needed in wanted.items():
-        if needed is False:
+        if needed is False or role == "sensors":
             continue
         position = find_column(table.names, role, given, table.source)
         empty = position is not None and all(is_missing(b).all() for b in blocks(table.column(position)))
@@ -262,8 +270,9 @@ def _merge_duplicates(
     if later.all():
         return records
     group = np.cumsum(np.r_[0, later])
-    first = records.groupby(group).transform("first")
-    differs = (records.notna() & (records != first)).any(axis=1).to_numpy()
+    values = records.drop(columns=sensor_names(records))  # of optional sensors, the first value counts
+    first = values.groupby(group).transform("first")
+    differs = (values.notna() & (values != first)).any(axis=1).to_numpy()
     source.reject(
         differs & ~back.any(),  # reported once
         lambda k: f"times must increase, got {index[k]} twice with different values{hint}",

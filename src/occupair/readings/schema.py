@@ -1,8 +1,9 @@
 """The definition of readings, their validation, and their interval, days and episodes.
 
 *Readings* are a pandas DataFrame with a DatetimeIndex (local time or time zone aware) and the columns
-``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. Within a local day
-the times lie on a regular grid. In a gap, rows are missing; there are no rows of NaN. An *episode* is a
+``co2`` [ppm], ``ventilation`` [0..1, optional] and ``occupancy`` [people, optional]. They may also have the
+columns of optional sensors (``occupair.readings.other_sensors``), NaN where missing. Within a local day the
+times lie on a regular grid. In a gap, rows are missing; there are no rows of NaN. An *episode* is a
 part of a local day without gaps. Estimators run over one episode at a time and start each from the same
 initial state: nothing is carried over midnight or over a gap. ``readings.attrs`` may describe how the
 readings were read and is preserved.
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.readings.gaps import is_gap
+from occupair.readings.other_sensors import SENSORS, sensor_names, valid_or_missing
 from occupair.readings.source import Source, missing_column
 from occupair.readings.value_rules import first_violation
 from occupair.wording import quoted
@@ -39,7 +41,8 @@ def check_readings(
     Parameters
     ----------
     readings : DataFrame
-        Readings as defined in this module; other columns are dropped.
+        Readings as defined in this module; other columns are dropped. Invalid values of optional sensors
+        become NaN.
     needed : sequence of str
         Required columns.
     source : str or Source
@@ -60,6 +63,7 @@ def check_readings(
             raise source.error(missing_column(name, readings))
     names = [name for name in COLUMNS if name in readings.columns]
     numbers = {name: to_numbers(readings[name], source) for name in names}
+    numbers |= {name: _sensor_numbers(readings[name]) for name in sensor_names(readings)}
     checked = pd.DataFrame(numbers, index=readings.index, copy=False)  # copied when it is written to
     _check_times(readings.index, source)
     for name in names:
@@ -72,7 +76,7 @@ def check_duplicate_columns(readings: object) -> None:
     """Raise InputError if a column occurs twice."""
     if not isinstance(readings, pd.DataFrame):
         return  # reported by ``check_readings``
-    twice = [name for name in COLUMNS if (readings.columns == name).sum() > 1]
+    twice = [name for name in (*COLUMNS, *SENSORS) if (readings.columns == name).sum() > 1]
     if twice:
         raise InputError(f"readings: has two columns {twice[0]!r}: rename or delete one")
 
@@ -235,6 +239,12 @@ def to_numbers(column: pd.Series, source: Source) -> pd.Series[float]:
         k = int(np.argmax(wrong))
         raise source.error(f"must be a number, got {quoted(column.iloc[k])}", row=k, column=str(column.name))
     return numbers
+
+
+def _sensor_numbers(column: pd.Series) -> pd.Series[float]:
+    """Return the valid values of an optional sensor, NaN for anything else."""
+    numbers = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    return pd.Series(valid_or_missing(str(column.name), numbers), index=column.index)
 
 
 def ventilation_of(readings: pd.DataFrame) -> NDArray[np.float64]:

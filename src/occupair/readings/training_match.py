@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pandas as pd
 
 from occupair.errors import InputError
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.schema import (
     COLUMNS,
     check_duplicate_columns,
@@ -25,6 +28,7 @@ def match_training(
     ventilation_full: float | None,
     ventilation_unit: str | None,
     timezone: str | None,
+    sensors: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the columns a model uses, in its time zone; raise InputError if they do not match training.
 
@@ -38,13 +42,15 @@ def match_training(
         Whether the model was trained with ventilation.
     ventilation_full, ventilation_unit, timezone
         See the attributes of ``OccupancyEstimator``.
+    sensors : collection of str
+        Optional sensors that the model uses; others are dropped.
     """
     columns = ("co2", "ventilation") if uses_ventilation else ("co2",)
     if isinstance(readings, pd.DataFrame) and isinstance(readings.index, pd.DatetimeIndex):
         if len(readings):
             check_zone_stated(readings.index[0], timezone, what="readings")
         readings = in_time_zone(readings, timezone)
-        readings = readings.drop(columns=list(set(COLUMNS) - set(columns)), errors="ignore")
+        readings = readings.drop(columns=list({*COLUMNS, *SENSORS} - {*columns, *sensors}), errors="ignore")
     check_duplicate_columns(readings)
     if uses_ventilation:
         _check_has_ventilation(readings)

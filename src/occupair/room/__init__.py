@@ -18,9 +18,12 @@ Modules in data-flow order:
 - `transfer`: prior from other trained rooms
 - `training`: training and cross-validation
 - `pooling`: read-outs over several rooms
+- `sensor_features`: features of optional sensors
+- `sensor_corrections`: corrections of the CO2 estimate by optional sensors
+- `sensor_training`: training of the corrections, and which sensors to keep
 - `profile_comparison`: comparison with the time-of-day profile
 - `fit_and_estimate`: training on a table of readings, and estimation from one
-- `model_json`: a trained room as JSON
-- `live_day`: state of one live room
+- `model_json`, `sensor_json`: a trained room and its corrections as JSON
+- `sensor_live`, `live_day`: state of one live room
 - `batch`: many trained rooms in one evaluation
 """

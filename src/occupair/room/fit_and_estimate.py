@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from occupair.errors import InputError, check_integer
 from occupair.progress import track
 from occupair.readings.head_counts import WEIGHT
+from occupair.readings.other_sensors import sensor_columns, sensor_names
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
@@ -23,6 +24,8 @@ from occupair.room.linked_elm import RIDGES
 from occupair.room.model import RoomModel
 from occupair.room.pooled_start import POOLED, PooledStart, shipped_start
 from occupair.room.profile_comparison import ProfileComparison, compare_with_profile
+from occupair.room.sensor_corrections import SensorCorrections, episode_people
+from occupair.room.sensor_training import FittedSensors, fit_sensors
 from occupair.room.training import HeldOutEstimates, TrainingSettings, fit_room
 from occupair.room.training_days import LabelledEpisode
 from occupair.room.transfer import BalancePrior
@@ -47,12 +50,15 @@ class FittedRoom:
         day has head counts on two days.
     co2_adds_little : bool
         Whether CO2 adds next to nothing to the time-of-day profile.
+    sensors : FittedSensors or None
+        Corrections by optional sensors; None if the readings have none.
     """
 
     model: RoomModel
     error: float
     comparison: ProfileComparison | None
     co2_adds_little: bool
+    sensors: FittedSensors | None = None
 
 
 def fit_readings(
@@ -84,14 +90,23 @@ def fit_readings(
     prior = start if isinstance(start, BalancePrior) else None
     if prior is not None:
         prior.check("ventilation" in readings.columns)
-    model, held_out = fit_room(episodes_by_date(readings), settings, prior)
+    dates = episodes_by_date(readings)
+    model, held_out = fit_room(dates, settings, prior)
+    sensors = fit_sensors(dates, model, held_out) if sensor_names(readings) else None
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
-    return FittedRoom(model, held_out.error, comparison, adds_little)
+    error = held_out.error if sensors is None else sensors.error
+    return FittedRoom(model, error, comparison, adds_little, sensors)
 
 
 def estimate_readings(
-    readings: pd.DataFrame, room: RoomModel, *, wait: int, confidence: float, verbose: bool | None
+    readings: pd.DataFrame,
+    room: RoomModel,
+    *,
+    wait: int,
+    confidence: float,
+    verbose: bool | None,
+    sensors: SensorCorrections | None = None,
 ) -> pd.DataFrame:
     """Estimate the people at every reading.
 
@@ -107,6 +122,8 @@ def estimate_readings(
         Nominal coverage of the prediction interval.
     verbose : bool, optional
         Whether to show progress; None does so in a terminal, if it takes long.
+    sensors : SensorCorrections, optional
+        Corrections by optional sensors, applied where the readings have them.
 
     Returns
     -------
@@ -124,7 +141,11 @@ def estimate_readings(
             smoothing=room.smoothing,
             longest_lag=room.lags[-1],
         )
-        episodes.append(room.episode_people(inputs, wait, confidence))
+        if sensors is None:
+            episodes.append(room.episode_people(inputs, wait, confidence))
+        else:
+            values = sensor_columns(part)
+            episodes.append(episode_people(room, sensors, inputs, values, wait, confidence))
     columns = (np.concatenate(column) for column in zip(*episodes, strict=True))
     return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
 
@@ -143,7 +164,12 @@ def _episode(readings: pd.DataFrame) -> LabelledEpisode:
     people = readings["occupancy"].to_numpy()
     weight = readings[WEIGHT].to_numpy() if WEIGHT in readings.columns else None
     return LabelledEpisode(
-        readings["co2"].to_numpy(), ventilation_of(readings), _clock(readings), people, weight
+        readings["co2"].to_numpy(),
+        ventilation_of(readings),
+        _clock(readings),
+        people,
+        weight,
+        sensor_columns(readings) or None,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from functools import cached_property
 
@@ -15,6 +15,8 @@ from occupair.room.inputs import Clock, Inputs, episode_inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
 from occupair.room.prediction_intervals import CONFIDENCE
+from occupair.room.sensor_corrections import SensorCorrections
+from occupair.room.sensor_live import LiveSensors
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]
@@ -29,9 +31,17 @@ class RoomDay:
         The trained room.
     confidence : float
         Nominal coverage of the prediction interval.
+    sensors : SensorCorrections, optional
+        Corrections by optional sensors.
     """
 
-    def __init__(self, model: RoomModel, *, confidence: float = CONFIDENCE) -> None:
+    def __init__(
+        self,
+        model: RoomModel,
+        *,
+        confidence: float = CONFIDENCE,
+        sensors: SensorCorrections | None = None,
+    ) -> None:
         self.model = model
         self.confidence = confidence
         self._smoother = LocalSmoother(model.smoothing)
@@ -39,16 +49,34 @@ class RoomDay:
         self._lowest_co2 = np.inf
         self._people = np.zeros(1024)  # grows when the day has more readings
         self.prediction_interval: tuple[float, float] | None = None
+        self._sensors = None if sensors is None else LiveSensors(sensors, confidence)
+        self._clock: Clock | None = None  # of the newest reading
 
-    def append(self, co2: float, ventilation: float, time: dt.datetime) -> None:
+    def append(
+        self,
+        co2: float,
+        ventilation: float,
+        time: dt.datetime,
+        sensors: Mapping[str, float] | None = None,
+    ) -> None:
         """Add the next reading [ppm], [0..1] and update the estimates that it affects."""
-        self.estimate(self.add_reading(co2, ventilation, time))
+        self.estimate(self.add_reading(co2, ventilation, time, sensors))
 
-    def add_reading(self, co2: float, ventilation: float, time: dt.datetime) -> Inputs:
+    def add_reading(
+        self,
+        co2: float,
+        ventilation: float,
+        time: dt.datetime,
+        sensors: Mapping[str, float] | None = None,
+    ) -> Inputs:
         """Add the next reading [ppm], [0..1] and return its input, without estimating yet."""
         self._smoother.append(co2)
         self._ventilation.append(ventilation)
-        return self._newest_input(time)
+        if self._sensors is not None:
+            self._sensors.append(sensors or {})
+        newest = self._newest_input(time)
+        self._clock = newest.clock
+        return newest
 
     def estimate(self, newest: Inputs) -> None:
         """Update the estimates with the newest input."""
@@ -58,7 +86,12 @@ class RoomDay:
         self.set_estimates(people[:, 0].tolist(), (float(low[0]), float(max(high[0], if_open[0, 0]))))
 
     def set_estimates(self, people: Sequence[float], interval: tuple[float, float]) -> None:
-        """Set the estimate of each refinement, and the prediction interval of the current one [people]."""
+        """Set the estimate of each refinement, and the prediction interval of the current one [people].
+
+        Both are those from CO2; they are corrected here by the optional sensors.
+        """
+        if self._sensors is not None and self._clock is not None:
+            people, interval = self._sensors.correct(people, interval, self._clock)
         last = len(self) - 1
         if last == self._people.size:
             self._people = np.append(self._people, np.zeros(last))
@@ -80,8 +113,15 @@ class RoomDay:
         """Errors that bound the prediction interval of the current estimate, for each bin [people]."""
         return self.model.refinements[0].intervals.errors_at(self.confidence)
 
-    def restore(self, co2: Array, ventilation: Array, times: Sequence[dt.datetime]) -> None:
+    def restore(
+        self,
+        co2: Array,
+        ventilation: Array,
+        times: Sequence[dt.datetime],
+        sensors: Mapping[str, Array] | None = None,
+    ) -> None:
         """Restore the day from its readings so far, all at once."""
+        sensors = sensors or {}
         clock = Clock.of(pd.DatetimeIndex(list(times[:-1])))
         if len(clock.minute):
             inputs = episode_inputs(
@@ -93,22 +133,33 @@ class RoomDay:
                 longest_lag=self.model.lags[-1],
             )
             self._people = np.zeros(max(1024, 2 * co2.size))
-            for one, people in zip(self.model.refinements, self.model.people(inputs)[0], strict=True):
+            estimates = self.model.people(inputs)[0]
+            if self._sensors is not None:
+                earlier = {name: values[:-1] for name, values in sensors.items()}
+                estimates = self._sensors.restore(earlier, estimates, clock)
+            for one, people in zip(self.model.refinements, estimates, strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
             self._lowest_co2 = float(inputs.lowest_co2[-1])
             self._smoother.extend(co2[:-1].tolist())
             self._ventilation = ventilation[:-1].tolist()
-        self.append(float(co2[-1]), float(ventilation[-1]), times[-1])
+        newest = {name: float(values[-1]) for name, values in sensors.items()}
+        self.append(float(co2[-1]), float(ventilation[-1]), times[-1], newest)
 
     def copy(self) -> RoomDay:
         """Return an independent copy of the day; the trained model is shared."""
         other = copy(self)
         other._smoother = deepcopy(self._smoother)
         other._ventilation, other._people = self._ventilation.copy(), self._people.copy()
+        other._sensors = None if self._sensors is None else self._sensors.copy()
         return other
 
     def __len__(self) -> int:
         return len(self._ventilation)
+
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
+        return () if self._sensors is None else self._sensors.missing
 
     @property
     def started(self) -> bool:

@@ -117,6 +117,12 @@ class HeldOutEstimates:
         Weight of each head count, 0 where there is none; None: all 1.
     effective_days : float
         Number of fully labelled days that the head counts are equivalent to.
+    training : TrainingDays
+        The training samples.
+    by_lag : dict
+        By lag [readings], the held-out estimates of all days concatenated [people].
+    hours : list of OpenHours
+        For each day the open hours learned from the other days.
     """
 
     clock: list[Clock]
@@ -124,6 +130,9 @@ class HeldOutEstimates:
     estimated: list[Array]
     weights: list[Array] | None
     effective_days: float
+    training: TrainingDays
+    by_lag: dict[int, Array]
+    hours: list[OpenHours]
 
     @property
     def error(self) -> float:
@@ -184,6 +193,9 @@ def fit_room(
         training.split(trained[0][1]),
         training.weights(0),
         effective_days=training.effective_days,
+        training=training,
+        by_lag={one.lag: estimated for one, estimated in trained},
+        hours=held_out_hours,
     )
     return model, held_out
 
@@ -297,9 +309,7 @@ def _refine(
     )
     estimated = np.where(present & is_open, estimated, 0.0)
     intervals = (
-        _fit_intervals(training, lag, estimated)
-        if folds
-        else PredictionIntervals.unknown(training.max_people)
+        fit_intervals(training, lag, estimated) if folds else PredictionIntervals.unknown(training.max_people)
     )
     balance = fitted.balances[lag]
     refinement = Refinement(
@@ -365,17 +375,34 @@ def _weights(training: TrainingDays, errors: Array, weight: Array | None) -> Arr
     return member_weights(errors, prior, days, weight) if len(training) > 1 else prior
 
 
-def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
-    """Fit the prediction intervals; sparse head counts within ``INDEPENDENCE_TIME`` weigh as one."""
+def fit_intervals(
+    training: TrainingDays, lag: int, estimated: Array, which: NDArray[np.int64] | None = None
+) -> PredictionIntervals:
+    """Fit the prediction intervals; sparse head counts within ``INDEPENDENCE_TIME`` weigh as one.
+
+    Parameters
+    ----------
+    training : TrainingDays
+        The training samples.
+    lag : int
+        Lag of the estimates [readings].
+    estimated : array
+        Held-out estimates [people].
+    which : array of int, optional
+        The samples that are estimated; None: all.
+    """
     target, weights = training.target(lag), training.weights(lag)
     if weights is None:
-        return PredictionIntervals.fit(estimated, target)
+        return PredictionIntervals.fit(estimated, target if which is None else target[which])
     independent = []
     for clock, weight in zip(training.clocks, weights, strict=True):
         period = (clock.minute // INDEPENDENCE_TIME).astype(int)
         counts = np.bincount(period, weights=weight > 0, minlength=1440 // INDEPENDENCE_TIME)[period]
         independent.append(weight / np.maximum(counts, 1))
     weight, labelled = np.concatenate(independent), training.labelled(lag)
+    if which is not None:
+        target, weight = target[which], weight[which]
+        labelled = weight > 0
     return PredictionIntervals.fit(
         estimated[labelled], target[labelled], weight[labelled], training.max_people
     )

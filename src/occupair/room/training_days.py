@@ -7,7 +7,7 @@ Days without head counts are not used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -39,6 +39,7 @@ class LabelledEpisode:
     clock: Clock
     people: Array  # [people]; ignored where the weight is 0
     weight: Array | None = None  # weight of each head count [0..1]; None: all 1
+    sensors: Mapping[str, Array] | None = None  # optional sensors by name; NaN if missing
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -192,13 +193,13 @@ def prepare_training_days(
     lags : tuple of float
         Lags of the estimates to train [min], 0 first, increasing.
     """
-    every, steps = max(round(SAMPLE_INTERVAL / interval), 1), lags_in_readings(lags, interval)
+    steps = lags_in_readings(lags, interval)
     is_sparse = any(episode.weight is not None for date in dates for episode in date)
     dates = [date for date in dates if any(episode.known.any() for episode in date)]
     days, lows, chosen = [], [], []
     for date in dates:
         all_inputs = [_inputs(episode, interval, smoothing, lags[-1]) for episode in date]
-        chosen.append([_choose_samples(episode, steps, every) for episode in date])
+        chosen.append([choose_samples(episode, interval, steps) for episode in date])
         samples = [inputs.take(which) for inputs, which in zip(all_inputs, chosen[-1], strict=True)]
         days.append(concatenate_inputs(samples))
         lows.append(min(float(inputs.lowest_co2[-1]) for inputs in all_inputs))
@@ -225,8 +226,21 @@ def prepare_training_days(
     return TrainingDays(days, people, lows, lags, SparseLabels(weights, unobserved, hourly_weights))
 
 
-def _choose_samples(episode: LabelledEpisode, lags: Sequence[int], every: int) -> slice | NDArray[np.int64]:
-    """Choose every n-th reading of each run of readings that have a head count at some lag."""
+def choose_samples(
+    episode: LabelledEpisode, interval: float, lags: Sequence[int]
+) -> slice | NDArray[np.int64]:
+    """Choose every n-th reading of each run of readings that have a head count at some lag.
+
+    Parameters
+    ----------
+    episode : LabelledEpisode
+        The readings.
+    interval : float
+        Time between readings [min].
+    lags : sequence of int
+        Lags of the estimates [readings].
+    """
+    every = max(round(SAMPLE_INTERVAL / interval), 1)
     if episode.weight is None:
         return slice(None, None, every)
     chosen = np.zeros(episode.people.size, dtype=bool)

@@ -600,3 +600,20 @@ def test_thousands_of_rooms(read):
 def test_any_environment_is_accepted_or_refused_with_an_input_error(environ):
     with suppress(InputError):
         assert len(read_config(DEPLOY / "rooms.toml", environ).rooms) == 3
+
+
+def test_optional_sensors_have_topics(read, mistakes_in):
+    room = read(
+        '[rooms.lab]\nco2 = "z/lab"\nhumidity = "z/lab"\nmotion = { topic = "z/pir", path = "occupancy" }\n'
+    ).rooms["lab"]
+    assert room.topics == {
+        "co2": Topic(topic="z/lab"),
+        "humidity": Topic(topic="z/lab"),
+        "motion": Topic(topic="z/pir", shape="json", path="occupancy"),
+    }
+    assert mistakes_in('[rooms.lab]\nwifi = "a/#"\n')[0].startswith(
+        "rooms.toml, line 2, rooms.lab.wifi: must be a single topic"
+    )
+    assert "must not be a topic that this service publishes" in "".join(
+        mistakes_in('[mqtt]\nhost = "b"\n[rooms.lab]\npower = "occupair/lab/state"\n')
+    )

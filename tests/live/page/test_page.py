@@ -112,6 +112,16 @@ def test_new_state_updates_its_tile_without_reload(open_live, url, building):
     assert page.evaluate("window.stillHere") is True
 
 
+def test_missing_sensors_are_named_beside_a_known_count(open_live, url, building):
+    page = open_live(f"{url}/#/room/{ROOM}")
+    expect(page.locator(".hero-why")).to_have_text("Readings arrive as expected.")
+    cause = Cause(Reason.SENSORS_MISSING, {"sensors": ("humidity",)})
+    state = replace(building.state(ROOM), people=7, people_exact=7.2, reason=cause.text(), cause=cause)
+    building.publish_threadsafe(state)
+    expect(page.locator(".hero-count")).to_have_text("7")
+    expect(page.locator(".hero-why")).to_have_text("Estimated without humidity: no recent reading.")
+
+
 def test_unknown_occupancy_is_a_dash_with_its_reason(open_live, url, building):
     unknown = {"people": None, "people_exact": None, "low": None, "high": None, "occupied": None}
     page = open_live(url)

@@ -54,15 +54,15 @@ def modified(content, **changes):
 class Day:
     """A day of a model that may be broken; ``estimate`` maps the number of a reading to people."""
 
-    started, prediction_interval = True, None
+    started, prediction_interval, missing_sensors = True, None, ()
 
     def __init__(self, estimate):
         self._estimate, self._seen = estimate, 0
 
-    def append(self, co2, ventilation, time):
+    def append(self, co2, ventilation, time, sensors=None):
         self._seen += 1
 
-    def restore(self, co2, ventilation, times):
+    def restore(self, co2, ventilation, times, sensors=None):
         self._seen = len(times)
 
     def __len__(self):

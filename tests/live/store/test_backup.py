@@ -104,7 +104,7 @@ def test_backup_is_readable_without_occupair(source, tmp_path):
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0003")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0004")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
     assert [json.loads(line) for line in lines.splitlines()] == [
@@ -271,7 +271,10 @@ INVALID = [
     ({"row": ["a", 1, 3, 0, "typed", 1.5]}, "invalid estimate of labels: 1.5"),
     ({"name": "models", "row": [*MODEL, "%%%"]}, "invalid data of models: '%%%'"),
     ({"name": "models", "row": [*MODEL, 5]}, "invalid data of models: 5"),
-    ({"name": "readings", "row": ["a", 1, [400], None, "x", 0]}, r"invalid co2 of readings: \[400\]"),
+    (
+        {"name": "readings", "row": ["a", 1, [400], None, "x", 0, *[None] * 7]},
+        r"invalid co2 of readings: \[400\]",
+    ),
     ({"entry": {"rows": 2}}, "the rows or the checksum of labels do not match the manifest"),
     ({"entry": {"columns": ["room", "time", "people", "by"]}}, "unexpected columns of labels"),
     ({"entry": {"columns": None}}, "missing or invalid manifest"),
@@ -279,7 +282,7 @@ INVALID = [
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
     ({"about": {"tables": []}}, "missing or invalid manifest"),
-    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0003'"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0004'"),
     ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
     ({"about": {"revision": ["0003"]}}, "made by a newer version of occupair"),
 ]

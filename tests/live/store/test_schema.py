@@ -1,6 +1,7 @@
 """Creation and migration of the tables."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -10,6 +11,7 @@ from sqlalchemy import text
 
 from occupair.live.messages import Label
 from occupair.live.store import Store, StoreError, database, schema
+from occupair.readings.other_sensors import SENSORS
 
 
 def test_migrations_create_the_schema(store):
@@ -32,12 +34,29 @@ def test_older_store_is_upgraded(store, monkeypatch, tmp_path):
         store.migrate()
 
 
+def _drop_sensors(connection):
+    for column in SENSORS:
+        connection.execute(text(f"ALTER TABLE readings DROP COLUMN {column}"))
+
+
+def test_store_without_sensors_is_upgraded(store):
+    store.write([reading(co2=500.0)], [estimate()])
+    with store.engine.begin() as connection:
+        _drop_sensors(connection)
+        connection.execute(text("UPDATE alembic_version SET version_num = '0003'"))
+    store.migrate()
+    assert store.newest_reading("lab") == reading(co2=500.0)
+    store.write([replace(reading(co2=500.0), sensors={"humidity": 41.5})], [])
+    assert store.newest_reading("lab").sensors == {"humidity": 41.5}
+
+
 def test_store_without_zones_is_upgraded(store):
     store.write([reading(co2=500.0)], [estimate()])
     with store.engine.begin() as connection:
         connection.execute(text("DROP TABLE zones"))
         for column in ("source", "estimate"):
             connection.execute(text(f"ALTER TABLE labels DROP COLUMN {column}"))
+        _drop_sensors(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     store.migrate()
     assert store.zones() == {}
@@ -49,6 +68,7 @@ def test_labels_without_source_are_upgraded(store):
     with store.engine.begin() as connection:
         for column in ("source", "estimate"):
             connection.execute(text(f"ALTER TABLE labels DROP COLUMN {column}"))
+        _drop_sensors(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
     store.migrate()
     assert store.labels("lab") == [Label("lab", at(0), 3, at(1), "unknown", None)]
@@ -63,7 +83,7 @@ def test_failed_migration_is_rolled_back(store, monkeypatch, tmp_path):
         store.migrate()
     with store.engine.connect() as connection:
         assert len(connection.execute(text("SELECT * FROM labels")).one()) == 6
-        assert database.check_revision(connection) == "0003"
+        assert database.check_revision(connection) == "0004"
 
 
 def test_concurrent_processes_can_migrate(url):

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from occupair.live.config.mistakes import Key
 from occupair.live.config.settings import FormatName
+from occupair.readings.other_sensors import SENSORS
 from occupair.web.hosts import is_loopback
 
 Table = dict[str, Any]
@@ -47,7 +48,7 @@ def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
     rooms = _table(values.get("rooms"))
     prefix = _table(values.get("mqtt")).get("prefix", "occupair") if "mqtt" in values else None
     for name, room in rooms.items():
-        for quantity in ("co2", "ventilation"):
+        for quantity in ("co2", "ventilation", *SENSORS):
             key: Key = ("rooms", name, quantity)
             topic = _table(room).get(quantity)
             if isinstance(topic, dict):

@@ -31,6 +31,7 @@ from occupair.live.config.values import (
     TopicPrefix,
 )
 from occupair.live.messages import MAX_PEOPLE
+from occupair.readings.other_sensors import SENSORS
 from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
 
@@ -78,17 +79,33 @@ def _expand_topic(value: Any) -> Any:
     return value
 
 
+_TopicOrName = Annotated[Topic, BeforeValidator(_expand_topic)]
+
+
 class RoomTable(_Model):
     """``[rooms.ID]``; see `RoomConfig`."""
 
     name: String = ""
     model: FilePath | None = None
     timezone: TimeZone = "UTC"
-    co2: Annotated[Topic, BeforeValidator(_expand_topic)] | None = None
+    co2: _TopicOrName | None = None
     ventilation: Annotated[VentilationTopic, BeforeValidator(_expand_topic)] | None = None
+    temperature: _TopicOrName | None = None
+    humidity: _TopicOrName | None = None
+    sound: _TopicOrName | None = None
+    light: _TopicOrName | None = None
+    wifi: _TopicOrName | None = None
+    power: _TopicOrName | None = None
+    motion: _TopicOrName | None = None
     floor: String = ""
     stale_after: Annotated[float, Field(gt=0, le=1440)] = 15.0
     capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+    @property
+    def topics(self) -> dict[str, Topic]:
+        """The topic of each quantity that has one."""
+        found = {name: getattr(self, name) for name in ("co2", "ventilation", *SENSORS)}
+        return {name: topic for name, topic in found.items() if topic is not None}
 
 
 class RoomConfig(RoomTable):
@@ -106,6 +123,9 @@ class RoomConfig(RoomTable):
         Time zone of the room's midnight. Default in a file: that of the service.
     co2, ventilation : Topic, optional
         Sources of the readings. Without them, readings arrive over HTTP.
+    temperature, humidity, sound, light, wifi, power, motion : Topic, optional
+        Sources of optional sensors [°C, % RH, dB, lx, clients, W, 0..1]; see
+        ``occupair.readings.other_sensors``.
     floor : str
         Floor or building part, for display.
     stale_after : float

@@ -18,6 +18,7 @@ from occupair.live.http.rfc3339 import format_time, parse_time
 from occupair.live.http.schemas import Outcomes
 from occupair.live.http.state_json import to_json
 from occupair.live.messages import REJECTION_TEXTS, Reading, ReadingOutcome
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.ventilation_scale import without_noise
 from occupair.web.access import require
 from occupair.web.errors import describe_value, error_responses
@@ -30,6 +31,7 @@ router = APIRouter(prefix="/api/rooms", tags=["rooms"])
 _WITHIN_WITHOUT_STORE = 0.5  # wait for a store that has failed, which estimates do without [s]
 _PARSE_IN_THREAD = 65_536  # longer bodies are parsed in a thread, so estimates are not delayed [bytes]
 
+_QUANTITIES = {"co2", "ventilation", *SENSORS}
 _ONE = {"$ref": "#/components/schemas/ReadingIn"}
 _INVALID = {"description": "Any other item has the outcome `nonsense` and does not affect the others."}
 _LIST = {
@@ -106,7 +108,7 @@ def parse_readings(
         listed = posted.get("readings")
         if isinstance(listed, list):
             posted = listed
-        elif "readings" in posted and not {"co2", "ventilation"} & posted.keys():
+        elif "readings" in posted and not _QUANTITIES & posted.keys():
             raise HTTPException(422, f"readings must be a list, got {describe_value(listed)}")
     if isinstance(posted, dict):
         reading = _parse_reading(posted, "", room, now)
@@ -130,12 +132,16 @@ def _parse_reading(given: Any, name: str, room: RoomConfig, now: dt.datetime) ->
             raise InputError(f"{name} must be an object, got {describe_value(given)}")
         time = _parse_reading_time(given.get("time"), f"{prefix}time", room, now)
         co2, ventilation = (_parse_number(given.get(key), f"{prefix}{key}") for key in ("co2", "ventilation"))
-        if co2 is None and ventilation is None:
-            raise InputError(f"{name or 'the reading'} must have co2 or ventilation")
+        numbers = {key: _parse_number(given.get(key), f"{prefix}{key}") for key in SENSORS}
+        sensors = {
+            key: value for key, value in numbers.items() if value is not None and SENSORS[key].allows(value)
+        }
+        if co2 is None and ventilation is None and not sensors:
+            raise InputError(f"{name or 'the reading'} must have co2, ventilation or another sensor")
     except InputError as error:
         return InvalidReading(time, str(error))
     ventilation = None if ventilation is None else without_noise(ventilation)
-    return Reading(room.id, time, co2, ventilation, "http", dt.datetime.now(dt.UTC))
+    return Reading(room.id, time, co2, ventilation, "http", dt.datetime.now(dt.UTC), sensors)
 
 
 def _parse_reading_time(value: Any, name: str, room: RoomConfig, now: dt.datetime) -> dt.datetime:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic_core import PydanticCustomError
 
 from occupair.live.messages import MAX_PEOPLE, LabelSource, Quality, ReadingOutcome
+from occupair.readings.other_sensors import SENSOR_UNITS, SENSORS
 from occupair.room.lags import PUBLISHED_FIELDS, PUBLISHED_LAGS
 
 MAX_ESTIMATES = 10_000
@@ -62,7 +63,8 @@ class State(_with_refined(_StateStart, "{lag}-minute refined estimate, for {lag}
 
     quality: Quality = Field(description="Quality flag.")
     reason: str = Field(
-        description="Why the occupancy is unknown; empty if it is known. See `Accept-Language` (en, de)."
+        description="Why the occupancy is unknown, or which optional sensors the estimate does without; else "
+        "empty. See `Accept-Language` (en, de)."
     )
     trend: Literal[-1, 0, 1] = Field(
         description="Change of the occupancy within ten minutes: 1 rising, -1 falling, else 0."
@@ -111,15 +113,21 @@ class History(BaseModel):
     next: Time | None = Field(description="Value of `after` for the next page; null on the last page.")
 
 
-class ReadingIn(BaseModel):
-    """One reading. Other fields are ignored."""
+_NUMBERS: dict[str, dict[str, Any]] = {"co2": {}, "ventilation": {}} | {
+    name: {"minimum": rule.low, "maximum": rule.high} for name, rule in SENSORS.items()
+}
+_ONE_QUANTITY: list[Any] = [
+    {"required": [name], "properties": {name: {"type": "number", **limits}}}
+    for name, limits in _NUMBERS.items()
+]
+
+
+class _ReadingStart(BaseModel):
+    """One reading. Other fields are ignored, and so are values of optional sensors out of range."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": [
-                {"required": [name], "properties": {name: {"type": "number"}}}
-                for name in ("co2", "ventilation")
-            ],
+            "anyOf": _ONE_QUANTITY,
             "examples": [{"time": _EXAMPLE_TIME, "co2": 612.0, "ventilation": 0.5}],
         }
     )
@@ -129,6 +137,13 @@ class ReadingIn(BaseModel):
     )
     co2: float | None = Field(default=None, description="CO2 [ppm]")
     ventilation: float | None = Field(default=None, description="Ventilation [0..1]")
+
+
+_SENSOR_FIELDS: dict[str, Any] = {
+    name: (float | None, Field(default=None, description=f"Optional sensor [{unit}]"))
+    for name, unit in SENSOR_UNITS.items()
+}
+ReadingIn = create_model("ReadingIn", __base__=_ReadingStart, __doc__=_ReadingStart.__doc__, **_SENSOR_FIELDS)
 
 
 class Outcome(BaseModel):

@@ -1,4 +1,4 @@
-"""Payloads of devices: CO2 or ventilation, and the time of the reading.
+"""Payloads of devices: CO2, ventilation or an optional sensor, and the time of the reading.
 
 To support a new payload format, add an entry to `FORMATS` and its name to ``FormatName`` in
 `occupair.live.config.settings`; nothing else depends on the format.
@@ -13,11 +13,13 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.errors import InputError
 from occupair.live.config.values import parse_path
 from occupair.live.mqtt.device_times import parse_device_time
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.value_rules import VALUE_RULES
 from occupair.readings.ventilation_scale import without_noise
 from occupair.readings.ventilation_units import OFF, ON
@@ -34,6 +36,15 @@ _MAX_NUMBER_LENGTH = 64  # characters
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?) ?(ppm|%)?", re.ASCII | re.IGNORECASE)
 _CO2_KEYS = ("co2", "CO2", "carbon_dioxide")
 _VENTILATION_KEYS = ("ventilation", "fan_state", "FanSpeed", "Dimmer", "position", "state", "POWER", "POWER1")
+_SENSOR_KEYS = {
+    "temperature": ("temperature", "Temperature"),
+    "humidity": ("humidity", "Humidity"),
+    "sound": ("sound", "noise", "sound_level", "Noise"),
+    "light": ("light", "illuminance", "illuminance_lux", "Illuminance"),
+    "wifi": ("wifi", "clients"),
+    "power": ("power", "Power"),
+    "motion": ("motion", "occupancy", "presence", "PIR"),
+}
 _TASMOTA_CO2 = "CarbonDioxide"
 _MISSING = object()  # None is JSON null
 
@@ -152,6 +163,50 @@ def parse_ventilation(
         return Measurement(value, _find_time(topic, content, received, timezone))
     except InputError as error:
         raise type(error)(f"{topic.topic}: {error}") from None
+
+
+def parse_sensor(
+    name: str, topic: Topic, payload: bytes, received: dt.datetime, timezone: str
+) -> Measurement:
+    """Parse the value of an optional sensor, and its time if the payload has one.
+
+    ``name`` is one of ``occupair.readings.other_sensors.SENSORS``; other parameters as for `parse_co2`.
+    Motion may be on or off, true or false.
+
+    Examples
+    --------
+    >>> from occupair.live.config import Topic
+    >>> now = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)
+    >>> device = b'{"co2": 589, "humidity": 41.5, "occupancy": true}'
+    >>> [parse_sensor(name, Topic(topic="lab"), device, now, "UTC").value for name in ("humidity", "motion")]
+    [41.5, 1.0]
+    """
+    try:
+        content = _parse_content(topic, payload)
+        found = _find_value(topic, content, partial(_find_sensor, name))
+        value = _parse_fraction(found, 1.0) if name == "motion" else _parse_number(found)[0]
+        if name == "temperature" and _is_fahrenheit(content):
+            value = (value - 32.0) / 1.8
+        if not SENSORS[name].allows(value):
+            raise InputError(f"{name} {SENSORS[name].text}, got {value:g}")
+        return Measurement(value, _find_time(topic, content, received, timezone))
+    except InputError as error:
+        raise type(error)(f"{topic.topic}: {error}") from None
+
+
+def _is_fahrenheit(content: object) -> bool:
+    """Whether a Tasmota device reports temperatures in °F."""
+    content = _unwrap_status(content)
+    return isinstance(content, Mapping) and content.get("TempUnit") == "F"
+
+
+def _find_sensor(name: str, topic: Topic, content: _Object) -> object:
+    """Return the value of an optional sensor, in the object or in the only object in it that has one."""
+    for table in (content, *(inner for inner in content.values() if isinstance(inner, Mapping))):
+        for key in _SENSOR_KEYS[name]:
+            if key in table and not isinstance(table[key], Mapping):
+                return table[key]
+    raise _missing(name, content)
 
 
 def _parse_content(topic: Topic, payload: bytes) -> object:

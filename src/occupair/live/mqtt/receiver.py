@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING
 from occupair.errors import InputError
 from occupair.live.messages import Reading, ReadingOutcome
 from occupair.live.mqtt.client import BrokerClient, IncomingMessage
-from occupair.live.mqtt.payloads import Measurement, ValueMissing, parse_co2, parse_ventilation
+from occupair.live.mqtt.payloads import (
+    Measurement,
+    ValueMissing,
+    parse_co2,
+    parse_sensor,
+    parse_ventilation,
+)
 from occupair.live.room_pipeline import BacklogFull, RoomPipeline
+from occupair.readings.other_sensors import SENSORS
 
 if TYPE_CHECKING:
     from occupair.live.config import RoomConfig
@@ -51,9 +58,7 @@ class ReadingParser:
     ) -> None:
         self._rooms: defaultdict[str, list[RoomConfig]] = defaultdict(list)
         for room in rooms.values():
-            for topic in {
-                source.topic: None for source in (room.co2, room.ventilation) if source is not None
-            }:
+            for topic in {source.topic: None for source in room.topics.values()}:
                 self._rooms[topic].append(room)
         self._clock = clock
         self._warnings: dict[str, tuple[float, int]] = {}  # by topic: last warning, and refusals since
@@ -75,13 +80,16 @@ class ReadingParser:
         ]
 
     def _parse_for_room(self, room: RoomConfig, message: IncomingMessage) -> list[Reading]:
-        """Return the CO2 and ventilation of a message, as one reading if they have the same time."""
+        """Return the values in a message, as one reading if they have the same time."""
         readings: dict[dt.datetime, Reading] = {}
         parsers: dict[str, Callable[[bytes, dt.datetime, str], Measurement]] = {}
         if room.co2 is not None and room.co2.topic == message.topic:
             parsers["co2"] = partial(parse_co2, room.co2)
         if room.ventilation is not None and room.ventilation.topic == message.topic:
             parsers["ventilation"] = partial(parse_ventilation, room.ventilation)
+        for name, topic in room.topics.items():
+            if name in SENSORS and topic.topic == message.topic:
+                parsers[name] = partial(parse_sensor, name, topic)
         for quantity, parse in parsers.items():
             try:
                 measurement = parse(message.payload, message.received, room.timezone)
@@ -110,9 +118,12 @@ class ReadingParser:
         time = measurement.time or message.received
         reading = readings.get(time) or Reading(room, time, None, None, "mqtt", message.received)
         value = measurement.value
-        readings[time] = (
-            replace(reading, co2=value) if quantity == "co2" else replace(reading, ventilation=value)
-        )
+        if quantity in SENSORS:
+            readings[time] = replace(reading, sensors={**reading.sensors, quantity: value})
+        else:
+            readings[time] = (
+                replace(reading, co2=value) if quantity == "co2" else replace(reading, ventilation=value)
+            )
 
     def _refuse(self, topic: str, reason: str) -> None:
         self.refused += 1

@@ -30,6 +30,7 @@ from occupair.live.rooms.room import Estimation, Model, Room
 from occupair.live.rooms.room_state import room_state
 from occupair.live_room import Estimate
 from occupair.live_rooms import LiveRooms, NextReading
+from occupair.readings.other_sensors import SENSORS
 from occupair.readings.value_rules import VALUE_RULES
 
 RESTACK_SHARE = 8
@@ -295,7 +296,9 @@ def _stack(models: Iterable[Model | None]) -> LiveRooms:
 
 def is_valid_reading(reading: Reading) -> bool:
     """Whether the values and the time of a reading can be stored. Implausible CO2 is valid."""
-    if reading.co2 is None and reading.ventilation is None:
+    if reading.co2 is None and reading.ventilation is None and not reading.sensors:
+        return False
+    if not all(name in SENSORS and SENSORS[name].allows(value) for name, value in reading.sensors.items()):
         return False
     if reading.co2 is not None and not VALUE_RULES["co2"].allows(abs(reading.co2)):  # negative: a failed read
         return False

@@ -13,23 +13,25 @@ import datetime as dt
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from occupair.live.messages import to_microseconds, to_time
 from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
 from occupair.readings.grid import MINUTE
+from occupair.readings.other_sensors import SENSOR_HOLD
 
 NEVER = 1 << 62
 
 
 class GridReading(NamedTuple):
-    """CO2 and ventilation at a grid time."""
+    """CO2, ventilation and the optional sensors that the model uses, at a grid time."""
 
     time: int  # [us] since 1970
     co2: float  # [ppm]
     ventilation: float | None  # [0..1]
+    sensors: tuple[float, ...] = ()  # NaN if missing
 
 
 class TimeSeries:
@@ -65,9 +67,17 @@ class TimeSeries:
 
 
 class EstimatedReadings:
-    """Grid readings of the day that have been estimated, in compact arrays."""
+    """Grid readings of the day that have been estimated, in compact arrays.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    n_sensors : int
+        Number of optional sensors of each grid reading.
+    """
+
+    def __init__(self, n_sensors: int = 0) -> None:
+        self._n_sensors = n_sensors
+        self._sensors = array("d")  # those of one reading after the other
         self.times = array("q")
         self._co2, self._ventilation = array("d"), array("d")
         self._suspect = array("b")
@@ -81,17 +91,25 @@ class EstimatedReadings:
         self._co2.append(reading.co2)
         self._ventilation.append(math.nan if reading.ventilation is None else reading.ventilation)
         self._suspect.append(suspect)
+        self._sensors.extend(reading.sensors)
 
     def pop(self) -> None:
         """Remove the last grid reading."""
         for column in (self.times, self._co2, self._ventilation, self._suspect):
             column.pop()
+        del self._sensors[len(self._sensors) - self._n_sensors :]
 
     def is_same(self, index: int, reading: GridReading, *, suspect: bool) -> bool:
         """Whether the grid reading at an index was estimated from these values."""
         flow = self._ventilation[index]
         same_flow = math.isnan(flow) if reading.ventilation is None else flow == reading.ventilation
         same = self.times[index] == reading.time and self._co2[index] == reading.co2 and same_flow
+        first = index * self._n_sensors
+        before = self._sensors[first : first + self._n_sensors]
+        same = same and all(
+            one == other or (math.isnan(one) and math.isnan(other))
+            for one, other in zip(before, reading.sensors, strict=True)
+        )
         return same and self._suspect[index] == suspect
 
 
@@ -102,18 +120,39 @@ class ReadingGrid:
     ----------
     interval : float
         Time between grid times [min].
+    sensors : sequence of str
+        Optional sensors that the model uses.
     """
 
-    def __init__(self, interval: float) -> None:
+    def __init__(self, interval: float, sensors: Sequence[str] = ()) -> None:
         self.step = round(interval * MINUTE)  # [us]
+        self.sensor_names = tuple(sensors)
         self.co2, self.ventilation = TimeSeries(), TimeSeries()
+        self.sensors: dict[str, TimeSeries] = {}
         self.bridged = bridged_step(self.step, LONGEST_GAP * MINUTE)  # [us]
 
-    def with_interval(self, interval: float) -> ReadingGrid:
-        """Return the same readings on another grid."""
-        other = ReadingGrid(interval)
-        other.co2, other.ventilation = self.co2, self.ventilation
+    def with_interval(self, interval: float, sensors: Sequence[str] = ()) -> ReadingGrid:
+        """Return the same readings on another grid, for a model with these optional sensors."""
+        other = ReadingGrid(interval, sensors)
+        other.take_readings_of(self)
         return other
+
+    def take_readings_of(self, other: ReadingGrid) -> None:
+        """Take over the readings of another grid."""
+        self.co2, self.ventilation, self.sensors = other.co2, other.ventilation, other.sensors
+
+    def drop_before(self, time: int) -> None:
+        """Remove all readings before a time [us]."""
+        for series in (self.co2, self.ventilation, *self.sensors.values()):
+            series.drop_before(time)
+
+    def has_sensor(self, name: str, time: int) -> bool:
+        """Whether there is a value of an optional sensor at this time [us]."""
+        return name in self.sensors and self.sensors[name].has(time)
+
+    def insert_sensor(self, name: str, time: int, value: float) -> None:
+        """Insert a value of an optional sensor."""
+        self.sensors.setdefault(name, TimeSeries()).insert(time, value)
 
     def readings(self, since: int, until: int = NEVER, *, midnight: int = 0) -> Iterator[GridReading]:
         """Yield the grid readings in [since, until) [us] on the grid that starts at midnight."""
@@ -127,13 +166,23 @@ class ReadingGrid:
             first = max(at, since)
             first += (midnight - first) % self.step
             for time in range(first, min(stop, until), self.step):
-                yield GridReading(time, values[index], self._ventilation_at(time))
+                yield GridReading(time, values[index], self._ventilation_at(time), self._sensors_at(time))
 
     def _ventilation_at(self, time: int) -> float | None:
         index = self.ventilation.last_index(time)
         if index < 0 or time - self.ventilation.times[index] > VENTILATION_HOLD * MINUTE:
             return None
         return self.ventilation.values[index]
+
+    def _sensors_at(self, time: int) -> tuple[float, ...]:
+        """Return the last value of each sensor of the model, NaN if it is older than ``SENSOR_HOLD``."""
+        found = []
+        for name in self.sensor_names:
+            series = self.sensors.get(name)
+            index = -1 if series is None else series.last_index(time)
+            fresh = series is not None and index >= 0 and time - series.times[index] <= SENSOR_HOLD * MINUTE
+            found.append(series.values[index] if series is not None and fresh else math.nan)
+        return tuple(found)
 
 
 def local_day(zone: dt.tzinfo, time: int) -> tuple[int, int]:

@@ -122,6 +122,11 @@ class Room:
         """Return the refined estimates for each of ``PUBLISHED_LAGS`` ago [people]."""
         return tuple(None if lag is None else self.refined_estimate(lag) for lag in self.lags)
 
+    @property
+    def missing_sensors(self) -> tuple[str, ...]:
+        """Optional sensors of the model that the newest estimate does without."""
+        return () if self._live is None else self._live.missing_sensors
+
     def use_model(self, model: Model | None) -> Estimation[list[EstimateRecord]]:
         """Switch to another model and return its estimates for today."""
         self._set_model(model)
@@ -133,13 +138,15 @@ class Room:
     def take_readings_of(self, other: Room) -> None:
         """Take over the readings of another object for the same room, before a model is used."""
         self.clock, self.out_of_range = other.clock, other.out_of_range
-        self.grid.co2, self.grid.ventilation = other.grid.co2, other.grid.ventilation
+        self.grid.take_readings_of(other.grid)
 
     def has(self, reading: Reading) -> bool:
         """Whether the room already has a value for everything in a reading."""
         time = to_microseconds(reading.time)
         has_co2 = reading.co2 is None or self._has_co2(time)
-        return has_co2 and (reading.ventilation is None or self.grid.ventilation.has(time))
+        has_sensors = all(self.grid.has_sensor(name, time) for name in reading.sensors)
+        has_air = reading.ventilation is None or self.grid.ventilation.has(time)
+        return has_co2 and has_air and has_sensors
 
     def add_readings(
         self, readings: Sequence[Reading]
@@ -204,6 +211,9 @@ class Room:
                 self._faults.reset()
         if reading.ventilation is not None and not self.grid.ventilation.has(time):
             self.grid.ventilation.insert(time, reading.ventilation)
+        for name, value in reading.sensors.items():
+            if not self.grid.has_sensor(name, time):
+                self.grid.insert_sensor(name, time, value)
         if reading.co2 is not None:
             self.clock.add(reading)
 
@@ -303,7 +313,9 @@ class Room:
         if readings and self._live is not None:
             flow = np.array([reading.ventilation or 0.0 for reading in readings])
             times = [to_time(reading.time).astimezone(self._day_zone) for reading in readings]
-            self._live.restore(times, np.array([reading.co2 for reading in readings]), flow)
+            by_sensor = zip(*(reading.sensors for reading in readings), strict=True)
+            sensors = {name: np.array(v) for name, v in zip(self.grid.sensor_names, by_sensor, strict=False)}
+            self._live.restore(times, np.array([reading.co2 for reading in readings]), flow, sensors)
 
     def _is_contiguous(self, readings: list[GridReading], index: int) -> bool:
         """Whether there is no gap between the grid readings before and at an index."""
@@ -354,7 +366,8 @@ class Room:
             self.fault = Cause(Reason.VENTILATION_UNKNOWN)
             return self._record(reading, Quality.SUSPECT)
         local = to_time(reading.time).astimezone(self._day_zone)
-        estimate = yield NextReading(self._live, local, reading.co2, reading.ventilation)
+        sensors = dict(zip(self.grid.sensor_names, reading.sensors, strict=True))
+        estimate = yield NextReading(self._live, local, reading.co2, reading.ventilation, sensors)
         if not math.isfinite(estimate.people):
             self.fault = Cause(Reason.INVALID_ESTIMATE)
         if self.fault:
@@ -396,7 +409,11 @@ class Room:
         self.model, self.broken = model, False
         trained = None if model is None else model.room.timezone
         self._day_zone = self.zone if trained is None else time_zone_of(trained)
-        self.grid = self.grid.with_interval(UNTRAINED_INTERVAL if model is None else model.room.interval)
+        self.grid = (
+            self.grid.with_interval(UNTRAINED_INTERVAL)
+            if model is None
+            else self.grid.with_interval(model.room.interval, model.room.sensors)
+        )
         self._faults = FaultDetector(self.grid.co2, self.grid.bridged)
         interval = self.grid.step / MINUTE
         self.lags = tuple(
@@ -417,13 +434,13 @@ class Room:
     def _start_day(self, time: int) -> None:
         """Start the local day of a time [us] with an empty room, and drop readings too old to affect it."""
         self._day = local_day(self._day_zone, time)
-        for series in (self.grid.co2, self.grid.ventilation, self.out_of_range):
+        for series in (self.grid, self.out_of_range):
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()
         self._live = None if self.model is None else self.model.room.fresh_copy()
 
     def _drop_estimates(self) -> None:
-        self._estimated = EstimatedReadings()
+        self._estimated = EstimatedReadings(len(self.grid.sensor_names))
         self._recent: deque[EstimateRecord] = deque(maxlen=self._longest_lag + 2)
         self._faults.reset()
         self.fault = None

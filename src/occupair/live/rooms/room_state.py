@@ -41,6 +41,8 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         return unknown_state(room.id, quality, cause)
     exact = newest.people if cause is None else None
     known = exact is not None
+    if known and (missing := room.missing_sensors):
+        cause = Cause(Reason.SENSORS_MISSING, {"sensors": missing})
     return RoomState(
         room=room.id,
         time=newest.time,

@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
+from occupair.readings.other_sensors import SENSORS
 from occupair.room.lags import PUBLISHED_FIELDS
 
 metadata = MetaData()
@@ -39,6 +40,7 @@ readings = Table(
     Column("ventilation", Double),
     Column("source", _text_type(), nullable=False),
     Column("received", BigInteger, nullable=False),
+    *(Column(name, Double) for name in SENSORS),
     sqlite_with_rowid=False,  # rows are stored in the order in which they are read
 )
 

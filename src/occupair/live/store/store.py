@@ -34,6 +34,7 @@ from occupair.live.store.database import (
 )
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
+from occupair.readings.other_sensors import SENSORS
 from occupair.room.lags import PUBLISHED_FIELDS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert
-VALUE_COLUMNS = ("co2", "ventilation")
+VALUE_COLUMNS = ("co2", "ventilation", *SENSORS)
 _PRUNED = (schema.readings, schema.estimates)
 
 
@@ -290,6 +291,7 @@ def _reading_rows(readings: Sequence[Reading]) -> list[Values]:
             "ventilation": _to_number(reading.ventilation),
             "source": reading.source,
             "received": to_microseconds(reading.received),
+            **{name: _to_number(reading.sensors.get(name)) for name in SENSORS},
         }
         first = rows.setdefault((row["room"], row["time"]), row)
         for name in VALUE_COLUMNS:
@@ -321,7 +323,9 @@ def _estimate_rows(estimates: Sequence[EstimateRecord]) -> list[Values]:
 
 def _to_reading(row: Row[Any]) -> Reading:
     """Return the reading in a row."""
-    return Reading(row.room, to_time(row.time), row.co2, row.ventilation, row.source, to_time(row.received))
+    sensors = {name: value for name in SENSORS if (value := getattr(row, name)) is not None}
+    received = to_time(row.received)
+    return Reading(row.room, to_time(row.time), row.co2, row.ventilation, row.source, received, sensors)
 
 
 def _to_estimate(row: Row[Any]) -> EstimateRecord:

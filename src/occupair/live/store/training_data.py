@@ -16,7 +16,8 @@ from occupair.live.messages import UNTRAINED_SOURCE
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot
 from occupair.readings.gaps import LONGEST_GAP
-from occupair.readings.grid import MINUTE, check_grid_options, hold_ventilation, put_on_grid
+from occupair.readings.grid import MINUTE, check_grid_options, hold_last, put_on_grid
+from occupair.readings.other_sensors import SENSOR_HOLD, SENSORS
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
 
@@ -48,17 +49,18 @@ def training_readings(
     Returns
     -------
     DataFrame
-        ``co2`` [ppm], ``ventilation`` [0..1] if there is any, and ``occupancy`` [people]: that of the nearest
-        label, the earlier one of two equally near, NaN if none is near enough. As in the live service,
-        implausible CO2 is missing, ventilation is held for up to a day, and rows with unknown ventilation are
-        dropped.
+        ``co2`` [ppm], ``ventilation`` [0..1] and optional sensors, if there are any (NaN where missing), and
+        ``occupancy`` [people]: that of the nearest label, the earlier one of two equally near, NaN if none is
+        near enough. As in the live service, implausible CO2 is missing, ventilation is held for up to a day
+        and optional sensors for an hour, and rows with unknown ventilation are dropped.
     """
     zone = parse_time_zone(timezone)
     check_grid_options(interval, LONGEST_GAP)
     check_texts("room", [room])
     if not 0 <= hold < float("inf"):
         raise InputError(f"hold must be 0 min or more, got {hold}")
-    time, co2, ventilation, label_times, people = _read(store, room)
+    time, values, label_times, people = _read(store, room)
+    co2, ventilation, *of_sensors = values
     source = Source(f"room {room!r} in the store")
     plausible = is_plausible(co2)
     if not plausible.any():
@@ -70,30 +72,38 @@ def training_readings(
     grid_times = np.asarray(pd.DatetimeIndex(readings.index).as_unit("us").asi8)
     known = ~np.isnan(ventilation)
     if known.any():
-        readings["ventilation"] = hold_ventilation(grid_times, time[known], ventilation[known])
+        readings["ventilation"] = hold_last(grid_times, time[known], ventilation[known])
     readings["occupancy"] = _nearest(grid_times, label_times, people, hold)
-    return readings.dropna(subset=[name for name in readings.columns if name != "occupancy"]).rename_axis(
-        "time"
-    )
+    readings = readings.dropna(subset=[name for name in readings.columns if name != "occupancy"])
+    grid_times = np.asarray(pd.DatetimeIndex(readings.index).as_unit("us").asi8)
+    for name, sensor in zip(SENSORS, of_sensors, strict=True):
+        known = ~np.isnan(sensor)
+        if known.any():
+            readings[name] = hold_last(grid_times, time[known], sensor[known], SENSOR_HOLD)
+    return readings.rename_axis("time")
 
 
-def _read(store: Store, room: str) -> tuple[Times, Numbers, Numbers, Times, Numbers]:
-    """Read time [us], CO2 and ventilation of readings, time [us] and people of labels; NaN if unknown."""
+def _read(store: Store, room: str) -> tuple[Times, list[Numbers], Times, Numbers]:
+    """Read time [us] and values of readings, time [us] and people of labels; NaN if unknown.
+
+    The values are CO2, ventilation and those of ``SENSORS``.
+    """
     columns, labels = schema.readings.c, schema.labels.c
-    chosen = select(columns.time, columns.co2, columns.ventilation).where(columns.room == room)
+    names = ("co2", "ventilation", *SENSORS)
+    chosen = select(columns.time, *(columns[name] for name in names)).where(columns.room == room)
     is_evidence = labels.source != UNTRAINED_SOURCE
     head_counts = select(labels.time, labels.people).where(labels.room == room, is_evidence)
     with snapshot(store.engine) as connection:
         readings = connection.execute(chosen.order_by(columns.time)).all()
         counts = connection.execute(head_counts.order_by(labels.time)).all()
-    return (*_columns(readings, 2), *_columns(counts, 1))
+    (times, values), (label_times, (people,)) = _columns(readings, len(names)), _columns(counts, 1)
+    return times, values, label_times, people
 
 
-def _columns(rows: Sequence[Sequence[Any]], n_values: int) -> tuple[Any, ...]:
+def _columns(rows: Sequence[Sequence[Any]], n_values: int) -> tuple[Times, list[Numbers]]:
     """Return times [us] and ``n_values`` columns of values."""
     times = np.array([row[0] for row in rows], dtype=np.int64)
-    values = (np.array([row[k] for row in rows], dtype=np.float64) for k in range(1, n_values + 1))
-    return (times, *values)
+    return times, [np.array([row[k] for row in rows], dtype=np.float64) for k in range(1, n_values + 1)]
 
 
 def _nearest(grid_times: Times, times: Times, values: Numbers, hold: float) -> Numbers:

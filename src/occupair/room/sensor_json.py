@@ -1,0 +1,69 @@
+"""Corrections by optional sensors as plain JSON values, and back.
+
+Values are validated when read, because a model file may come from an untrusted source.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from occupair.readings.other_sensors import SENSORS
+from occupair.room.model import RoomModel
+from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
+from occupair.room.sensor_corrections import Correction, SensorCorrections
+from occupair.room.sensor_features import N_FEATURES
+
+Array = NDArray[np.float64]
+
+_ARRAYS = ("low", "high", "rest", "scale", "coef")
+_MAX_BINS = 1000  # of prediction intervals; limits the memory that an untrusted file can claim
+
+
+def sensors_to_json(sensors: SensorCorrections) -> dict[str, Any]:
+    """Return the corrections of a room as plain values."""
+    return {"names": list(sensors.names), "steps": [_step_to_json(step) for step in sensors.steps]}
+
+
+def sensors_from_json(values: dict[str, Any], room: RoomModel) -> SensorCorrections:
+    """Return the corrections of plain values, or raise ValueError, TypeError or KeyError."""
+    names, lags = tuple(values["names"]), tuple(one.lag for one in room.refinements)
+    if not names or len(set(names)) < len(names) or not set(names) <= SENSORS.keys():
+        raise ValueError(f"sensors must be among {', '.join(SENSORS)}, got {values['names']!r}")
+    if len(values["steps"]) != len(names):
+        raise ValueError("there must be one correction for each sensor")
+    steps = [_step_from_json(step, len(lags), n + 1) for n, step in enumerate(values["steps"])]
+    return SensorCorrections(names, tuple(steps), room.interval, lags, room.max_people, room.hours)
+
+
+def _step_to_json(step: Correction) -> dict[str, Any]:
+    intervals = [{"edges": one.edges.tolist(), "errors": one.errors.tolist()} for one in step.intervals]
+    return {name: getattr(step, name).tolist() for name in _ARRAYS} | {"intervals": intervals}
+
+
+def _step_from_json(values: dict[str, Any], n_lags: int, n_sensors: int) -> Correction:
+    n_features = N_FEATURES * n_sensors
+    widths = dict.fromkeys(_ARRAYS, n_features) | {"coef": 1 + n_features}
+    arrays = {name: _array(values[name], (n_lags, width)) for name, width in widths.items()}
+    if (arrays["scale"] <= 0).any() or (arrays["low"] > arrays["high"]).any():
+        raise ValueError("ranges and scales of the sensors must be positive")
+    if len(values["intervals"]) != n_lags:
+        raise ValueError("there must be prediction intervals for each lag")
+    return Correction(**arrays, intervals=tuple(_intervals(one) for one in values["intervals"]))
+
+
+def _intervals(values: dict[str, Any]) -> PredictionIntervals:
+    n_bins = len(values["edges"])
+    edges = _array(values["edges"], (n_bins,))
+    if not 0 < n_bins <= _MAX_BINS or edges[0] > 0 or (np.diff(edges) < 0).any():
+        raise ValueError("edges must increase from 0")
+    return PredictionIntervals(edges, _array(values["errors"], (n_bins, QUANTILES.size)))
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> Array:
+    array = np.array(values, dtype=float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"must be finite numbers of shape {shape}")
+    return array
