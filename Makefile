@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms validate prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
+.PHONY: demo serve test servers lint rooms lead validate prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -57,6 +57,9 @@ lint: $(INSTALLED)       ## run ruff, mypy and the import contracts
 
 rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchmark.md (20 min, then cached)
 	@$(BIN)/occupair benchmark --jobs 2 --out occupair-benchmark.html
+
+lead: $(INSTALLED)       ## leave-one-room-out accuracy of the default estimator: docs/benchmark.md (10 min)
+	@$(BIN)/occupair benchmark --leave-one-room-out
 
 validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (3 min)
 	@$(BIN)/occupair validate

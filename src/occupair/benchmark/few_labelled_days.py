@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,14 @@ import pandas as pd
 
 from occupair.benchmark.fold_run import run_fold
 from occupair.benchmark.methods import METHODS, OURS, Method
+from occupair.benchmark.room_starts import start_without
 from occupair.estimator import OccupancyEstimator
 from occupair.folds import split_days
 from occupair.progress import quietly, track
 from occupair.readings.schema import date_slices
 from occupair.room.lags import LAGS
+from occupair.room.pooled_start import PooledStart
+from occupair.room.transfer import balance_prior
 
 DAYS = (3, 5, 10)
 """Numbers of labelled days to train on."""
@@ -32,14 +35,16 @@ FIRST_AND_LAST = (LAGS[0], LAGS[-1])
 
 BASELINE, ALONE, TRANSFER = "mass-balance", "alone", "with other rooms"
 
-Make = Callable[[Sequence[Any]], Any]
+Make = Callable[[str, Sequence[Any]], Any]
 
 
-def make_ours(others: Sequence[Any]) -> OccupancyEstimator:
-    """Return the untrained default estimator, started from models of other rooms if given."""
+def make_ours(room: str, others: Sequence[Any]) -> OccupancyEstimator:
+    """Return the untrained default estimator for a room, started from models of other rooms if given."""
+    pooled = start_without(room)
     if others:
-        return OccupancyEstimator.transfer(others, random_state=0)
-    return OccupancyEstimator(random_state=0)
+        prior = replace(balance_prior(others), pooled=pooled if isinstance(pooled, PooledStart) else None)
+        return OccupancyEstimator(random_state=0, start=prior)
+    return OccupancyEstimator(random_state=0, start=pooled)
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def few_days(
     rooms : mapping
         Labelled readings by room name.
     make : callable
-        ``make(others)`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=)``,
+        ``make(room, others)`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=)``,
         started from the trained models ``others`` if there are any.
     baseline : Method
         Baseline trained on the same days.
@@ -107,13 +112,13 @@ def few_days(
     tasks = [task for name, readings in rooms.items() for task in tasks_of(name, readings, days)]
     runs = _count(tasks)
     with quietly():
-        models = {name: make([]).fit(readings) for name, readings in rooms.items()}
+        models = {name: make(name, []).fit(readings) for name, readings in rooms.items()}
     sources = {name: other_rooms(name, rooms, alike=True) for name in rooms}
     squares: list[dict[str, Any]] = []
     for task in track([task for task in tasks if not task.is_empty], "few labelled days", show=None):
         others = [models[other] for other in sources[task.room]]
-        methods = {BASELINE: baseline, ALONE: _method(make, [])} | (
-            {TRANSFER: _method(make, others)} if others else {}
+        methods = {BASELINE: baseline, ALONE: _method(make, task.room, [])} | (
+            {TRANSFER: _method(make, task.room, others)} if others else {}
         )
         with quietly():
             squares.extend(_squares(task, methods, lags))
@@ -176,8 +181,8 @@ def average_nrmse(nrmse: pd.DataFrame) -> pd.DataFrame:
     return by.mean().assign(rooms=by.size())
 
 
-def _method(make: Make, others: Sequence[Any]) -> Method:
-    return Method(lambda *, lag: make(others), METHODS[OURS].estimate, one_fit=True)
+def _method(make: Make, room: str, others: Sequence[Any]) -> Method:
+    return Method(lambda *, lag: make(room, others), METHODS[OURS].estimate, one_fit=True)
 
 
 def _squares(task: Task, methods: Mapping[str, Method], lags: Sequence[float]) -> Iterator[dict[str, Any]]:

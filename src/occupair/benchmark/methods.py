@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from occupair.baselines import BASELINES
+from occupair.benchmark.room_starts import start_without
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
+from occupair.room.pooled_start import POOLED
 
 OURS = "occupair"
 
@@ -36,6 +39,8 @@ class Method:
         Whether one trained model serves all lags.
     is_baseline : bool
         Whether the method is one of the baselines that the others are compared with.
+    starts_from_rooms : bool
+        Whether ``make`` takes ``start``, read-outs that must not be pooled over the room to be scored.
 
     Examples
     --------
@@ -48,14 +53,21 @@ class Method:
     estimate: Callable[[Any, pd.DataFrame, float], pd.Series[float]] = _estimate_baseline
     one_fit: bool = False
     is_baseline: bool = False
+    starts_from_rooms: bool = False
+
+    def for_room(self, room: str) -> Method:
+        """Return the method for the scores of a room: a public room does not start from itself."""
+        if not self.starts_from_rooms:
+            return self
+        return replace(self, make=partial(self.make, start=start_without(room)), starts_from_rooms=False)
 
 
 def _make_paper(*, lag: float) -> OccupancyEstimator:
     return OccupancyEstimator.paper(n_draws=1, random_state=0)
 
 
-def _make_ours(*, lag: float) -> OccupancyEstimator:
-    return OccupancyEstimator(random_state=0)
+def _make_ours(*, lag: float, start: Any = POOLED) -> OccupancyEstimator:
+    return OccupancyEstimator(random_state=0, start=start)
 
 
 def _estimate_paper(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[float]:
@@ -72,7 +84,7 @@ def _estimate_ours(model: Any, readings: pd.DataFrame, lag: float) -> pd.Series[
 METHODS: dict[str, Method] = {
     **{name: Method(make, is_baseline=True) for name, make in BASELINES.items()},
     "paper": Method(_make_paper, _estimate_paper, one_fit=True),
-    OURS: Method(_make_ours, _estimate_ours, one_fit=True),
+    OURS: Method(_make_ours, _estimate_ours, one_fit=True, starts_from_rooms=True),
 }
 
 

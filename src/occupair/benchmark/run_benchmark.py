@@ -83,9 +83,10 @@ def run_benchmark(
     rooms = {name: _checked(name, readings) for name, readings in rooms.items()}
     lags = list(dict.fromkeys(float(lag) for lag in lags))
     folds = {name: split_days(readings) for name, readings in rooms.items()}
-    keys = _keys(rooms, folds, methods, lags)
+    own = {(room, name): method.for_room(room) for room in rooms for name, method in methods.items()}
+    keys = _keys(rooms, folds, own, lags)
     runs = _cached(cache, keys, folds)
-    tasks = _tasks([run_id for run_id in keys if run_id not in runs], methods, folds)
+    tasks = _tasks([run_id for run_id in keys if run_id not in runs], own, folds)
     _refuse_look_ahead(tasks, methods, lags)
     for run_id, run in _computed(tasks, jobs):
         cache.put(keys[run_id], run)
@@ -104,7 +105,7 @@ def _checked(name: str, readings: pd.DataFrame) -> pd.DataFrame:
 def _keys(
     rooms: Mapping[str, pd.DataFrame],
     folds: Mapping[str, list[Fold]],
-    methods: Mapping[str, Method],
+    methods: Mapping[tuple[str, str], Method],
     lags: Sequence[float],
 ) -> dict[RunId, str | None]:
     """Return the cache keys of all runs, in the order of execution and output."""
@@ -113,8 +114,7 @@ def _keys(
         RunId(room, name, fold, lag): cache_key(
             digests[room], name, method, fold=(fold, len(folds[room])), lag=lag
         )
-        for room in rooms
-        for name, method in methods.items()
+        for (room, name), method in methods.items()
         for fold in range(len(folds[room]))
         for lag in lags
     }
@@ -133,14 +133,19 @@ def _cached(
 
 
 def _tasks(
-    missing: Sequence[RunId], methods: Mapping[str, Method], folds: Mapping[str, list[Fold]]
+    missing: Sequence[RunId], methods: Mapping[tuple[str, str], Method], folds: Mapping[str, list[Fold]]
 ) -> list[Task]:
     groups: dict[tuple[object, ...], list[RunId]] = {}
     for run_id in missing:
-        alone = () if methods[run_id.method].one_fit else (run_id.lag,)
+        alone = () if methods[run_id.room, run_id.method].one_fit else (run_id.lag,)
         groups.setdefault((run_id.room, run_id.method, run_id.fold, *alone), []).append(run_id)
     return [
-        Task(f"{first.method} in {first.room}", methods[first.method], folds[first.room][first.fold], run_ids)
+        Task(
+            f"{first.method} in {first.room}",
+            methods[first.room, first.method],
+            folds[first.room][first.fold],
+            run_ids,
+        )
         for run_ids in groups.values()
         for first in run_ids[:1]
     ]

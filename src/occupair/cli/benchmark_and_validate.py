@@ -24,6 +24,14 @@ def benchmark(
     cache: Annotated[Path | None, typer.Option(help="Folder of cached results.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
+    leave_one_room_out: Annotated[
+        bool,
+        typer.Option(
+            "--leave-one-room-out",
+            help="Score the default estimator in all public rooms and five simulated offices, with nothing "
+            "chosen on the room itself.",
+        ),
+    ] = False,
 ) -> None:
     """Compare methods on public rooms.
 
@@ -34,6 +42,15 @@ def benchmark(
     from occupair.benchmark.public_rooms import benchmark as run
 
     check_output(path, "report")
+    if leave_one_room_out:
+        if rooms or methods or path or as_json:
+            raise InputError("--leave-one-room-out takes no rooms, --methods, --out or --json")
+        from occupair.benchmark import leave_one_room_out as study
+
+        with bar():
+            result = study.leave_one_room_out(study.left_out_rooms(), lags=_parse_minutes(lags))
+        typer.echo(study.as_markdown(result))
+        return
     with bar():
         text = run(
             rooms=rooms or [],

@@ -183,7 +183,8 @@ def _pooled(start: Any, n_hidden: int, z_max: tuple[float, ...]) -> PooledStart 
         return None
     if not (start == POOLED or isinstance(start, PooledStart | BalancePrior)):
         raise InputError(f'start must be "{POOLED}", None or created by transfer(rooms), got {start!r}')
-    pooled = start if isinstance(start, PooledStart) else shipped_start()
+    own = start.pooled if isinstance(start, BalancePrior) else start
+    pooled = own if isinstance(own, PooledStart) else shipped_start()
     return pooled if pooled.suits(n_hidden, z_max, LAGS) else None
 
 

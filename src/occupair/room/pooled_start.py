@@ -8,13 +8,15 @@ pooled`` writes it, see ``occupair.room.pooling``.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from occupair.room.stack import PRIOR_DAYS
 
 Array = NDArray[np.float64]
 
@@ -42,12 +44,15 @@ class PooledStart:
         of their standard deviation, and presence.
     rooms : tuple of str
         Names of the rooms.
+    prior_days : float
+        Number of labelled days to which the prior weights of the members are equivalent.
     """
 
     n_hidden: int
     z_max: tuple[float, ...]
-    read_outs: dict[float, Array]
+    read_outs: dict[float, Array] = field(repr=False)
     rooms: tuple[str, ...]
+    prior_days: float = PRIOR_DAYS
 
     def suits(self, n_hidden: int, z_max: tuple[float, ...], lags: tuple[float, ...]) -> bool:
         """Whether the read-outs belong to a network with these settings."""

@@ -22,7 +22,14 @@ PRIOR_DAYS = 6.0
 """Number of labelled days to which the prior weights are equivalent."""
 
 
-def member_weights(errors: Array, prior: Array, n_days: float, weight: Array | None = None) -> Array:
+def member_weights(
+    errors: Array,
+    prior: Array,
+    n_days: float,
+    weight: Array | None = None,
+    *,
+    prior_days: float = PRIOR_DAYS,
+) -> Array:
     """Return the weights of the members.
 
     Parameters
@@ -35,6 +42,8 @@ def member_weights(errors: Array, prior: Array, n_days: float, weight: Array | N
         Number of fully labelled days that the errors stand for.
     weight : array of shape (N,), optional
         Sample weights; None: all 1.
+    prior_days : float
+        Number of labelled days to which the prior weights are equivalent.
 
     Examples
     --------
@@ -47,7 +56,7 @@ def member_weights(errors: Array, prior: Array, n_days: float, weight: Array | N
     used = np.flatnonzero(prior > 0)
     weighted = errors[used] if weight is None else errors[used] * weight
     gram = weighted @ errors[used].T
-    penalty = PRIOR_DAYS / n_days * np.trace(gram) / used.size
+    penalty = prior_days / n_days * np.trace(gram) / used.size
     found = np.zeros(prior.size)
     found[used] = _minimise(gram, prior[used], penalty) if penalty > 0 else prior[used]
     return found

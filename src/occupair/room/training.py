@@ -43,7 +43,7 @@ from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours, fit_open_hours
 from occupair.room.pooled_start import LAYER_SEED, PooledStart
 from occupair.room.prediction_intervals import PredictionIntervals
-from occupair.room.stack import PRIOR_WEIGHTS, member_weights
+from occupair.room.stack import PRIOR_DAYS, PRIOR_WEIGHTS, member_weights
 from occupair.room.training_days import LabelledEpisode, TrainingDays, prepare_training_days
 from occupair.room.transfer import BalancePrior
 
@@ -297,7 +297,7 @@ def _refine(
     training, target = fitted.training, fitted.training.target(lag)
     network, trees = _train_members(fitted, lag, validation.seed, settings)
     members = np.array([validation.people, validation.balance, validation.trees])
-    weights = _weights(training, members - target, training.weight(lag))
+    weights = _weights(training, members - target, training.weight(lag), settings)
     estimated = weights @ members
     threshold = _best_threshold(
         estimated, validation.presence, target, training.max_people, training.weight(lag)
@@ -365,14 +365,19 @@ def _minutes(lag: int, settings: TrainingSettings) -> float:
     return settings.lags[lags_in_readings(settings.lags, settings.interval).index(lag)]
 
 
-def _weights(training: TrainingDays, errors: Array, weight: Array | None) -> Array:
+def _weights(
+    training: TrainingDays, errors: Array, weight: Array | None, settings: TrainingSettings
+) -> Array:
     """Return the weights of network, mass balance and trees, given their errors on held-out days."""
     days = training.effective_days
     enough = min(1.0, days / FULL_WEIGHT_DAYS) * training.labelled_hours_share
     prior = np.array(PRIOR_WEIGHTS)
     prior[[0, 2]] *= enough
     prior[1] = 1 - prior[[0, 2]].sum()
-    return member_weights(errors, prior, days, weight) if len(training) > 1 else prior
+    if len(training) < 2:
+        return prior
+    prior_days = PRIOR_DAYS if settings.start is None else settings.start.prior_days
+    return member_weights(errors, prior, days, weight, prior_days=prior_days)
 
 
 def fit_intervals(

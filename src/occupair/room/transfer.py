@@ -18,6 +18,7 @@ from occupair.errors import InputError
 from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.mass_balance import Balance, BalanceVariant, Penalty
 from occupair.room.model import RoomModel
+from occupair.room.pooled_start import PooledStart
 
 if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator
@@ -41,10 +42,13 @@ class BalancePrior:
         By lag [min], the balance of every room.
     uses_ventilation : bool
         Whether the rooms were trained with ventilation.
+    pooled : PooledStart, optional
+        Read-outs that the network starts from; None: those of the package.
     """
 
     balances: dict[float, tuple[Balance, ...]]
     uses_ventilation: bool
+    pooled: PooledStart | None = None
 
     @property
     def n_rooms(self) -> int:

@@ -14,6 +14,7 @@ from occupair.simulation.occupants import Person, draw_meetings, draw_people
 from occupair.simulation.outdoor_air import outdoor_co2
 from occupair.simulation.paper_room import (
     PASSING,
+    SEATS,
     SENSOR,
     SENSOR_ZONE,
     VENTILATION_OFF,
@@ -61,7 +62,7 @@ class OfficeHistory:
         return np.asarray(self.presence.sum(axis=1), dtype=np.int64)
 
 
-def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
+def simulate_office(days: int = 30, *, seed: int = 0, seats: int = SEATS) -> pd.DataFrame:
     """Simulate readings of the paper's office with a physical model.
 
     Jiang et al. 2016, Section V: 30 weekdays of a 9.3 m by 20 m office with 24 desks and 11 open seats.
@@ -74,6 +75,8 @@ def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
         Number of weekdays, 1 or more.
     seed
         Random seed, 0 or more, for occupants and outdoor air.
+    seats
+        Number of seats in use, 1 to 35, for an office with fewer people.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
     >>> int(readings.between_time("23:30", "06:59")["occupancy"].max())
     0
     """
-    history = simulate_history(days, seed=seed)
+    history = simulate_history(days, seed=seed, seats=seats)
     readings = pd.DataFrame(
         {"co2": history.co2, "ventilation": history.ventilation, "occupancy": history.occupancy()},
         index=history.time,
@@ -97,7 +100,7 @@ def simulate_office(days: int = 30, *, seed: int = 0) -> pd.DataFrame:
     return readings[history.time.day_of_week < 5]
 
 
-def simulate_history(days: int = 30, *, seed: int = 0) -> OfficeHistory:
+def simulate_history(days: int = 30, *, seed: int = 0, seats: int = SEATS) -> OfficeHistory:
     """Simulate the complete state behind the readings of `simulate_office`, including weekends.
 
     Parameters
@@ -106,6 +109,8 @@ def simulate_history(days: int = 30, *, seed: int = 0) -> OfficeHistory:
         Number of weekdays, 1 or more.
     seed
         Random seed, 0 or more.
+    seats
+        Number of seats in use, 1 to 35.
 
     Examples
     --------
@@ -115,7 +120,9 @@ def simulate_history(days: int = 30, *, seed: int = 0) -> OfficeHistory:
     """
     n_days = _calendar_days(_checked_integer("days", days, least=1))
     seed = _checked_integer("seed", seed, least=0)
-    people = draw_people(seed)
+    if _checked_integer("seats", seats, least=1) > SEATS:
+        raise InputError(f"seats must be {SEATS} or fewer, got {seats}")
+    people = draw_people(seed)[:seats]
     presence, generation = _presence_and_generation(people, n_days, seed)
     outdoor = outdoor_co2(n_days, seed=seed)
     ventilation = np.tile(_ventilation_day(), n_days)

@@ -12,6 +12,7 @@ LENGTH = 20.0  # [m] Jiang et al. 2016
 HEIGHT = 2.7  # [m] not in the paper; 2.6 to 2.8 is typical under a suspended ceiling
 DESKS = 24  # [seats] Jiang et al. 2016
 OPEN_SEATS = 11  # [seats] Jiang et al. 2016
+SEATS = DESKS + OPEN_SEATS
 CORNER_SEATS = range(30, 35)  # the five open seats "in the corner", rarely used: Jiang et al. 2016
 
 ZONES = 5  # [-] slices of 4 m: short enough for delays between the ends and the middle, which is one slice

@@ -1,0 +1,168 @@
+"""Leave-one-room-out accuracy of the default estimator: nothing about a room is chosen on that room.
+
+The default estimator starts from what was learned on many rooms: the pooled read-out of its network, and how
+firmly the weights of its members are shrunk towards equal weights. For the score of a room, both come from
+the other rooms only. Simulated offices of different sizes are rooms of their own, so that the choice does not
+depend on a few campuses; they are not pooled.
+
+One dependency remains: the scores of the other rooms, on which the shrinkage is chosen, use read-outs that
+were pooled over all rooms but their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from occupair.benchmark.fold_run import run_fold
+from occupair.benchmark.methods import METHODS, OURS, Method
+from occupair.benchmark.score_tables import Table, markdown
+from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS, read_room
+from occupair.estimator import OccupancyEstimator
+from occupair.folds import split_days
+from occupair.progress import quietly, track
+from occupair.room.lags import LAGS
+from occupair.room.pooled_start import PooledStart, shipped_start
+from occupair.room.pooling import pool, sum_room
+from occupair.simulation import simulate_office
+
+PRIOR_DAYS = (2.0, 6.0, 20.0)
+"""Candidates of ``PooledStart.prior_days``."""
+
+SIMULATED = {f"office-{seats}": (seed, seats) for seed, seats in enumerate((8, 14, 20, 28, 35), start=101)}
+"""Seed and number of seats of the simulated offices."""
+
+SIMULATED_DAYS = 12
+
+
+@dataclass(frozen=True)
+class LeftOutRooms:
+    """Scores of every room.
+
+    Parameters
+    ----------
+    left_out, all_rooms : DataFrame
+        nRMSE by room, one column for each lag [min]: with everything from the other rooms, and with the
+        read-outs over all public rooms that are part of the package.
+    prior_days : Series
+        The choice for each room.
+    """
+
+    left_out: pd.DataFrame
+    all_rooms: pd.DataFrame
+    prior_days: pd.Series[float]
+
+
+def left_out_rooms() -> dict[str, pd.DataFrame]:
+    """Return all public rooms with head counts, and the simulated offices."""
+    public = {name: read_room(name) for name in ROOMS}
+    return public | {
+        name: simulate_office(SIMULATED_DAYS, seed=seed, seats=seats)
+        for name, (seed, seats) in SIMULATED.items()
+    }
+
+
+def leave_one_room_out(
+    rooms: Mapping[str, pd.DataFrame],
+    pooled: Sequence[str] = tuple(ROOMS),
+    *,
+    lags: Sequence[float] = LAGS,
+    candidates: Sequence[float] = PRIOR_DAYS,
+) -> LeftOutRooms:
+    """Score every room with what the other rooms teach.
+
+    Parameters
+    ----------
+    rooms : mapping
+        Labelled readings by room name.
+    pooled : sequence of str
+        Rooms whose sums are pooled.
+    lags : sequence of float
+        Lags of the estimates [min].
+    candidates : sequence of float
+        Values of ``prior_days`` to choose from.
+    """
+    sums = {name: sum_room(rooms[name]) for name in track(list(pooled), "pooling rooms", show=None)}
+    found: dict[tuple[str, float], list[float]] = {}
+    everything: dict[str, list[float]] = {}
+    for name in track(list(rooms), "leaving rooms out", show=None):
+        start = pool({other: of_room for other, of_room in sums.items() if other != name})
+        with quietly():
+            everything[name] = _nrmse(rooms[name], shipped_start(), lags)
+            for days in candidates:
+                found[name, days] = _nrmse(rooms[name], replace(start, prior_days=days), lags)
+    table = pd.DataFrame.from_dict(found, orient="index", columns=list(lags))
+    table.index = pd.MultiIndex.from_tuples(table.index, names=["room", "prior_days"])
+    chosen = {name: best_on_others(table[lags[0]], name) for name in rooms}
+    left_out = pd.DataFrame({name: table.loc[(name, days)] for name, days in chosen.items()}).T
+    shipped = pd.DataFrame.from_dict(everything, orient="index", columns=list(lags))
+    return LeftOutRooms(left_out, shipped, pd.Series(chosen))
+
+
+def best_on_others(nrmse: pd.Series[float], room: str) -> float:
+    """Return the candidate with the lowest mean nRMSE over all rooms but one.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_product([["a", "b"], [2.0, 6.0]], names=["room", "prior_days"])
+    >>> nrmse = pd.Series([0.5, 0.6, 0.9, 0.8], index=index)
+    >>> best_on_others(nrmse, "a"), best_on_others(nrmse, "b")
+    (6.0, 2.0)
+    """
+    others = nrmse[nrmse.index.get_level_values("room") != room]
+    return float(others.groupby(level="prior_days").mean().idxmin())  # type: ignore[arg-type]
+
+
+def _nrmse(readings: pd.DataFrame, start: PooledStart, lags: Sequence[float]) -> list[float]:
+    """Return the nRMSE over the folds of the benchmark at each lag."""
+    method = Method(
+        lambda *, lag: OccupancyEstimator(random_state=0, start=start), METHODS[OURS].estimate, one_fit=True
+    )
+    squares, reference = np.zeros(len(lags)), 0.0
+    for train, test in split_days(readings):
+        truth = test["occupancy"].to_numpy()
+        runs = run_fold(method, train, test, lags)
+        squares += [float(np.sum((runs[lag].people - truth) ** 2)) for lag in lags]
+        reference += float(np.sum((train["occupancy"].mean() - truth) ** 2))
+    return [float(value) for value in np.sqrt(squares / reference)]
+
+
+def as_markdown(result: LeftOutRooms) -> str:
+    """Return the scores as Markdown: a row for each room, and means over rooms."""
+    lags = list(result.left_out.columns)
+    benchmark = [name for name in result.left_out.index if name in BENCHMARK_ROOMS]
+    rows = [
+        [name, *_cells(result.left_out.loc[name]), *_cells(result.all_rooms.loc[name]), f"{days:g}"]
+        for name, days in result.prior_days.items()
+    ]
+    for title, names in (
+        ("mean of the benchmark rooms", benchmark),
+        ("mean of all rooms", list(result.left_out.index)),
+    ):
+        if names:
+            left_out, all_rooms = (table.loc[names].mean() for table in (result.left_out, result.all_rooms))
+            rows.append([title, *_cells(left_out), *_cells(all_rooms), ""])
+    heading = [
+        "room",
+        *(f"left out, lag {lag:g}" for lag in lags),
+        *(f"all rooms, lag {lag:g}" for lag in lags),
+        "prior days",
+    ]
+    return "\n".join(
+        [
+            "# Leave-one-room-out",
+            "",
+            'nRMSE of the default estimator with the folds of the benchmark. "left out": read-out and shrinkage of'
+            ' the weights come from the other rooms only. "all rooms": with the read-out over all public rooms'
+            " that is part of the package, which has seen the held-out days of the room.",
+            "",
+            markdown(Table(heading, rows)),
+        ]
+    )
+
+
+def _cells(values: pd.Series[float]) -> list[str]:
+    return [f"{value:.3f}" for value in values]
