@@ -100,8 +100,8 @@ def few_days(
     rooms : mapping
         Labelled readings by room name.
     make : callable
-        ``make(room, others)`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=)``,
-        started from the trained models ``others`` if there are any.
+        ``make(room, others)`` returns an untrained model with ``fit(readings)`` and
+        ``estimate(readings, lag=)``, started from the trained models ``others`` if there are any.
     baseline : Method
         Baseline trained on the same days.
     days : sequence of int

@@ -37,6 +37,11 @@ SIMULATED = {f"office-{seats}": (seed, seats) for seed, seats in enumerate((8, 1
 
 SIMULATED_DAYS = 12
 
+_ABOUT = """nRMSE of the default estimator with the folds of the benchmark.
+"left out": read-out and shrinkage of the weights come from the other rooms only.
+"all rooms": with the read-out over all public rooms that is part of the package, which has seen the held-out
+days of the room."""
+
 
 @dataclass(frozen=True)
 class LeftOutRooms:
@@ -97,7 +102,9 @@ def leave_one_room_out(
     table = pd.DataFrame.from_dict(found, orient="index", columns=list(lags))
     table.index = pd.MultiIndex.from_tuples(table.index, names=["room", "prior_days"])
     chosen = {name: best_on_others(table[lags[0]], name) for name in rooms}
-    left_out = pd.DataFrame({name: table.loc[(name, days)] for name, days in chosen.items()}).T
+    left_out = pd.DataFrame.from_dict(
+        {name: found[name, days] for name, days in chosen.items()}, orient="index", columns=list(lags)
+    )
     shipped = pd.DataFrame.from_dict(everything, orient="index", columns=list(lags))
     return LeftOutRooms(left_out, shipped, pd.Series(chosen))
 
@@ -136,7 +143,7 @@ def as_markdown(result: LeftOutRooms) -> str:
     benchmark = [name for name in result.left_out.index if name in BENCHMARK_ROOMS]
     rows = [
         [name, *_cells(result.left_out.loc[name]), *_cells(result.all_rooms.loc[name]), f"{days:g}"]
-        for name, days in result.prior_days.items()
+        for name, days in zip(map(str, result.left_out.index), result.prior_days, strict=True)
     ]
     for title, names in (
         ("mean of the benchmark rooms", benchmark),
@@ -151,17 +158,7 @@ def as_markdown(result: LeftOutRooms) -> str:
         *(f"all rooms, lag {lag:g}" for lag in lags),
         "prior days",
     ]
-    return "\n".join(
-        [
-            "# Leave-one-room-out",
-            "",
-            'nRMSE of the default estimator with the folds of the benchmark. "left out": read-out and shrinkage of'
-            ' the weights come from the other rooms only. "all rooms": with the read-out over all public rooms'
-            " that is part of the package, which has seen the held-out days of the room.",
-            "",
-            markdown(Table(heading, rows)),
-        ]
-    )
+    return f"# Leave-one-room-out\n\n{_ABOUT}\n\n{markdown(Table(heading, rows))}"
 
 
 def _cells(values: pd.Series[float]) -> list[str]:
