@@ -109,6 +109,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     training_error_ : float
         RMSE [people]. Room layer: on held-out training days. Others: one step ahead on the training days,
         with the true past.
+    expectation_ : Expectation or None
+        Room layer, after ``fit``: expected accuracy at each lag, weights of the members, and what would
+        improve it most; None for a single day. Not part of a model file.
     comparison_ : ProfileComparison or None
         Room layer: its error and that of the time-of-day profile on held-out days; None for a single day, or
         when no time of day has head counts on two days.
@@ -217,6 +220,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         for name in (
             "room_",
             "comparison_",
+            "expectation_",
             "sensors_",
             "sensor_trials_",
             "regressor_",
@@ -245,6 +249,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         return {
             "room_": fitted.model,
             "comparison_": fitted.comparison,
+            "expectation_": fitted.expectation,
             "training_error_": fitted.error,
             "sensors_": None if sensors is None else sensors.corrections,
             "sensor_trials_": () if sensors is None else sensors.trials,

@@ -11,8 +11,9 @@ were pooled over all rooms but their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -161,5 +162,5 @@ def as_markdown(result: LeftOutRooms) -> str:
     return f"# Leave-one-room-out\n\n{_ABOUT}\n\n{markdown(Table(heading, rows))}"
 
 
-def _cells(values: pd.Series[float]) -> list[str]:
+def _cells(values: Iterable[Any]) -> list[str]:
     return [f"{value:.3f}" for value in values]

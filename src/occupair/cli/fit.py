@@ -214,4 +214,4 @@ def _quality(estimator: OccupancyEstimator, days: int) -> str:
         return "Accuracy not assessed: too few head counts. Count at the same time of day on several days."
     if estimator.comparison_ is None:
         return f"Accuracy not assessed: only one labelled day. Count people {WANTED}."
-    return f"{estimator.comparison_}."
+    return f"{estimator.comparison_}.\n{estimator.expectation_}"

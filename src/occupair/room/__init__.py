@@ -22,6 +22,7 @@ Modules in data-flow order:
 - `sensor_corrections`: corrections of the CO2 estimate by optional sensors
 - `sensor_training`: training of the corrections, and which sensors to keep
 - `profile_comparison`: comparison with the time-of-day profile
+- `expectation`: expected accuracy, and what would improve it
 - `fit_and_estimate`: training on a table of readings, and estimation from one
 - `model_json`, `sensor_json`: a trained room and its corrections as JSON
 - `sensor_live`, `live_day`: state of one live room

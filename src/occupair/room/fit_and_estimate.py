@@ -17,6 +17,7 @@ from occupair.progress import track
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.other_sensors import sensor_columns, sensor_names
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
+from occupair.room.expectation import Expectation, expect
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
 from occupair.room.lags import LAGS
@@ -50,6 +51,8 @@ class FittedRoom:
         day has head counts on two days.
     co2_adds_little : bool
         Whether CO2 adds next to nothing to the time-of-day profile.
+    expectation : Expectation or None
+        Expected accuracy; None for a single day.
     sensors : FittedSensors or None
         Corrections by optional sensors; None if the readings have none.
     """
@@ -58,6 +61,7 @@ class FittedRoom:
     error: float
     comparison: ProfileComparison | None
     co2_adds_little: bool
+    expectation: Expectation | None
     sensors: FittedSensors | None = None
 
 
@@ -96,7 +100,18 @@ def fit_readings(
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
     error = held_out.error if sensors is None else sensors.error
-    return FittedRoom(model, error, comparison, adds_little, sensors)
+    expectation = (
+        expect(
+            model,
+            held_out,
+            comparison,
+            uses_ventilation="ventilation" in readings.columns,
+            uses_sensors=sensors is not None,
+        )
+        if len(held_out.people) > 1
+        else None
+    )
+    return FittedRoom(model, error, comparison, adds_little, expectation, sensors)
 
 
 def estimate_readings(
