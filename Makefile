@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms validate prove bench peers load soak mutants reproduce seeds picture screenshots clean help
+.PHONY: demo serve test servers lint rooms validate closedhours counts prove bench peers load soak mutants reproduce seeds picture screenshots clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -60,6 +60,12 @@ rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchm
 
 validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (3 min)
 	@$(BIN)/occupair validate
+
+closedhours: $(INSTALLED)  ## measure false alarms and detection times in closed hours (3 min)
+	@$(BIN)/python tools/closed_hours.py
+
+counts: $(INSTALLED)     ## measure accuracy with 10, 30 and 100 single head counts (20 min)
+	@$(BIN)/python tools/single_counts.py
 
 prove: validate
 

@@ -44,6 +44,9 @@ class RunningDay(Protocol):
     def copy(self) -> Self:
         """Return an independent copy of the day."""
 
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether the room may be occupied at a local time, as far as the model knows."""
+
     @property
     def started(self) -> bool:
         """Whether there are enough readings to estimate."""
@@ -182,6 +185,13 @@ class LiveRoom:
     def __len__(self) -> int:
         """Return the number of readings since midnight or since the last gap."""
         return len(self.day)
+
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether the room may be occupied at this time of day, as far as the model knows.
+
+        People at other times were found by clear evidence of CO2, see ``occupair.room.evidence``.
+        """
+        return self.day.is_usual_time(self._local(time))
 
     def refines_after(self, lag: float) -> bool:
         """Whether estimates are refined ``lag`` minutes later."""

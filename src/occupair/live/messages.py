@@ -152,7 +152,7 @@ class RoomState:
     quality : Quality
         Quality flag.
     reason : str
-        Why the occupancy is unknown, in English; empty if it is known.
+        Why the occupancy is unknown, or unusual if it is known, in English; otherwise empty.
     trend : int
         1 if the occupancy rises, -1 if it falls, else 0; compared with ten minutes ago.
     cause : Cause, optional

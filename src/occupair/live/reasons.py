@@ -1,4 +1,4 @@
-"""Reasons why the occupancy of a room is unknown: codes, and their texts.
+"""Reasons why the occupancy of a room is unknown or unusual: codes, and their texts.
 
 The service passes a `Cause` around: a code and the values that belong to it. Its text is made here and
 nowhere else. Another language is one more table in `TEXTS`.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Reason(StrEnum):
-    """Why the occupancy of a room is unknown. The values each text needs are given in the comment."""
+    """Why the occupancy of a room is unknown or unusual. Comments give the values that each text needs."""
 
     NO_MODEL = "no_model"
     NO_READING = "no_reading"
@@ -29,6 +29,7 @@ class Reason(StrEnum):
     FUTURE_READING = "future_reading"
     INVALID_ESTIMATE = "invalid_estimate"
     ESTIMATION_FAILED = "estimation_failed"
+    UNUSUAL_TIME = "unusual_time"  # the occupancy is known
 
 
 TEXTS: dict[str, dict[Reason, str]] = {
@@ -48,6 +49,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.FUTURE_READING: "the newest reading is in the future: a clock was wrong",
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
+        Reason.UNUSUAL_TIME: "people detected outside the usual hours",
     },
     "de": {
         Reason.NO_MODEL: "der Raum hat noch kein Modell",
@@ -65,6 +67,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.FUTURE_READING: "der letzte Messwert liegt in der Zukunft: eine Uhr ging falsch",
         Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
+        Reason.UNUSUAL_TIME: "Personen außerhalb der üblichen Zeiten erkannt",
     },
 }
 """Text of each reason by language, as a format string of its values."""

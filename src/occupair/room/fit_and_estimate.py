@@ -16,6 +16,7 @@ from occupair.errors import InputError, check_integer
 from occupair.progress import track
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
+from occupair.room.closed_hours import count_closed_hours, parse_closed
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
 from occupair.room.linked_elm import RIDGES
@@ -64,6 +65,7 @@ def fit_readings(
     random_state: Any,
     verbose: bool | None,
     start: BalancePrior | None,
+    closed: Any,
 ) -> FittedRoom:
     """Train the room layer on readings with head counts; see ``OccupancyEstimator`` for the parameters."""
     interval = interval_of(readings)
@@ -82,7 +84,8 @@ def fit_readings(
         if not isinstance(start, BalancePrior):
             raise InputError(f"start must be None or created by transfer(rooms), got {start!r}")
         start.check("ventilation" in readings.columns)
-    model, held_out = fit_room(episodes_by_date(readings), settings, start)
+    dates = count_closed_hours(episodes_by_date(readings), parse_closed(closed))
+    model, held_out = fit_room(dates, settings, start)
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
     return FittedRoom(model, held_out.error, comparison, adds_little)

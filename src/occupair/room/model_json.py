@@ -35,14 +35,22 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
     Base level and feature settings are written for each refinement, random layers as their seeds.
     """
     lags = {} if room.lags == _FIRST_LAGS else {"lags": list(room.lags)}
-    return lags | {
-        "interval": room.interval,
-        "smoothing": room.smoothing,
-        "most_people": room.max_people,
-        "network_share": room.network_share,
-        "hours": [_runs(is_open) for is_open in room.hours.is_open],
-        "refinements": [_refinement_to_json(one) for one in room.refinements],
-    }
+    limit = {} if room.people_limit in (None, room.max_people) else {"people_limit": room.people_limit}
+    thresholds = room.evidence_thresholds
+    evidence = {} if thresholds is None else {"evidence_thresholds": list(thresholds)}
+    return (
+        lags
+        | limit
+        | evidence
+        | {
+            "interval": room.interval,
+            "smoothing": room.smoothing,
+            "most_people": room.max_people,
+            "network_share": room.network_share,
+            "hours": [_runs(is_open) for is_open in room.hours.is_open],
+            "refinements": [_refinement_to_json(one) for one in room.refinements],
+        }
+    )
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
@@ -60,7 +68,18 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         hours=OpenHours(np.array([_from_runs(runs) for runs in values["hours"]]).reshape(2, 1440)),
         refinements=refinements,
         lags=lags,
+        people_limit=_number(values["people_limit"], least=0.0) if "people_limit" in values else None,
+        evidence_thresholds=_thresholds(values.get("evidence_thresholds"), len(lags)),
     )
+
+
+def _thresholds(values: list[Any] | None, n_lags: int) -> tuple[float, ...] | None:
+    """Return the thresholds of evidence, one per pair of successive lags; older files do not have them."""
+    if values is None:
+        return None
+    if len(values) != max(n_lags - 1, 1):
+        raise ValueError(f"evidence_thresholds must be one for each pair of successive lags, got {values!r}")
+    return tuple(_number(value, least=0.0) for value in values)
 
 
 def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:

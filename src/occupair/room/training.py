@@ -18,6 +18,7 @@ from occupair.elm.cores import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
 from occupair.room.equation import is_present, weighted_mean
+from occupair.room.evidence import fit_thresholds
 from occupair.room.features import feature_settings, group_sizes, room_features
 from occupair.room.inputs import Clock, Inputs
 from occupair.room.lags import LAGS
@@ -169,12 +170,14 @@ def fit_room(
         hours,
         refinements,
         settings.lags,
+        training.people_limit,
+        fit_thresholds([fold.held_out_balances for fold in folds], hours, training.max_people),
     )
     held_out = HeldOutEstimates(
         training.clocks,
         training.people[0],
         training.split(trained[0][1]),
-        training.weights(0),
+        training.counted_weights(0),
         effective_days=training.effective_days,
     )
     return model, held_out
@@ -225,6 +228,12 @@ class _Fold:
     fitted: _FittedBalances
     held_out: _BalanceEstimates
     place: NDArray[np.int64]
+
+    @property
+    def held_out_balances(self) -> tuple[list[Balance], Sequence[Inputs]]:
+        """Mass balance at each lag, and the inputs of the days it was not fitted to."""
+        balances = self.fitted.balances
+        return [balances[lag] for lag in self.fitted.training.lags_in_readings], self.held_out.days
 
 
 def _fit_balances(training: TrainingDays, prior: BalancePrior | None) -> _FittedBalances:
@@ -280,7 +289,7 @@ def _refine(
     intervals = (
         _fit_intervals(training, lag, estimated)
         if folds
-        else PredictionIntervals.unknown(training.max_people)
+        else PredictionIntervals.unknown(training.people_limit)
     )
     balance = fitted.balances[lag]
     refinement = Refinement(
@@ -313,7 +322,7 @@ def _train_network(
 
 def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
     """Fit the prediction intervals; sparse head counts within ``INDEPENDENCE_TIME`` weigh as one."""
-    target, weights = training.target(lag), training.weights(lag)
+    target, weights = training.target(lag), training.counted_weights(lag)
     if weights is None:
         return PredictionIntervals.fit(estimated, target)
     independent = []
@@ -321,9 +330,10 @@ def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> Predic
         period = (clock.minute // INDEPENDENCE_TIME).astype(int)
         counts = np.bincount(period, weights=weight > 0, minlength=1440 // INDEPENDENCE_TIME)[period]
         independent.append(weight / np.maximum(counts, 1))
-    weight, labelled = np.concatenate(independent), training.labelled(lag)
+    weight = np.concatenate(independent)
+    labelled = weight > 0
     return PredictionIntervals.fit(
-        estimated[labelled], target[labelled], weight[labelled], training.max_people
+        estimated[labelled], target[labelled], weight[labelled], training.people_limit
     )
 
 

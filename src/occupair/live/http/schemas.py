@@ -62,7 +62,8 @@ class State(_with_refined(_StateStart, "{lag}-minute refined estimate, for {lag}
 
     quality: Quality = Field(description="Quality flag.")
     reason: str = Field(
-        description="Why the occupancy is unknown; empty if it is known. See `Accept-Language` (en, de)."
+        description="Why the occupancy is unknown, or unusual if it is known; otherwise empty. "
+        "See `Accept-Language` (en, de)."
     )
     trend: Literal[-1, 0, 1] = Field(
         description="Change of the occupancy within ten minutes: 1 rising, -1 falling, else 0."
