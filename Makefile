@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -63,6 +63,12 @@ lead: $(INSTALLED)       ## leave-one-room-out accuracy of the default estimator
 
 validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (3 min)
 	@$(BIN)/occupair validate
+
+closedhours: $(INSTALLED)  ## measure false alarms and detection times in closed hours (3 min)
+	@$(BIN)/python tools/closed_hours.py
+
+counts: $(INSTALLED)     ## measure accuracy with 10, 30 and 100 single head counts (20 min)
+	@$(BIN)/python tools/single_counts.py
 
 prove: validate
 

@@ -115,12 +115,18 @@ class RoomReference:
         above, v = (self.c(offset) - self.base(level, low_share)) / 100, self.v(offset)
         return np.array([*rises, above, v * above, v * v * above, 1.0])
 
-    def balance(self, one):
-        people = sum(
+    def unclamped_balance(self, one):
+        return sum(
             variant.weight * self.terms(one.balance.base, variant.low_share, variant.offset) @ variant.coef
             for variant in one.balance.variants
         )
-        return min(max(people, 0.0), self.room.max_people)
+
+    def clamp(self, people):
+        limit = self.room.max_people if self.room.people_limit is None else self.room.people_limit
+        return min(max(people, 0.0), limit)
+
+    def balance(self, one):
+        return self.clamp(self.unclamped_balance(one))
 
     def features(self, one):
         """y of groups M, P, V, T and S."""
@@ -146,12 +152,38 @@ class RoomReference:
         """Estimate of the reading ``one.lag`` readings ago."""
         y, layer, room = self.features(one), one.layer, self.room
         h = linked_outputs(y, layer)
-        network = min(max(h @ one.coef, 0.0), room.max_people)
+        network = self.clamp(h @ one.coef)
         people = room.network_share * network + (1 - room.network_share) * self.balance(one)
         if h @ one.presence < one.threshold and people < 0.1 * room.max_people:
-            return 0.0
+            people = 0.0
         minute = int(self.time.hour * 60 + self.time.minute + self.time.second / 60 - one.lag * self.d)
-        return people if room.hours.is_open[int(self.time.isoweekday() > 5), minute] else 0.0
+        if room.hours.is_open[int(self.time.isoweekday() > 5), minute]:
+            return people
+        return self.balance(one) if minute >= 20 and self.is_evident(one) else 0.0
+
+    def is_evident(self, one):
+        """Whether the mass balance is above its threshold at this lag and at the one before or after."""
+        if self.room.evidence_thresholds is None or self.has_fallen():
+            return False
+        refinements = {other.lag: other for other in self.room.refinements}
+        lags = [int(minutes / self.d + 1e-6) for minutes in (0, 10, 20)]
+        balances = [self.unclamped_balance(refinements[lag]) for lag in lags]
+        return any(
+            one.lag in (lags[k], lags[k + 1]) and min(balances[k], balances[k + 1]) > threshold
+            for k, threshold in enumerate(self.room.evidence_thresholds)
+        )
+
+    def has_fallen(self):
+        """Whether CO2 fell by 30 % in 10 min within the last 80 min, or by 5 % in 40 min and still falls."""
+        height = [self.c(ago) - self.lowest_co2 for ago in range(round(80 / self.d) + 1)]
+        short, long = self.readings(10), self.readings(40)
+        for now in range(len(height) - short):
+            before = height[now + short]
+            if before - height[now] > max(0.3 * before, 80):
+                return True
+        share = 0.05 + 0.3 * np.mean([self.v(ago) for ago in range(len(height))])
+        falls = height[long] - height[0] > max(share * height[long], 10)
+        return falls and height[short] > height[0]
 
 
 def linked_outputs(y, layer):

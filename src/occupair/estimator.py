@@ -88,13 +88,18 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         only without it. None starts from nothing. ``transfer`` adds rooms of your own.
     screen : bool
         The paper's layers only: train only the most promising draws on all readings, see ``ELMRegressor``.
+    closed : str or sequence of str, optional
+        Room layer, with sparse labels: times of day at which the room is closed, such as ``"22:00-06:00"``, a
+        pair of times, or several periods. They count as labels of 0. None finds them, and ``()`` means that
+        there are none; see ``occupair.room.closed_hours``.
 
     Attributes
     ----------
     interval_ : float
         Time between readings [min].
     most_people_ : float
-        Maximum occupancy in training, the upper limit of all estimates [people].
+        Maximum occupancy in training [people]. It is the upper limit of all estimates, except that the room
+        layer may exceed it if head counts are sparse, up to ``room_.people_limit``.
     uses_ventilation_ : bool
         Whether the training readings had a ventilation column.
     ventilation_full_ : float or None
@@ -152,6 +157,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         verbose: bool | None = None,
         start: str | PooledStart | BalancePrior | None = POOLED,
         screen: bool = True,
+        closed: Any = None,
     ) -> None:
         self.layer = layer
         self.horizon = horizon
@@ -165,6 +171,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.verbose = verbose
         self.start = start
         self.screen = screen
+        self.closed = closed
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -201,11 +208,12 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         readings : DataFrame
             Readings with ``occupancy``. The room layer can be trained on sparse labels, NaN elsewhere, each
             weighted by ``occupancy_weight`` [0..1, optional: missing is 1, and a label with weight 0 is
-            ignored]; days without a label are not used. The paper's layers need a label at every reading and
-            ignore weights; days that are not longer than the horizon are not used. Of a record with more than
-            180 days of head counts, that many are used, see ``occupair.readings.thinning``. The room layer
-            also tries the columns of optional sensors (``occupair.readings.other_sensors``) and keeps those
-            that clearly reduce the error on held-out days.
+            ignored]; of days without a label only the closed hours are used. The paper's layers need a label
+            at every reading and ignore weights; days that are not longer than the horizon are not used. Of a
+            record with more than 180 days of head counts, that many are used, see
+            ``occupair.readings.thinning``. The room layer also tries the columns of optional sensors
+            (``occupair.readings.other_sensors``) and keeps those that clearly reduce the error on held-out
+            days.
 
         Warns
         -----
@@ -242,7 +250,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         names = ("smoothing", "z_max", "n_hidden", "ridge", "n_draws", "random_state", "verbose", "start")
-        fitted = room_layer.fit_readings(readings, **self._parameters(names))
+        fitted = room_layer.fit_readings(readings, **self._parameters((*names, "closed")))
         if fitted.co2_adds_little:
             warnings.warn(str(fitted.comparison), UserWarning, stacklevel=3)
         sensors = fitted.sensors

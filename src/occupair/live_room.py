@@ -64,6 +64,9 @@ class RunningDay(Protocol):
     def copy(self) -> Self:
         """Return an independent copy of the day."""
 
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether the room may be occupied at a local time, as far as the model knows."""
+
     @property
     def started(self) -> bool:
         """Whether there are enough readings to estimate."""
@@ -233,6 +236,13 @@ class LiveRoom:
     def missing_sensors(self) -> tuple[str, ...]:
         """Optional sensors of the model that the newest estimate does without."""
         return self.day.missing_sensors
+
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether the room may be occupied at this time of day, as far as the model knows.
+
+        People at other times were found by clear evidence of CO2, see ``occupair.room.evidence``.
+        """
+        return self.day.is_usual_time(self._local(time))
 
     def refines_after(self, lag: float) -> bool:
         """Whether estimates are refined ``lag`` minutes later."""

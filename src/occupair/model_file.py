@@ -25,6 +25,7 @@ from occupair.paper.features import LAYERS, Layer
 from occupair.readings.day_fingerprints import split_fingerprints
 from occupair.readings.other_sensors import SENSORS
 from occupair.readings.time_zones import is_time_zone
+from occupair.room.closed_hours import parse_closed
 from occupair.room.inputs import window_length
 from occupair.room.model import RoomModel
 from occupair.room.model_json import (
@@ -79,8 +80,9 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
     """Return a trained estimator as the bytes of a model file."""
     check_is_fitted(estimator, "most_people_")
     days = estimator.trained_days_
+    names = (*_PARAMETERS, "screen", *(() if estimator.closed is None else ("closed",)))
     model = {
-        "parameters": {name: _plain(getattr(estimator, name)) for name in (*_PARAMETERS, "screen")},
+        "parameters": {name: _plain(getattr(estimator, name)) for name in names},
         "interval": estimator.interval_,
         "most_people": estimator.most_people_,
         "uses_ventilation": estimator.uses_ventilation_,
@@ -147,8 +149,11 @@ def parse_model(content: bytes) -> OccupancyEstimator:
 def _build(model: dict[str, Any]) -> OccupancyEstimator:
     parameters = {name: model["parameters"][name] for name in _PARAMETERS}
     parameters["screen"] = bool(model["parameters"].get("screen", True))
-    if isinstance(parameters["z_max"], list):
-        parameters["z_max"] = tuple(parameters["z_max"])
+    parameters["closed"] = model["parameters"].get("closed")
+    parse_closed(parameters["closed"])  # raises if it is invalid
+    for name in ("z_max", "closed"):
+        if isinstance(parameters[name], list):
+            parameters[name] = tuple(parameters[name])
     estimator = OccupancyEstimator(**parameters)
     estimator.interval_ = _positive(model, "interval")
     estimator.most_people_ = _positive(model, "most_people", or_zero=True)

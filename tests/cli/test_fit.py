@@ -223,3 +223,25 @@ def test_missing_extra_is_named(tmp_path, monkeypatch):
     done = occupair("fit", "--room", "lab", "--store", "sqlite:///a.db", cwd=tmp_path)
     words = "occupair: fit --store requires packages that are not installed: pip install 'occupair[live]'\n"
     assert (done.returncode, done.stderr) == (2, words)
+
+
+def test_closed_hours_are_given_as_options(desk):
+    options = ["--hidden", 8, "--closed", "22:00-24:00", "--closed", "0:00-6:00"]
+    done = occupair("fit", "train.csv", "--out", "closed.occupair", *options, cwd=desk)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert oc.OccupancyEstimator.load(desk / "closed.occupair").closed == ("22:00-24:00", "0:00-6:00")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--closed", "night"], "closed must be a period of the day such as '22:00-06:00', got 'night'"),
+        (["--closed", "22:00-06:00", "--paper"], "--closed applies to the default estimator only"),
+    ],
+)
+def test_wrong_closed_hours_are_one_line(desk, options, message):
+    done = occupair("fit", "train.csv", "--out", "wrong.occupair", *options, cwd=desk)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (desk / "wrong.occupair").exists()

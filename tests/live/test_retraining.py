@@ -273,6 +273,15 @@ def test_training_starts_from_a_model_of_the_default_kind(service, other_model, 
     assert from_paper.model == from_nothing.model != transferred.model
 
 
+def test_training_uses_the_closed_hours_of_the_room(service, monkeypatch):
+    monkeypatch.setattr(training_process, "score_models", lambda *_: None)
+    labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
+    trained = train(labelled, closed=("22:00-06:00",))
+    given = oc.OccupancyEstimator(random_state=0, verbose=False, closed=("22:00-06:00",))
+    assert trained.model == dump_model(given.fit(labelled.readings))
+    assert parse_model(trained.model).closed == ("22:00-06:00",)
+
+
 def test_training_does_not_start_from_a_model_that_knows_the_labels(service, other_model):
     """Its held-out days would reach the training through that model."""
     labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
@@ -514,7 +523,7 @@ def test_model_trained_on_local_times_is_compared_in_the_zone_of_the_room(servic
     monkeypatch.setattr(training_process.os, "nice", lambda _: None)
     monkeypatch.setattr(training_process, "start_logging", lambda *about, secrets: None)
     monkeypatch.setattr(
-        training_process, "train", lambda labelled, in_use, _: in_use.estimator.estimate(labelled.readings)
+        training_process, "train", lambda labelled, in_use, *_: in_use.estimator.estimate(labelled.readings)
     )
     order = training_process.TrainingOrder(str(service.store.url), "lab", "UTC")
     training_process.run_training(SimpleNamespace(send=sent.append), order)

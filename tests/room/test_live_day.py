@@ -1,6 +1,8 @@
 """Live updates of the default estimator equal replayed days."""
 
 import datetime as dt
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -36,12 +38,27 @@ def test_closed_hours_estimate_zero_with_open_upper_bound(trained_room, slow_off
     night = noon.set_axis(noon.index - pd.Timedelta(hours=8))
     hours = trained_room.room_.hours.is_open
     assert not hours[0, 60:300].any()
-    by_day, by_night = (trained_room.estimate(one, interval=0.9) for one in (noon, night))
+    earlier = copy(trained_room)
+    earlier.room_ = replace(trained_room.room_, evidence_thresholds=None)  # as in files of earlier versions
+    by_day, by_night = (earlier.estimate(one, interval=0.9) for one in (noon, night))
     empty = by_night.iloc[12:60]
     assert (empty["people"] == 0).all()
     busy = by_day["people"].iloc[12:60].to_numpy() > 2
     assert busy.sum() > 20
     assert (empty["high"].to_numpy()[busy] > 1).mean() > 0.9
+    assert_live_equals_replay(earlier, night)
+
+
+def test_clear_evidence_in_closed_hours_is_reported(trained_room, slow_office):
+    noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]  # from 08:00 to 14:00
+    night = noon.set_axis(noon.index - pd.Timedelta(hours=8))
+    table = trained_room.estimate(night, interval=0.9)
+    found = table["people"] > 0
+    assert not found.iloc[:4].any()  # the start-up phase
+    closed = ~trained_room.room_.hours.is_open[0, night.index.hour * 60 + night.index.minute]
+    assert found[closed].sum() > 10
+    assert (table["low"][closed] == 0).all()
+    assert table["people"].between(table["low"], table["high"]).all()
     assert_live_equals_replay(trained_room, night)
 
 
@@ -154,9 +171,9 @@ def test_invalid_reading_leaves_room_unchanged(trained_room, minutes, co2, venti
         assert room.update(time, 400.0 + 20 * k, 1.0) == twin.update(time, 400.0 + 20 * k, 1.0)
 
 
-def test_extreme_readings_stay_within_training_occupancy(trained_room):
+def test_extreme_readings_stay_within_limit(trained_room):
     room, rng = trained_room.live(), np.random.default_rng(0)
     for k in range(100):
         estimate = room.update(NOON + dt.timedelta(minutes=5 * k), rng.uniform(0, 1e6), rng.uniform())
-        assert 0 <= estimate.low <= estimate.people <= trained_room.most_people_
+        assert 0 <= estimate.low <= estimate.people <= trained_room.room_.people_limit
         assert estimate.people <= estimate.high

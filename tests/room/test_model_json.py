@@ -77,6 +77,22 @@ def test_lags_are_written_only_if_not_those_of_the_first_version(trained_room):
     assert room_to_json(replace(trained_room.room_, lags=(0, 10.5, 20)))["lags"] == [0, 10.5, 20]
 
 
+def test_files_without_limit_and_thresholds_estimate_as_before(trained_room, slow_office):
+    loose = replace(trained_room.room_, people_limit=2 * trained_room.most_people_)
+    values = room_to_json(loose)
+    assert room_from_json(values).people_limit == 2 * trained_room.most_people_
+    assert values.pop("people_limit") == 2 * trained_room.most_people_
+    assert values.pop("evidence_thresholds") == list(trained_room.room_.evidence_thresholds)
+    earlier = copy.copy(trained_room)
+    earlier.room_ = room_from_json(values)
+    assert (earlier.room_.people_limit, earlier.room_.evidence_thresholds) == (None, None)
+    wild = slow_office.assign(co2=np.random.default_rng(0).uniform(0, 1e5, len(slow_office)))
+    people = earlier.estimate(wild)
+    assert people.max() == trained_room.most_people_
+    minute = wild.index.hour * 60 + wild.index.minute
+    assert (people[~earlier.room_.hours.is_open[0, minute]] == 0).all()
+
+
 def test_plain_values_survive_json(trained_room):
     values = room_to_json(trained_room.room_)
     assert room_to_json(room_from_json(json.loads(json.dumps(values)))) == values
@@ -143,6 +159,13 @@ def in_variant(at, value):
         (lambda m: m.update(interval=4.5), "the interval of the room does not match that of the model"),
         (in_room(smoothing=-1), "number out of range: -1"),
         (in_room(smoothing=True), "must be a number, got True"),
+        (in_room(people_limit=-1), "number out of range: -1"),
+        (in_room(people_limit=None), "must be a number, got None"),
+        (in_room(evidence_thresholds=[2.0]), "evidence_thresholds must be one for each pair"),
+        (in_room(evidence_thresholds=[2.0, -1]), "number out of range: -1"),
+        (in_room(evidence_thresholds=[2.0, "3"]), "must be a number, got '3'"),
+        (in_room(evidence_thresholds=7), "is not a valid model"),
+        (lambda m: m["parameters"].update(closed="night"), "closed must be a period of the day"),
         (in_room(network_share=1.5), "number out of range: 1.5"),
         (in_room(network_share=10**400), "is not a valid model"),
         (in_room(hours=[[60, 30], []]), "hours must alternate between opening and closing minutes"),

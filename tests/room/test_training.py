@@ -112,14 +112,14 @@ def test_estimates_restart_each_day_and_after_gaps(trained_room, slow_office):
         pd.testing.assert_frame_equal(combined, pd.concat(alone))
 
 
-def test_estimates_are_clamped_to_training_occupancy(trained_room, last_day):
+def test_estimates_are_clamped_to_limit(trained_room, last_day):
     rng = np.random.default_rng(0)
     for most in (9000, 1e6):
         wild = last_day.assign(co2=rng.uniform(0, most, 288), ventilation=rng.uniform(0, 1, 288))
         for lag in (0, 10, 20):
             table = trained_room.estimate(wild, lag=lag, interval=0.9)
-            assert table["people"].between(0, trained_room.most_people_).all()
-            assert table["people"].max() == pytest.approx(trained_room.most_people_)
+            assert table["people"].between(0, trained_room.room_.people_limit).all()
+            assert table["people"].max() == pytest.approx(trained_room.room_.people_limit)
             assert (table["low"] >= 0).all()
             assert table["people"].between(table["low"], table["high"]).all()
 

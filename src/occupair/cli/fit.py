@@ -57,6 +57,14 @@ def fit(
         list[Path] | None,
         typer.Option(help="Model of a similar room to start from when labelled days are few; repeatable."),
     ] = None,
+    closed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HH:MM-HH:MM",
+            help="Time of day at which the room is closed, counted as 0 where head counts are sparse;"
+            " repeatable. Default: find it in the readings.",
+        ),
+    ] = None,
     seed: Seed = 0,
     room: Annotated[
         str | None,
@@ -86,6 +94,8 @@ def fit(
     is_paper = paper or layer in ("fs-elm", "elm")
     if like and is_paper:
         raise InputError("--like applies to the default estimator only: drop --paper and --layer")
+    if closed and is_paper:
+        raise InputError("--closed applies to the default estimator only: drop --paper and --layer")
     if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
         raise InputError(
             "--horizon and --stride apply to the paper's layers only: add --paper or --layer fs-elm"
@@ -109,6 +119,7 @@ def fit(
         "n_hidden": hidden,
         "ridge": ridge,
         "n_draws": draws,
+        "closed": tuple(closed) if closed else None,
     }
     given = {name: value for name, value in given.items() if value is not None}
     if like:

@@ -155,8 +155,7 @@ class RoomState:
     quality : Quality
         Quality flag.
     reason : str
-        Why the occupancy is unknown, or which optional sensors its estimate does without, in English; else
-        empty.
+        Why the occupancy is unknown, unusual, or estimated without optional sensors, in English; else empty.
     trend : int
         1 if the occupancy rises, -1 if it falls, else 0; compared with ten minutes ago.
     cause : Cause, optional

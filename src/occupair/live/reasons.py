@@ -1,4 +1,4 @@
-"""Reasons why the occupancy of a room is unknown or estimated with less: codes, and their texts.
+"""Reasons why the occupancy of a room is unknown, unusual or estimated with less: codes, and their texts.
 
 The service passes a `Cause` around: a code and the values that belong to it. Its text is made here and
 nowhere else. Another language is one more table in `TEXTS`.
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 
 class Reason(StrEnum):
-    """Why the occupancy of a room is unknown. The values each text needs are given in the comment.
+    """Why the occupancy of a room is unknown. Comments give the values that each text needs.
 
-    With ``SENSORS_MISSING`` it is known, but estimated without some optional sensors of the model.
+    With the last ones it is known, but unusual, or estimated without some optional sensors of the model.
     """
 
     NO_MODEL = "no_model"
@@ -33,6 +33,7 @@ class Reason(StrEnum):
     INVALID_ESTIMATE = "invalid_estimate"
     ESTIMATION_FAILED = "estimation_failed"
     SENSORS_MISSING = "sensors_missing"  # sensors: their names
+    UNUSUAL_TIME = "unusual_time"  # the occupancy is known
 
 
 TEXTS: dict[str, dict[Reason, str]] = {
@@ -53,6 +54,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
         Reason.SENSORS_MISSING: "estimated without {sensors}: no recent reading",
+        Reason.UNUSUAL_TIME: "people detected outside the usual hours",
     },
     "de": {
         Reason.NO_MODEL: "der Raum hat noch kein Modell",
@@ -71,6 +73,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
         Reason.SENSORS_MISSING: "ohne {sensors} geschätzt: kein aktueller Messwert",
+        Reason.UNUSUAL_TIME: "Personen außerhalb der üblichen Zeiten erkannt",
     },
 }
 """Text of each reason by language, as a format string of its values."""

@@ -114,7 +114,9 @@ class Trainer:
         self._check_not_running(room)  # another caller may have started it meanwhile
         url = store.url.render_as_string(hide_password=False)
         config = self._pipeline.config
-        job = self._jobs[room] = _Job(TrainingOrder(url, room, zone, config.log, config.log_level))
+        closed = config.rooms[room].closed
+        order = TrainingOrder(url, room, zone, config.log, config.log_level, closed)
+        job = self._jobs[room] = _Job(order)
         job.task = asyncio.create_task(self._train(job))
 
     async def status(self, room: str) -> dict[str, Any]:

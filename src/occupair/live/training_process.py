@@ -51,6 +51,7 @@ class TrainingOrder(NamedTuple):
     timezone: str
     log: Literal["json", "text"] = "text"
     log_level: str = "info"
+    closed: tuple[str, ...] | None = None  # closed hours of the room; None: find them
 
 
 class TrainedModel(NamedTuple):
@@ -83,7 +84,7 @@ def _train_from_store(order: TrainingOrder) -> TrainedModel:
         interval = None if in_use is None else in_use.estimator.interval_
         labelled = read_labelled_room(store, order.room, order.timezone, interval)
         check_labels(labelled.labels)
-        return train(labelled, in_use, _starting_point(store, order.room, labelled))
+        return train(labelled, in_use, _starting_point(store, order.room, labelled), order.closed)
     finally:
         store.close()
 
@@ -141,7 +142,10 @@ def check_labels(labels: pd.Series[float]) -> None:
 
 
 def train(
-    labelled: LabelledRoom, in_use: ModelInUse | None = None, start: OccupancyEstimator | None = None
+    labelled: LabelledRoom,
+    in_use: ModelInUse | None = None,
+    start: OccupancyEstimator | None = None,
+    closed: tuple[str, ...] | None = None,
 ) -> TrainedModel:
     """Train a model on all labelled days, and score it and the model in use.
 
@@ -153,10 +157,12 @@ def train(
         The model in use.
     start : OccupancyEstimator, optional
         A model of the default kind is the starting point of training.
+    closed : tuple of str, optional
+        Closed hours of the room; None: find them.
     """
 
     def untrained() -> OccupancyEstimator:
-        return _untrained(start, "ventilation" in labelled.readings.columns)
+        return _untrained(start, "ventilation" in labelled.readings.columns, closed)
 
     with stage("training", READ, FITTED):
         new = untrained().fit(labelled.readings)
@@ -164,8 +170,10 @@ def train(
         return TrainedModel(dump_model(new), score_models(labelled, untrained, in_use))
 
 
-def _untrained(start: OccupancyEstimator | None, has_ventilation: bool) -> OccupancyEstimator:
-    settings: dict[str, Any] = {"random_state": 0, "verbose": False}
+def _untrained(
+    start: OccupancyEstimator | None, has_ventilation: bool, closed: tuple[str, ...] | None
+) -> OccupancyEstimator:
+    settings: dict[str, Any] = {"random_state": 0, "verbose": False, "closed": closed}
     if start is None or not hasattr(start, "room_") or start.uses_ventilation_ != has_ventilation:
         return OccupancyEstimator(**settings)
     return OccupancyEstimator.transfer([start], **settings)

@@ -91,6 +91,10 @@ class LiveDay:
         """Set the state to that after these readings, faster than appending them one by one."""
         self._day.restore(co2, ventilation)
 
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether the room may be occupied at a local time: always, as the paper has no open hours."""
+        return True
+
     def copy(self) -> LiveDay:
         """Return an independent copy of the day; the trained network is shared."""
         other = copy(self)

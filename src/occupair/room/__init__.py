@@ -11,10 +11,12 @@ Modules in data-flow order:
 - `boosted_trees`: gradient-boosted trees
 - `stack`: weights of the members
 - `open_hours`: times of day at which the room may be occupied
+- `evidence`: clear evidence of people in closed hours
 - `prediction_intervals`: prediction intervals from errors on held-out days
 - `equation`: the estimate of one or many rooms
 - `model`: a trained room
 - `training_days`: training samples and sparse head counts
+- `closed_hours`: closed hours as head counts of 0
 - `transfer`: prior from other trained rooms
 - `training`: training and cross-validation
 - `pooling`: read-outs over several rooms

@@ -98,6 +98,7 @@ class RoomBatch:
         """
         people, if_open = self._equation.people(inputs, rooms)
         low, high = self._intervals.around(people[0], rooms)  # the first lag is 0
+        low = np.where(self._equation.is_open(inputs, rooms)[0], low, 0.0)
         refined = {
             lag: np.where(seen > lag, estimate, np.nan)
             for lag, estimate in zip(self._lags, people, strict=True)

@@ -1,9 +1,9 @@
 """The room equation: people from inputs, for one room or for many rooms at once.
 
 The estimate is the weighted mean of its members, FS-ELM, mass balance and boosted trees, set to 0 where
-nobody is present or the room is closed. ``RoomModel`` evaluates it for N inputs of one room, and
-``RoomBatch`` for one input of each of N rooms. Each parameter has a trailing axis of rooms, of length 1 for a
-single room, and broadcasts over inputs.
+nobody is present. In closed hours it is 0, or the mass balance if that is clear evidence of people.
+``RoomModel`` evaluates it for N inputs of one room, and ``RoomBatch`` for one input of each of N rooms. Each
+parameter has a trailing axis of rooms, of length 1 for a single room, and broadcasts over inputs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
 from occupair.room.boosted_trees import BoostedTrees, TreeEvaluator, tree_columns
+from occupair.room.evidence import ClearEvidence, is_started
 from occupair.room.features import COLUMN_SETS, FeatureSettings, room_features, stack_feature_settings
 from occupair.room.inputs import Inputs
 from occupair.room.lags import lags_in_readings
@@ -59,6 +60,8 @@ class RoomEquation:
             network([model.refinements[k] for model in models]) for k in range(len(first.refinements))
         ]
         self._is_open = np.array([model.hours.is_open for model in models])
+        self._lags = np.array([[first.interval * one.lag] for one in first.refinements])  # [min]
+        self._evidence = ClearEvidence([model.evidence_thresholds for model in models], len(lags))
         self._parameters = _Parameters(
             base=stack_base_levels([[one.balance.base for one in model.refinements] for model in models]),
             features=stack_feature_settings(
@@ -69,6 +72,7 @@ class RoomEquation:
                 2, 1, 0
             ),
             max_people=np.array([model.max_people for model in models]),
+            limit=np.array([_limit(model) for model in models]),
         )
 
     def people(self, inputs: Inputs, rooms: Indices | None = None) -> tuple[Array, Array]:
@@ -84,27 +88,39 @@ class RoomEquation:
         Returns
         -------
         people, people_if_open : array of shape (R, N)
-            Estimates, and estimates without regard to the open hours [people].
+            Estimates, and estimates without regard to the open hours [people]. In closed hours the estimate
+            is the mass balance if that is clear evidence of people (``occupair.room.evidence``), else 0.
         """
         own = None if rooms is None else as_slice(rooms)
         parameters = self._parameters if own is None else self._parameters.take(own)
-        base, features, threshold, weights, max_people = parameters
+        base, features, threshold, weights, max_people, limit = parameters
         balance = self._balances.people(inputs, own)
-        balance[: self._n_lags] = _clamp(balance[: self._n_lags], max_people)
+        unclamped = balance[: self._n_lags].copy()
+        balance[: self._n_lags] = _clamp(unclamped, limit)
         columns = room_features(inputs, base, features, balance, self._column_set)
         read = np.empty((2, len(self._networks), len(inputs)))
         for k, network in enumerate(self._networks):
             read[:, k] = network.read(columns[:, k].T, own)
         presence = read[1]
-        people = weights[0] * _clamp(read[0], max_people) + weights[1] * balance[self._own_balance]
+        people = weights[0] * _clamp(read[0], limit) + weights[1] * balance[self._own_balance]
         if self._trees is not None:
             before = np.asarray(features.lag) * inputs.interval
             for_trees = tree_columns(columns.T, inputs.clock, before, len(balance))
-            people += weights[2] * _clamp(self._trees.people(for_trees, own), max_people)
+            people += weights[2] * _clamp(self._trees.people(for_trees, own), limit)
         if_open = np.where(is_present(people, presence, threshold, max_people), people, 0.0)
-        minute = minute_of_day(inputs.clock, inputs.interval * features.lag)
-        is_open = self._is_open[0 if rooms is None else rooms, inputs.clock.weekend.astype(int), minute]
-        return np.where(is_open, if_open, 0.0), if_open
+        is_open = self.is_open(inputs, rooms)
+        if is_open.all():
+            return if_open, if_open
+        is_clear = self._evidence.at_lags(unclamped, inputs, own)[self._own_balance]
+        is_clear &= is_started(inputs.clock, self._lags)
+        if_closed = np.where(is_clear, balance[self._own_balance], 0.0)
+        return np.where(is_open, if_open, if_closed), np.maximum(if_open, if_closed)
+
+    def is_open(self, inputs: Inputs, rooms: Indices | None = None) -> NDArray[np.bool_]:
+        """Whether the estimate of each refinement is for a time in the open hours, shape (R, N)."""
+        minute = minute_of_day(inputs.clock, self._lags)
+        room = 0 if rooms is None else rooms
+        return np.asarray(self._is_open[room, inputs.clock.weekend.astype(int), minute])
 
 
 class _Parameters(NamedTuple):
@@ -115,6 +131,7 @@ class _Parameters(NamedTuple):
     threshold: Array  # shape (R, n)
     weights: Array  # shape (3, R, n): of the network, the mass balance and the trees
     max_people: Array  # shape (n,)
+    limit: Array  # of the estimates, shape (n,)
 
     def take(self, rooms: slice | Indices) -> _Parameters:
         return _Parameters(
@@ -123,6 +140,7 @@ class _Parameters(NamedTuple):
             self.threshold[:, rooms],
             self.weights[:, :, rooms],
             self.max_people[rooms],
+            self.limit[rooms],
         )
 
 
@@ -177,5 +195,9 @@ def is_present(
     return (presence >= threshold) | (people >= FEW_PEOPLE * max_people)
 
 
-def _clamp(people: Array, max_people: Array) -> Array:
-    return np.minimum(np.maximum(people, 0.0), max_people)
+def _limit(model: RoomModel) -> float:
+    return model.max_people if model.people_limit is None else model.people_limit
+
+
+def _clamp(people: Array, limit: Array) -> Array:
+    return np.minimum(np.maximum(people, 0.0), limit)

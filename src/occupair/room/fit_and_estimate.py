@@ -17,6 +17,7 @@ from occupair.progress import track
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.other_sensors import sensor_columns, sensor_names
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
+from occupair.room.closed_hours import count_closed_hours, parse_closed
 from occupair.room.expectation import Expectation, expect
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
@@ -76,6 +77,7 @@ def fit_readings(
     random_state: Any,
     verbose: bool | None,
     start: str | PooledStart | BalancePrior | None,
+    closed: Any,
 ) -> FittedRoom:
     """Train the room layer on readings with head counts; see ``OccupancyEstimator`` for the parameters."""
     interval = interval_of(readings)
@@ -94,7 +96,7 @@ def fit_readings(
     prior = start if isinstance(start, BalancePrior) else None
     if prior is not None:
         prior.check("ventilation" in readings.columns)
-    dates = episodes_by_date(readings)
+    dates = count_closed_hours(episodes_by_date(readings), parse_closed(closed))
     model, held_out = fit_room(dates, settings, prior)
     sensors = fit_sensors(dates, model, held_out) if sensor_names(readings) else None
     comparison = _compared(held_out)

@@ -83,7 +83,8 @@ class RoomDay:
         people, if_open = self.model.people(newest)
         intervals = self.model.refinements[0].intervals  # of lag 0
         low, high = intervals.with_errors(people[0], *self._errors)
-        self.set_estimates(people[:, 0].tolist(), (float(low[0]), float(max(high[0], if_open[0, 0]))))
+        lowest = float(low[0]) if people[0, 0] == 0 or self.model.is_open(newest)[0, 0] else 0.0
+        self.set_estimates(people[:, 0].tolist(), (lowest, float(max(high[0], if_open[0, 0]))))
 
     def set_estimates(self, people: Sequence[float], interval: tuple[float, float]) -> None:
         """Set the estimate of each refinement, and the prediction interval of the current one [people].
@@ -152,6 +153,10 @@ class RoomDay:
         other._ventilation, other._people = self._ventilation.copy(), self._people.copy()
         other._sensors = None if self._sensors is None else self._sensors.copy()
         return other
+
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether a local time is in the open hours."""
+        return bool(self.model.hours.at(Clock.at(time))[0])
 
     def __len__(self) -> int:
         return len(self._ventilation)

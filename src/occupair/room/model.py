@@ -82,6 +82,11 @@ class RoomModel:
         Lags of the estimates [min], 0 first, increasing. At long intervals several may share a refinement.
     column_set : int
         Columns of the features, a key of ``COLUMN_SETS``.
+    people_limit : float, optional
+        Upper limit of the estimates [people]; None: ``max_people``.
+    evidence_thresholds : tuple of float, optional
+        Thresholds of clear evidence of people in closed hours [people], see ``occupair.room.evidence``; None:
+        estimates in closed hours are always 0.
     """
 
     interval: float
@@ -91,6 +96,8 @@ class RoomModel:
     refinements: tuple[Refinement, ...]
     lags: tuple[float, ...]
     column_set: int = COLUMN_SET
+    people_limit: float | None = None
+    evidence_thresholds: tuple[float, ...] | None = None
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].
@@ -122,12 +129,18 @@ class RoomModel:
             Estimate and prediction interval of each reading [people].
         """
         found = np.zeros((3, len(inputs)))
-        for one, people, if_open in zip(self.refinements, *self.people(inputs), strict=True):
+        is_open = self.is_open(inputs)
+        for k, (one, people, if_open) in enumerate(zip(self.refinements, *self.people(inputs), strict=True)):
             if one.lag <= lag:
                 refined = people[one.lag :]
                 low, high = one.intervals.around(refined, confidence)
+                low = np.where(is_open[k, one.lag :], low, 0.0)
                 found[:, : refined.size] = refined, low, np.maximum(high, if_open[one.lag :])
         return found[0], found[1], found[2]
+
+    def is_open(self, inputs: Inputs) -> NDArray[np.bool_]:
+        """Whether the estimate of each refinement is for a time in the open hours, shape (R, N)."""
+        return self._equation.is_open(inputs)
 
     @cached_property
     def _equation(self) -> RoomEquation:

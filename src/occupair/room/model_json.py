@@ -37,7 +37,10 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
 
     Base level and feature settings are written for each refinement, random layers as their seeds.
     """
-    return {
+    limit = {} if room.people_limit in (None, room.max_people) else {"people_limit": room.people_limit}
+    thresholds = room.evidence_thresholds
+    evidence = {} if thresholds is None else {"evidence_thresholds": list(thresholds)}
+    plain = {
         "lags": list(room.lags),
         "columns": room.column_set,
         "interval": room.interval,
@@ -46,6 +49,7 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
         "hours": [_runs(is_open) for is_open in room.hours.is_open],
         "refinements": [_refinement_to_json(one) for one in room.refinements],
     }
+    return plain | limit | evidence
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
@@ -64,6 +68,8 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         refinements=refinements,
         lags=lags,
         column_set=column_set,
+        people_limit=_number(values["people_limit"], least=0.0) if "people_limit" in values else None,
+        evidence_thresholds=_thresholds(values.get("evidence_thresholds"), len(lags)),
     )
 
 
@@ -73,6 +79,15 @@ def _column_set(values: dict[str, Any]) -> int:
     if column_set not in COLUMN_SETS:
         raise ValueError(f"columns must be one of {list(COLUMN_SETS)}, got {column_set!r}: upgrade occupair")
     return int(column_set)
+
+
+def _thresholds(values: list[Any] | None, n_lags: int) -> tuple[float, ...] | None:
+    """Return the thresholds of evidence, one per pair of successive lags; older files do not have them."""
+    if values is None:
+        return None
+    if len(values) != max(n_lags - 1, 1):
+        raise ValueError(f"evidence_thresholds must be one for each pair of successive lags, got {values!r}")
+    return tuple(_number(value, least=0.0) for value in values)
 
 
 def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:

@@ -141,7 +141,7 @@ class _DayCounts:
         for k, clock in enumerate(clocks):
             kind = int(clock.weekend[0])
             counts.days[kind] += 1
-            counts.occupied[kind] += _within(clock.minute[people[k] > 0], MARGIN)
+            counts.occupied[kind] += within(clock.minute[people[k] > 0], MARGIN)
             if unobserved is not None:
                 counts.unobserved[kind] += unobserved[k]
         return counts
@@ -182,10 +182,10 @@ def unobserved_minutes(minute: Array, known: NDArray[np.bool_], interval: float)
     [331, 625]
     """
     reach = min(max(HEAD_COUNT_REACH, round(interval)), 719)
-    return _within(minute, reach) & ~_within(minute[known], reach)
+    return within(minute, reach) & ~within(minute[known], reach)
 
 
-def _within(minute: Array, reach: int) -> Minutes:
+def within(minute: Array, reach: int) -> Minutes:
     """Return the minutes of the day within ``reach`` of any of the given minutes."""
     given = np.zeros(1440)
     given[np.floor(minute).astype(int)] = 1.0

@@ -20,6 +20,7 @@ from occupair.folds import day_folds
 from occupair.progress import track
 from occupair.room.boosted_trees import BoostedTrees, Columns, fit_trees, tree_columns
 from occupair.room.equation import is_present
+from occupair.room.evidence import fit_thresholds
 from occupair.room.features import (
     feature_gains,
     feature_settings,
@@ -186,12 +187,16 @@ def fit_room(
         hours,
         refinements,
         settings.lags,
+        people_limit=training.people_limit,
+        evidence_thresholds=fit_thresholds(
+            [fold.held_out_balances for fold in folds], hours, training.max_people
+        ),
     )
     held_out = HeldOutEstimates(
         training.clocks,
         training.people[0],
         training.split(trained[0][1]),
-        training.weights(0),
+        training.counted_weights(0),
         effective_days=training.effective_days,
         training=training,
         by_lag={one.lag: estimated for one, estimated in trained},
@@ -258,6 +263,12 @@ class _Fold:
     held_out: _BalanceEstimates
     place: NDArray[np.int64]
 
+    @property
+    def held_out_balances(self) -> tuple[list[Balance], Sequence[Inputs]]:
+        """Mass balance at each lag, and the inputs of the days it was not fitted to."""
+        balances = self.fitted.balances
+        return [balances[lag] for lag in self.fitted.training.lags_in_readings], self.held_out.days
+
 
 def fit_balances(training: TrainingDays, prior: BalancePrior | None = None) -> FittedBalances:
     """Fit the mass balance of every lag, started from other rooms if given."""
@@ -309,7 +320,9 @@ def _refine(
     )
     estimated = np.where(present & is_open, estimated, 0.0)
     intervals = (
-        fit_intervals(training, lag, estimated) if folds else PredictionIntervals.unknown(training.max_people)
+        fit_intervals(training, lag, estimated)
+        if folds
+        else PredictionIntervals.unknown(training.people_limit)
     )
     balance = fitted.balances[lag]
     refinement = Refinement(
@@ -396,7 +409,7 @@ def fit_intervals(
     which : array of int, optional
         The samples that are estimated; None: all.
     """
-    target, weights = training.target(lag), training.weights(lag)
+    target, weights = training.target(lag), training.counted_weights(lag)
     if weights is None:
         return PredictionIntervals.fit(estimated, target if which is None else target[which])
     independent = []
@@ -404,12 +417,12 @@ def fit_intervals(
         period = (clock.minute // INDEPENDENCE_TIME).astype(int)
         counts = np.bincount(period, weights=weight > 0, minlength=1440 // INDEPENDENCE_TIME)[period]
         independent.append(weight / np.maximum(counts, 1))
-    weight, labelled = np.concatenate(independent), training.labelled(lag)
+    weight = np.concatenate(independent)
     if which is not None:
         target, weight = target[which], weight[which]
-        labelled = weight > 0
+    labelled = weight > 0
     return PredictionIntervals.fit(
-        estimated[labelled], target[labelled], weight[labelled], training.max_people
+        estimated[labelled], target[labelled], weight[labelled], training.people_limit
     )
 
 

@@ -2,7 +2,7 @@
 
 Head counts may be sparse and have weights. The CO2 and ventilation of all readings are used, but an input is
 a training sample for a lag only if there is a head count at that lag; its weight is that of the head count.
-Days without head counts are not used.
+Days without head counts are not used, except for closed hours that count as 0, see `closed_hours`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,17 @@ HOUR = 60
 """Resolution at which the labelled part of a day is measured [min]."""
 
 
+HEADROOM = 1.5
+"""How far estimates may exceed the largest of some single head counts, relative to it.
+
+Single counts hardly include the fullest hour. Days that are labelled throughout include theirs, and a mass
+balance fitted to few of them is not reliable beyond the occupancies that it has seen.
+"""
+
+HEADROOM_DAYS, NO_HEADROOM_DAYS = 2, 10
+"""Number of labelled days from which on estimates may exceed it that far, decreasing to 0 at the second."""
+
+
 @dataclass(frozen=True)
 class LabelledEpisode:
     """Readings without a gap, with head counts."""
@@ -40,6 +51,7 @@ class LabelledEpisode:
     people: Array  # [people]; ignored where the weight is 0
     weight: Array | None = None  # weight of each head count [0..1]; None: all 1
     sensors: Mapping[str, Array] | None = None  # optional sensors by name; NaN if missing
+    assumed: NDArray[np.bool_] | None = None  # head counts of 0 that are assumed, see `closed_hours`
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -59,17 +71,28 @@ class SparseLabels:
         Minutes of each day without head counts, see ``unobserved_minutes``.
     hourly_weights : list of array of shape (24,)
         Largest head count weight in each hour of each day [0..1]; NaN where there are no readings.
+    counted_weights, counted_hourly_weights : dict, list of array
+        ``weights`` and ``hourly_weights`` of actual head counts: 0 where a count of 0 is assumed.
     """
 
     weights: dict[int, list[Array]]
     unobserved: list[Minutes]
     hourly_weights: list[Array]
+    counted_weights: dict[int, list[Array]]
+    counted_hourly_weights: list[Array]
 
     def subset(self, days: Sequence[int]) -> SparseLabels:
         """Return the labels of some days."""
-        weights = {lag: [by_day[k] for k in days] for lag, by_day in self.weights.items()}
+
+        def by_lag(weights: dict[int, list[Array]]) -> dict[int, list[Array]]:
+            return {lag: [by_day[k] for k in days] for lag, by_day in weights.items()}
+
         return SparseLabels(
-            weights, [self.unobserved[k] for k in days], [self.hourly_weights[k] for k in days]
+            by_lag(self.weights),
+            [self.unobserved[k] for k in days],
+            [self.hourly_weights[k] for k in days],
+            by_lag(self.counted_weights),
+            [self.counted_hourly_weights[k] for k in days],
         )
 
 
@@ -124,9 +147,20 @@ class TrainingDays:
         """Return the head counts ``lag`` readings before each input, all days concatenated [people]."""
         return np.concatenate(self.people[lag])
 
+    @cached_property
+    def people_limit(self) -> float:
+        """Upper limit of the estimates [people]: above the maximum occupancy if counts are sparse."""
+        if self.sparse is None:
+            return self.max_people
+        days = self.effective_days
+        n_days = sum(bool(np.nansum(hours)) for hours in self.sparse.counted_hourly_weights)
+        not_counted = max(1.0 - days / max(n_days, 1), 0.0)
+        share = not_counted * min(days / HEADROOM_DAYS, 1.0) * max(1.0 - days / NO_HEADROOM_DAYS, 0.0)
+        return self.max_people * (1 + HEADROOM * share)
+
     def clamp(self, people: Array) -> Array:
-        """Clamp estimates to the range from 0 to the maximum occupancy [people]."""
-        return people.clip(0.0, self.max_people)
+        """Clamp estimates to the range from 0 to ``people_limit`` [people]."""
+        return people.clip(0.0, self.people_limit)
 
     def subset(self, days: Sequence[int]) -> TrainingDays:
         """Return some of the days."""
@@ -145,7 +179,7 @@ class TrainingDays:
         """Number of fully labelled days that the head counts are equivalent to."""
         if self.sparse is None:
             return float(len(self))
-        return max(sum(float(np.nanmean(hours)) for hours in self.sparse.hourly_weights), 0.01)
+        return max(sum(float(np.nanmean(hours)) for hours in self.sparse.counted_hourly_weights), 0.01)
 
     @property
     def labelled_hours_share(self) -> float:
@@ -162,6 +196,10 @@ class TrainingDays:
     def weight(self, lag: int) -> Array | None:
         """Return the weights of the head counts at a lag, all days concatenated; None: all 1."""
         return None if self.sparse is None else np.concatenate(self.sparse.weights[lag])
+
+    def counted_weights(self, lag: int) -> list[Array] | None:
+        """Return the weights of actual head counts at a lag for each day; None: all 1."""
+        return None if self.sparse is None else self.sparse.counted_weights[lag]
 
     def labelled(self, lag: int) -> slice | NDArray[np.bool_]:
         """Select the inputs with a head count at a lag, all days concatenated; all inputs if none has."""
@@ -216,14 +254,18 @@ def prepare_training_days(
     if not is_sparse:
         return TrainingDays(days, people, lows, lags)
     weights = {lag: at_lag(lag, _weight) for lag in steps}
+    counted = {lag: at_lag(lag, _counted_weight) for lag in steps}
     for lag, minutes in zip(steps, lags, strict=True):
-        if not any(day.any() for day in weights[lag]):
+        if not any(day.any() for day in counted[lag]):
             raise InputError(
                 f"readings must continue without a gap for {minutes:g} min after at least one head count"
             )
     unobserved = [_unobserved(date, interval) for date in dates]
-    hourly_weights = [_hourly_weights(date) for date in dates]
-    return TrainingDays(days, people, lows, lags, SparseLabels(weights, unobserved, hourly_weights))
+    hourly, counted_hourly = (
+        [_hourly_weights(date, weight) for date in dates] for weight in (_weight, _counted_weight)
+    )
+    labels = SparseLabels(weights, unobserved, hourly, counted, counted_hourly)
+    return TrainingDays(days, people, lows, lags, labels)
 
 
 def choose_samples(
@@ -260,17 +302,21 @@ def _weight(episode: LabelledEpisode) -> Array:
     return np.ones(episode.people.size) if episode.weight is None else episode.weight
 
 
+def _counted_weight(episode: LabelledEpisode) -> Array:
+    return _weight(episode) if episode.assumed is None else np.where(episode.assumed, 0.0, _weight(episode))
+
+
 def _unobserved(date: Sequence[LabelledEpisode], interval: float) -> Minutes:
     minute = np.concatenate([episode.clock.minute for episode in date])
     known = np.concatenate([episode.known for episode in date])
     return unobserved_minutes(minute, known, interval)
 
 
-def _hourly_weights(date: Sequence[LabelledEpisode]) -> Array:
+def _hourly_weights(date: Sequence[LabelledEpisode], weight: Callable[[LabelledEpisode], Array]) -> Array:
     """Return the largest head count weight in each hour of a day; NaN where there are no readings."""
     largest = np.full(1440 // HOUR, np.nan)
     for episode in date:
-        np.fmax.at(largest, (episode.clock.minute // HOUR).astype(int), _weight(episode))
+        np.fmax.at(largest, (episode.clock.minute // HOUR).astype(int), weight(episode))
     return largest
 
 

@@ -82,9 +82,11 @@ def test_every_setting_is_read(read, tmp_path):
         timezone = "Asia/Singapore"
         stale_after = 5
         capacity = 12
+        closed = "22:00-06:00"
         co2 = "zigbee2mqtt/meeting-1"
         ventilation = {{ topic = "bms/fan", full = 100 }}
         [rooms.b]
+        closed = ["18:00-24:00", "00:00-08:00"]
         co2 = {{ topic = "x", path = "a.b", time_path = "a.t" }}
         """
     )
@@ -123,11 +125,13 @@ def test_every_setting_is_read(read, tmp_path):
             floor="Ground",
             stale_after=5.0,
             capacity=12,
+            closed=("22:00-06:00",),
         ),
         "b": RoomConfig(
             id="b",
             name="b",
             timezone="Europe/Copenhagen",
+            closed=("18:00-24:00", "00:00-08:00"),
             co2=Topic(topic="x", shape="json", path="a.b", time_path="a.t"),
         ),
     }
@@ -309,6 +313,16 @@ MISTAKES = [
     (
         "[rooms.x]\ncapacity = 0\n",
         "rooms.toml, line 2, rooms.x.capacity: must be greater than or equal to 1, got 0",
+    ),
+    (
+        '[rooms.x]\nclosed = "at night"\n',
+        "rooms.toml, line 2, rooms.x.closed: must be a period of the day such as '22:00-06:00', "
+        "or a list of them, got 'at night'",
+    ),
+    (
+        "[rooms.x]\nclosed = 22\n",
+        "rooms.toml, line 2, rooms.x.closed: must be a period of the day such as '22:00-06:00', "
+        "or a list of them, got 22",
     ),
     # broker
     ("[mqtt]\nport = 1\n", "rooms.toml, line 1, mqtt.host: is required"),

@@ -275,6 +275,32 @@ def test_state_of_a_healthy_room_is_complete(model):
     assert None not in state.people_refined
 
 
+def test_people_outside_the_usual_hours_have_a_reason(model, monkeypatch):
+    room = fed(model, 300, wavy)
+    newest = room.newest_estimate
+    for people, usual, reason in [
+        (4.0, False, "people detected outside the usual hours"),
+        (4.0, True, ""),
+        (0.4, False, ""),
+    ]:
+        room._recent[-1] = replace(newest, people=people)
+        monkeypatch.setattr(type(room._live.day), "is_usual_time", lambda self, time, usual=usual: usual)
+        state = room_state(room, NOW, 15)
+        assert (state.quality, state.people_exact, state.reason) == (Quality.OK, people, reason)
+
+
+def test_usual_hours_are_those_of_the_room(office):
+    """Open hours are in the local time of the room: 00:30 in Copenhagen is 23:30 in UTC."""
+    trained = oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office.iloc[: 3 * 288])
+    room = fed(Model(1, load_model(dump_model(trained))), 300, wavy)
+    is_open = trained.room_.hours.is_open[0]
+    for hour in range(24):
+        time = dt.datetime(2024, 1, 11, hour, 30, tzinfo=ZONE)
+        assert room.is_usual_time(time.astimezone(UTC)) == is_open[60 * hour + 30]
+    assert not is_open[180]
+    assert is_open[720]
+
+
 @pytest.mark.parametrize(
     ("make_room", "later", "quality", "reason"),
     [

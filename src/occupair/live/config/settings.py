@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from occupair.errors import InputError
 from occupair.live.config.values import (
+    ClosedHours,
     FilePath,
     Host,
     Id,
@@ -100,6 +101,7 @@ class RoomTable(_Model):
     floor: String = ""
     stale_after: Annotated[float, Field(gt=0, le=1440)] = 15.0
     capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    closed: ClosedHours = None
 
     @property
     def topics(self) -> dict[str, Topic]:
@@ -132,6 +134,9 @@ class RoomConfig(RoomTable):
         Time without readings after which the sensor counts as offline [min].
     capacity : int, optional
         Number of seats [people].
+    closed : tuple of str, optional
+        Times of day at which the room is closed, such as ``22:00-06:00``, for training on head counts.
+        Default: found in the readings.
     """
 
     id: Id

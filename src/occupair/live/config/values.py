@@ -16,6 +16,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
+from occupair.errors import InputError
+from occupair.room.closed_hours import parse_closed
+
 ID_PATTERN = r"[a-z0-9_-]{1,64}"
 """Ids of rooms and names of tokens."""
 _MAX_TOPIC_BYTES = 65_535  # MQTT standard
@@ -117,6 +120,16 @@ def _read_password_file(value: Any, info: ValidationInfo) -> SecretStr:
     return SecretStr(password)
 
 
+def _check_closed(value: Any) -> Any:
+    """Return periods of the day as a tuple; a single one may be a string."""
+    periods = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    try:
+        parse_closed(periods)
+    except InputError:
+        raise ValueError("must be a period of the day such as '22:00-06:00', or a list of them") from None
+    return periods
+
+
 String = Annotated[str, BeforeValidator(_check_string)]
 Id = Annotated[
     str,
@@ -128,6 +141,7 @@ Id = Annotated[
 Host = Annotated[String, _rule(_is_host, "must be a host name or an IP address, without scheme and port")]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 TimeZone = Annotated[String, _rule(_is_timezone, "must be an IANA time zone such as Europe/Copenhagen")]
+ClosedHours = Annotated[tuple[str, ...] | None, BeforeValidator(_check_closed)]
 TopicName = Annotated[
     String,
     _rule(lambda name: not {*name} & {"+", "#"}, "must be a single topic, without the wildcards + and #"),

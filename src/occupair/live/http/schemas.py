@@ -63,7 +63,7 @@ class State(_with_refined(_StateStart, "{lag}-minute refined estimate, for {lag}
 
     quality: Quality = Field(description="Quality flag.")
     reason: str = Field(
-        description="Why the occupancy is unknown, or which optional sensors the estimate does without; else "
+        description="Why the occupancy is unknown, unusual, or estimated without optional sensors; else "
         "empty. See `Accept-Language` (en, de)."
     )
     trend: Literal[-1, 0, 1] = Field(

@@ -112,6 +112,10 @@ class Room:
         """The estimate of the newest grid reading."""
         return self._recent[-1] if self._recent else None
 
+    def is_usual_time(self, time: dt.datetime) -> bool:
+        """Whether the room may be occupied at this time of day, as far as its model knows."""
+        return self._live is None or self._live.is_usual_time(time.astimezone(self._day_zone))
+
     def refined_estimate(self, lag: int) -> float | None:
         """Return the refined estimate for ``lag`` intervals ago [people], None before the first reading."""
         if self._live is None or len(self._live) <= lag:

@@ -1,4 +1,4 @@
-"""The state a room reports: its occupancy, or the reason why that is unknown."""
+"""The state a room reports: its occupancy, or the reason why that is unknown or unusual."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
     known = exact is not None
     if known and (missing := room.missing_sensors):
         cause = Cause(Reason.SENSORS_MISSING, {"sensors": missing})
+    if exact is not None and round(exact) > 0 and not room.is_usual_time(newest.time):
+        cause = Cause(Reason.UNUSUAL_TIME)
     return RoomState(
         room=room.id,
         time=newest.time,

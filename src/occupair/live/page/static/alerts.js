@@ -31,6 +31,7 @@ export function alertsOf(room) {
   const limit = formatNumber(level === "very-high" ? VERY_HIGH_CO2 : HIGH_CO2);
   return [
     count ? { level: "bad", text: t("alert.seats", { count, capacity: room.capacity }) } : null,
+    isOccupancyKnown(room.state) && room.state.reason ? { level: "warn", text: room.state.reason } : null,
     level ? { level: level === "high" ? "warn" : "bad", text: t("alert.co2", { word: co2Word(room.state), limit }) } : null,
   ].filter(Boolean);
 }
