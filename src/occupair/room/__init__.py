@@ -8,7 +8,9 @@ Modules in data-flow order:
 - `features`: features of the network
 - `linked_elm`: FS-ELM with direct links from features to output
 - `open_hours`: times of day at which the room may be occupied
+- `error_scale`: expected size of the errors of an estimate
 - `prediction_intervals`: prediction intervals from errors on held-out days
+- `day_conformal`: calibration of the intervals on days left out
 - `equation`: the estimate of one or many rooms
 - `model`: a trained room
 - `training_days`: training samples and sparse head counts

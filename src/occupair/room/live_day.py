@@ -54,7 +54,8 @@ class RoomDay:
         """Update the estimates with the newest input."""
         people, if_open = self.model.people(newest)
         intervals = self.model.refinements[0].intervals  # of lag 0
-        low, high = intervals.with_errors(people[0], *self._errors)
+        scales = intervals.scales_at(newest)
+        low, high = intervals.with_errors(people[0], *self._errors, scales)
         self.set_estimates(people[:, 0].tolist(), (float(low[0]), float(max(high[0], if_open[0, 0]))))
 
     def set_estimates(self, people: Sequence[float], interval: tuple[float, float]) -> None:

@@ -118,7 +118,9 @@ class RoomModel:
         for one, people, if_open in zip(self.refinements, *self.people(inputs), strict=True):
             if one.lag <= lag:
                 refined = people[one.lag :]
-                low, high = one.intervals.around(refined, confidence)
+                rest = inputs.take(slice(one.lag, None))
+                scales = one.intervals.scales_at(rest, one.lag * self.interval)
+                low, high = one.intervals.around(refined, confidence, scales)
                 found[:, : refined.size] = refined, low, np.maximum(high, if_open[one.lag :])
         return found[0], found[1], found[2]
 

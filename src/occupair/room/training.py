@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from occupair.elm.cores import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
+from occupair.room.day_conformal import fit_intervals
 from occupair.room.equation import is_present, weighted_mean
 from occupair.room.features import feature_settings, group_sizes, room_features
 from occupair.room.inputs import Clock, Inputs
@@ -50,9 +51,6 @@ FULL_SHARE_DAYS = 6
 It also has less if head counts cover only some hours of the day, because unlike the mass balance it depends
 on the time of day.
 """
-
-INDEPENDENCE_TIME = 15
-"""Head counts of a day within one period of this length count as one independent error [min]."""
 
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Candidate thresholds of presence."""
@@ -278,9 +276,7 @@ def _refine(
     )
     estimated = np.where(present & is_open, estimated, 0.0)
     intervals = (
-        _fit_intervals(training, lag, estimated)
-        if folds
-        else PredictionIntervals.unknown(training.max_people)
+        fit_intervals(training, lag, estimated) if folds else PredictionIntervals.unknown(training.max_people)
     )
     balance = fitted.balances[lag]
     refinement = Refinement(
@@ -309,22 +305,6 @@ def _train_network(
     layer = fit_layer(features, sizes, settings.z_max, n_hidden=settings.n_hidden, seed=seed)
     targets, weight = _targets(training.target(lag)[labelled]), None if weight is None else weight[labelled]
     return layer, fit_read_outs(layer, features, targets, pairs, weight)
-
-
-def _fit_intervals(training: TrainingDays, lag: int, estimated: Array) -> PredictionIntervals:
-    """Fit the prediction intervals; sparse head counts within ``INDEPENDENCE_TIME`` weigh as one."""
-    target, weights = training.target(lag), training.weights(lag)
-    if weights is None:
-        return PredictionIntervals.fit(estimated, target)
-    independent = []
-    for clock, weight in zip(training.clocks, weights, strict=True):
-        period = (clock.minute // INDEPENDENCE_TIME).astype(int)
-        counts = np.bincount(period, weights=weight > 0, minlength=1440 // INDEPENDENCE_TIME)[period]
-        independent.append(weight / np.maximum(counts, 1))
-    weight, labelled = np.concatenate(independent), training.labelled(lag)
-    return PredictionIntervals.fit(
-        estimated[labelled], target[labelled], weight[labelled], training.max_people
-    )
 
 
 @dataclass(frozen=True)
