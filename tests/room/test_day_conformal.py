@@ -52,7 +52,7 @@ def test_coverage_of_all_and_of_occupied_readings(n_days):
 
 
 def test_intervals_are_wider_where_larger_errors_are_expected():
-    intervals = fit_scaled_intervals(days(60, seed=1), 20.0)
+    intervals = fit_scaled_intervals(days(300, seed=1), 20.0)
     features = np.zeros((N_FEATURES, 2))
     features[1, 1] = 2.0
     low, high = intervals.around(np.array([10.0, 10.0]), 0.5, intervals.scale.at(features))
