@@ -13,9 +13,11 @@ that these days miss the interval as rarely as they should: conformalized quanti
 Few days tell little about how often rare errors occur, so the misses are averaged with the usual ones, which
 count as much as ``USUAL_DAYS`` days.
 
+With few days fewer misses are allowed (``MORE_DAYS``), since the next day may be unlike all of them.
+
 The count of an empty room never lies above an interval, so calibration on all readings alone leaves too many
-misses for occupied ones. With ``LIMITS`` about the nominal number of misses remains, somewhat less of all
-readings and somewhat more of the occupied ones.
+misses for occupied ones. With ``LIMITS`` about the nominal number of misses remains, of all readings and of
+the occupied ones.
 """
 
 from __future__ import annotations
@@ -59,6 +61,10 @@ USUAL_DAYS = 40
 """Number of days from which on the misses on the days themselves count more than the usual ones."""
 
 
+MORE_DAYS = 2
+"""With n days, n / (n + ``MORE_DAYS``) of the misses are allowed, as the next day may be unlike them all."""
+
+
 class Limit(NamedTuple):
     """Limit on the misses of a kind."""
 
@@ -69,9 +75,9 @@ class Limit(NamedTuple):
 
 
 LIMITS = (
-    Limit(above=False, occupied=False, allowed=0.55, usual=0.58),
-    Limit(above=False, occupied=True, allowed=0.28, usual=0.28),
-    Limit(above=True, occupied=True, allowed=0.85, usual=2.1),
+    Limit(above=False, occupied=False, allowed=0.66, usual=0.58),
+    Limit(above=False, occupied=True, allowed=0.33, usual=0.28),
+    Limit(above=True, occupied=True, allowed=0.95, usual=2.1),
 )
 """Limits on the misses. The usual ratio above 1 is due to empty rooms, which have no error above."""
 
@@ -246,7 +252,7 @@ def _calibrated_tails(exceeded: Flags, data: HeldOutErrors, n_days: int) -> tupl
         if weight.sum() > 0:
             own = weight @ exceeded[int(limit.above)][chosen] / weight.sum()
             missed = own_share * own + (1 - own_share) * missed
-        allowed = limit.allowed * nominal[int(limit.above)]
+        allowed = limit.allowed * nominal[int(limit.above)] * n_days / (n_days + MORE_DAYS)
         tails, found = high if limit.above else low, np.interp(allowed, np.maximum.accumulate(missed), _TAILS)
         np.minimum(tails, found, out=tails)
     return low, high
