@@ -75,8 +75,8 @@ class Limit(NamedTuple):
 
 
 LIMITS = (
-    Limit(above=False, occupied=False, allowed=0.66, usual=0.58),
-    Limit(above=False, occupied=True, allowed=0.33, usual=0.28),
+    Limit(above=False, occupied=False, allowed=0.7, usual=0.58),
+    Limit(above=False, occupied=True, allowed=0.35, usual=0.28),
     Limit(above=True, occupied=True, allowed=0.95, usual=2.1),
 )
 """Limits on the misses. The usual ratio above 1 is due to empty rooms, which have no error above."""

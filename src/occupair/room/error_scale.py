@@ -35,6 +35,7 @@ N_FEATURES = 10
 MAX_FACTOR = 3.0
 """Largest factor by which errors are expected to be larger or smaller than others of the same estimate."""
 
+_MAX_LOG_FACTOR = np.log(MAX_FACTOR)
 _ENDS = (0.0, 10.0, 20.0, 40.0)  # ends of the periods whose CO2 changes are features, before the newest [min]
 _CHANGE = 5.0  # CO2 change from which on it matters: above the noise of a sensor [ppm]
 _RISE = 20.0  # CO2 above the lowest of the day from which on it matters [ppm]
@@ -179,8 +180,8 @@ def _standardised(features: Array, mean: Array, spread: Array) -> Array:
 
 
 def _scales_of(logarithms: Array, max_people: float | Array) -> Array:
-    factors = np.minimum(np.maximum(np.exp(logarithms), 1 / MAX_FACTOR), MAX_FACTOR)
-    return np.asarray(factors * max_people)
+    bounded = np.minimum(np.maximum(logarithms, -_MAX_LOG_FACTOR), _MAX_LOG_FACTOR)
+    return np.asarray(np.exp(bounded) * max_people)
 
 
 def _poisson(columns: Array, target: Array, weight: Array, start: Array | None) -> Array:
