@@ -70,14 +70,14 @@ class Limit(NamedTuple):
 
     above: bool  # whether the count lies above the interval, or below
     occupied: bool  # whether shares are of occupied readings, or of all
-    allowed: float  # ratio to the nominal misses
+    allowed: float  # ratio to the nominal misses, if those are few; a little less if they are many
     usual: float  # usual ratio of such misses on held-out days to the tail probability of the quantiles
 
 
 LIMITS = (
-    Limit(above=False, occupied=False, allowed=0.7, usual=0.58),
-    Limit(above=False, occupied=True, allowed=0.35, usual=0.28),
-    Limit(above=True, occupied=True, allowed=0.95, usual=2.1),
+    Limit(above=False, occupied=False, allowed=0.74, usual=0.58),
+    Limit(above=False, occupied=True, allowed=0.37, usual=0.28),
+    Limit(above=True, occupied=True, allowed=1.0, usual=2.1),
 )
 """Limits on the misses. The usual ratio above 1 is due to empty rooms, which have no error above."""
 
@@ -252,7 +252,8 @@ def _calibrated_tails(exceeded: Flags, data: HeldOutErrors, n_days: int) -> tupl
         if weight.sum() > 0:
             own = weight @ exceeded[int(limit.above)][chosen] / weight.sum()
             missed = own_share * own + (1 - own_share) * missed
-        allowed = limit.allowed * nominal[int(limit.above)] * n_days / (n_days + MORE_DAYS)
+        misses = nominal[int(limit.above)]
+        allowed = limit.allowed * misses * (1 - misses / 2) * n_days / (n_days + MORE_DAYS)
         tails, found = high if limit.above else low, np.interp(allowed, np.maximum.accumulate(missed), _TAILS)
         np.minimum(tails, found, out=tails)
     return low, high
