@@ -33,6 +33,32 @@ def test_tolerance_by_hand(tolerance, fraction):
     assert metrics.tolerance_accuracy(TRUTH, GUESS, tolerance=tolerance) == fraction
 
 
+def test_interval_score_by_hand():
+    # widths 3, 3 and 2; 8 is 2 above [3, 6] and costs 2 / 0.1 times 2, 1 is 1 below [2, 4] and costs 20
+    found = metrics.interval_score([4, 8, 1], [3, 3, 2], [6, 6, 4], confidence=0.9)
+    assert found == pytest.approx((3 + (3 + 40) + (2 + 20)) / 3)
+    assert metrics.interval_score([4, 8, 1], [3, 3, 2], [6, 6, 4], confidence=0.5) == pytest.approx(
+        (3 + (3 + 8) + (2 + 4)) / 3
+    )
+
+
+def test_interval_score_is_the_pinball_loss_of_both_bounds():
+    """Times 2 / (1 - confidence): the pinball losses at the quantiles 0.1 and 0.9."""
+    rng = np.random.default_rng(0)
+    true, low = rng.uniform(0, 9, 50), rng.uniform(0, 5, 50)
+    high = low + rng.uniform(0, 5, 50)
+    pinball = [np.maximum(q * (true - x), (q - 1) * (true - x)) for q, x in ((0.1, low), (0.9, high))]
+    assert metrics.interval_score(true, low, high, confidence=0.8) == pytest.approx(
+        10 * np.mean(sum(pinball))
+    )
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 90])
+def test_interval_score_needs_a_confidence_between_0_and_1(confidence):
+    with pytest.raises(oc.InputError, match=f"confidence must be above 0 and below 1, got {confidence}"):
+        metrics.interval_score([1], [0], [2], confidence=confidence)
+
+
 def test_false_positive_rate_without_empty_readings_is_nan():
     assert math.isnan(metrics.false_positive_rate([1, 2], [0, 2]))
     assert metrics.false_detection_rate([1, 2], [0, 2]) == 0.5

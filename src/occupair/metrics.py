@@ -96,6 +96,26 @@ def tolerance_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, tolerance: float
     return _fraction(np.abs(y_true - y_pred) <= tolerance)
 
 
+def interval_score(y_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, confidence: float) -> float:
+    """Mean interval score of prediction intervals [people]; smaller is better.
+
+    The score of an interval is its width, plus 2 / (1 - ``confidence``) times the distance of the true count
+    from the interval if it lies outside (Winkler 1972; Gneiting and Raftery 2007). Narrow intervals with
+    correct coverage have small scores.
+
+    Examples
+    --------
+    >>> round(interval_score([4, 8], [3, 3], [6, 6], confidence=0.9), 9)
+    23.0
+    """
+    y_true, low = _paired(y_true, low)
+    _, high = _paired(y_true, high)
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must be above 0 and below 1, got {confidence!r}")
+    outside = np.maximum(low - y_true, 0.0) + np.maximum(y_true - high, 0.0)
+    return float(np.mean(high - low + 2 / (1 - confidence) * outside))
+
+
 def scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     """Return all five scores of unrounded estimates, rounding them where a score requires it.
 

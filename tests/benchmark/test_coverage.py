@@ -88,8 +88,12 @@ def test_mean_over_rooms_is_unweighted(room):
 
 def test_folds_of_different_size_are_pooled():
     """2 of 2 in one fold and 0 of 6 in another give 2 of 8, not one half."""
-    sums = count_covered([0, 0], [0, 0], [0, 0]) + count_covered([3] * 6, [0] * 6, [1] * 6)
-    assert to_fractions(sums.to_frame().T)["held"].item() == 0.25
+    sums = count_covered([0, 0], [0, 0], [0, 0], 0.9) + count_covered([3] * 6, [0] * 6, [1] * 6, 0.9)
+    found = to_fractions(sums.to_frame().T)
+    assert found["held"].item() == 0.25
+    # [0, 1] is 1 wide and 2 below the count: 1 + 20 * 2 = 41, of 6 readings out of 8
+    assert found["score"].item() == pytest.approx(6 * 41 / 8)
+    assert found["score_with_people"].item() == pytest.approx(41)
 
 
 def test_default_model_is_the_default_estimator():

@@ -122,15 +122,18 @@ class Constant:
 def test_coverage_is_compared_with_the_target(office):
     few = few_days({"office": office}, make=lambda others: Constant())
     missed = as_markdown(Validation({"office": 4}, coverage({"office": office}, make=Constant), few))
-    assert "of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10 and 20 min." in missed
-    assert "Coverage ranges from 100.0 % (office, lag 0 min) to 100.0 % (office, lag 0 min); " in missed
+    assert "within 2 percentage points of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10" in missed
+    assert "within 3 percentage points of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10" in missed
+    for what in ("all", "occupied"):
+        assert f"of {what} readings at least 82 % in every room. Met: from 100.0 % (office, lag 0" in missed
     assert "are [0, 0]" not in missed
     nine_of_ten = office.assign(occupancy=[9999.0 if k % 10 == 0 else 0.0 for k in range(len(office))])
     covered = coverage({"office": nine_of_ten}, make=lambda: Constant(0.0))
     met = as_markdown(Validation({"office": 4}, covered, few))
     assert re.search(r"of nominal\. Met: (90\.\d|89\.\d), ", met)
     assert re.search(r"100\.0 % of the intervals are \[0, 0\], and (90|89)\.\d % of these are correct\.", met)
-    assert "its mean over occupied readings is 0.0, 0.0 and 0.0 %." in met
+    assert "mean coverage of occupied readings within 3 percentage points of nominal. Missed: 0.0" in met
+    assert "occupied readings at least 82 % in every room. Missed: from 0.0 % (office, lag 0 min)" in met
 
 
 def test_default_is_all_benchmark_rooms(monkeypatch, office):

@@ -15,6 +15,7 @@ import httpx
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
 from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState
+from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
 from occupair.live.store import ModelVersion
 from occupair.live.training_scores import Score, Scores
 from occupair.web.tokens import hash_token
@@ -188,6 +189,8 @@ class FakePipeline:
         self.taken: dict[tuple[str, dt.datetime], object] = {}
         self.durable_after = 0.0  # [s]
         self.listeners: list[SimpleNamespace] = []
+        self.tracked: list[str] = []  # rooms whose labels changed
+        self.corrections: dict[str, IntervalCorrection] = {}
         self._states = {room: make_state(room, place) for place, room in enumerate(config.rooms)}
 
     def now(self):
@@ -250,6 +253,12 @@ class FakePipeline:
 
     async def activate(self, room, version):
         self.store.activate(room, version)
+
+    async def track_labels(self, room):
+        self.tracked.append(room)
+
+    def correction(self, room):
+        return self.corrections.get(room, UNCORRECTED)
 
     async def forget(self, room):
         self.store._labels = {key: one for key, one in self.store._labels.items() if key[0] != room}

@@ -21,6 +21,7 @@ from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
 from occupair.live.mqtt.topics import state_payload
 from occupair.live.rooms import room as live_room
 from occupair.live.rooms import sensor_faults as faults
+from occupair.live.rooms.interval_correction import IntervalCorrection
 from occupair.readings import gaps
 from occupair.room.live_day import START_UP
 
@@ -150,6 +151,7 @@ def exported():
     fake = FakePipeline(make_config("lab"))
     fake.publish(make_state("lab"))
     fake.counters["mqtt", ReadingOutcome.ACCEPTED] += 1
+    fake.corrections["lab"] = IntervalCorrection(covered=9, labels=10)
     text = Client(make_app(fake, fake.config))("GET", "/metrics").text
     return set(re.findall(r"^(\w+)(?:\{| )", text, re.MULTILINE))
 

@@ -127,6 +127,19 @@ def setting(name, value, at=None):
     return change
 
 
+def in_intervals(name, value, at=None):
+    """Change a value of the prediction intervals of the first refinement, or one of its items."""
+
+    def change(model):
+        intervals = model["room"]["refinements"][0]["intervals"]
+        if at is None:
+            intervals[name] = value
+        else:
+            intervals[name][at] = value
+
+    return change
+
+
 def in_room(**values):
     return lambda model: model["room"].update(values)
 
@@ -204,12 +217,19 @@ def in_variant(at, value):
         (setting("base", "abc"), "is not a valid model"),
         (setting("threshold", "high"), "must be a number, got 'high'"),
         (setting("threshold", None), "must be a number, got None"),
-        (setting("edges", 9.0, at=0), "edges must increase from 0"),
-        (setting("edges", -9.0, at=1), "edges must increase from 0"),
-        (setting("edges", []), "edges must increase from 0"),
-        (setting("edges", 4), "is not a valid model"),
-        (setting("edges", [0.0]), r"must be finite numbers of shape \(1, 103\)"),
-        (setting("errors", [0.0], at=0), "is not a valid model"),
+        (in_intervals("edges", 9.0, at=0), "edges must increase from 0"),
+        (in_intervals("edges", -9.0, at=1), "edges must increase from 0"),
+        (in_intervals("edges", []), "edges must increase from 0"),
+        (in_intervals("edges", 4), "is not a valid model"),
+        (in_intervals("edges", [0.0]), r"must be finite numbers of shape \(1, 103\)"),
+        (in_intervals("errors", [0.0], at=0), "is not a valid model"),
+        (setting("intervals", 4), "is not a valid model"),
+        (setting("intervals", {}), "is not a valid model"),
+        (in_intervals("scale_mean", [0.0]), r"must be finite numbers of shape \(10,\)"),
+        (in_intervals("scale_spread", 0.0, at=2), "scale_spread must be above 0"),
+        (in_intervals("scale_coef", [[1.0] * 10]), r"must be finite numbers of shape \(2, 10\)"),
+        (in_intervals("scale_people", 0), "number out of range: 0"),
+        (in_intervals("highest", -1), "number out of range: -1"),
         (setting("moment", [0, 0]), "is not a valid model"),
         (setting("moment", [0, 1, 0.5]), "must be an integer from 0 to 0, got 1"),
         (setting("moment", [0, -1, 0.5]), "must be an integer from 0 to 0, got -1"),

@@ -85,12 +85,15 @@ def test_refinement_reduces_error_and_beats_profile():
 
 
 def test_coverage_on_unseen_days():
+    """Intervals of a few days are rather too wide, because other days may have errors that these have not."""
     readings = oc.simulate_office(days=16, seed=4).iloc[::5]
     model = small().fit(readings.iloc[: 8 * 288])
     test = readings.iloc[8 * 288 :]
     for lag in (0, 20):
         table = model.estimate(test, lag=lag, interval=0.9)
-        assert test["occupancy"].between(table["low"], table["high"]).mean() == pytest.approx(0.9, abs=0.06)
+        covered = test["occupancy"].between(table["low"], table["high"])
+        assert 0.88 < covered.mean() < 0.98
+        assert 0.85 < covered[test["occupancy"] > 0].mean() < 0.98
 
 
 def test_hindsight_uses_longest_lag_and_drifting_equals_live(trained_room, last_day):

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from occupair.benchmark.methods import METHODS, OURS
 from occupair.folds import split_days
+from occupair.metrics import interval_score
 from occupair.progress import quietly, track
 from occupair.room.lags import LAGS
 
@@ -59,22 +60,28 @@ def coverage(
                 for interval in intervals:
                     bounds = model.estimate(unlabelled, lag=lag, interval=interval)
                     key = name, float(lag), float(interval)
-                    found[key] = count_covered(truth, bounds["low"], bounds["high"]).add(found.get(key, 0.0))
+                    counted = count_covered(truth, bounds["low"], bounds["high"], interval)
+                    found[key] = counted.add(found.get(key, 0.0))
     index = pd.MultiIndex.from_tuples(found, names=["room", "lag", "interval"])
     return to_fractions(pd.DataFrame(list(found.values()), index=index))
 
 
-def count_covered(truth: ArrayLike, low: ArrayLike, high: ArrayLike) -> pd.Series[float]:
-    """Count the readings whose true count lies within the interval, bounds included.
+def count_covered(truth: ArrayLike, low: ArrayLike, high: ArrayLike, confidence: float) -> pd.Series[float]:
+    """Count the readings whose true count lies within the interval, bounds included, and sum the scores.
 
     Examples
     --------
-    >>> count_covered([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5]).to_dict()
+    >>> count_covered([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5], 0.75).to_dict()
     {'readings': 4.0, 'held': 3.0, 'with_people': 2.0, 'held_with_people': 1.0, 'width': 4.0, 'only_0': 1.0,
-     'held_only_0': 1.0}
+     'held_only_0': 1.0, 'score': 10.0, 'score_with_people': 8.0}
     """
     truth, low, high = (np.asarray(column, dtype=float) for column in (truth, low, high))
     held, people_in, only_0 = (low <= truth) & (truth <= high), truth > 0, high == 0
+
+    def score(chosen: NDArray[np.bool_]) -> float:
+        some = truth[chosen], low[chosen], high[chosen]
+        return chosen.sum() * interval_score(*some, confidence=confidence) if chosen.any() else 0.0
+
     found = {
         "readings": truth.size,
         "held": held.sum(),
@@ -83,6 +90,8 @@ def count_covered(truth: ArrayLike, low: ArrayLike, high: ArrayLike) -> pd.Serie
         "width": (high - low)[people_in].sum(),
         "only_0": only_0.sum(),
         "held_only_0": held[only_0].sum(),
+        "score": score(np.ones(truth.size, dtype=bool)),
+        "score_with_people": score(people_in),
     }
     return pd.Series(found, dtype=float)
 
@@ -96,14 +105,16 @@ def to_fractions(table: pd.DataFrame) -> pd.DataFrame:
         ``held``, the coverage over all readings, and ``held_with_people``, over occupied readings
         [0..1]; ``width``, the mean width of the interval over occupied readings [people];
         ``with_people`` and ``only_0``, the fractions of readings that are occupied and whose interval
-        is exactly 0 [0..1]; ``held_only_0``, the coverage of the latter [0..1]. NaN without such readings.
+        is exactly 0 [0..1]; ``held_only_0``, the coverage of the latter [0..1]; ``score`` and
+        ``score_with_people``, the mean interval score over all and over occupied readings [people]. NaN
+        without such readings.
 
     Examples
     --------
-    >>> sums = count_covered([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5]).to_frame().T
+    >>> sums = count_covered([0, 0, 4, 4], [0, 0, 3, 4.5], [0, 2, 6, 5.5], 0.75).to_frame().T
     >>> to_fractions(sums).iloc[0].to_dict()
     {'held': 0.75, 'held_with_people': 0.5, 'width': 2.0, 'with_people': 0.5, 'only_0': 0.25,
-     'held_only_0': 1.0}
+     'held_only_0': 1.0, 'score': 2.5, 'score_with_people': 4.0}
     """
     return pd.DataFrame(
         {
@@ -113,6 +124,8 @@ def to_fractions(table: pd.DataFrame) -> pd.DataFrame:
             "with_people": table["with_people"] / table["readings"],
             "only_0": table["only_0"] / table["readings"],
             "held_only_0": table["held_only_0"] / table["only_0"],
+            "score": table["score"] / table["readings"],
+            "score_with_people": table["score_with_people"] / table["with_people"],
         }
     )
 

@@ -279,6 +279,17 @@ class Label:
     estimate: int | None = None  # of the service when it was entered [people]
 
 
+@dataclass(frozen=True)
+class LabelledInterval:
+    """A head count, and the last prediction interval published before it."""
+
+    time: dt.datetime  # of the head count, UTC
+    people: int
+    published: dt.datetime  # time of the estimate, UTC
+    low: float  # [people]
+    high: float
+
+
 def is_valid_time(time: dt.datetime) -> bool:
     """Whether a time can be that of a reading or a label.
 

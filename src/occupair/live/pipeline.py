@@ -26,6 +26,7 @@ from occupair.live.config import RoomConfig, ServiceConfig
 from occupair.live.messages import EngineResult, Reading, ReadingOutcome, RoomState
 from occupair.live.room_pipeline import BacklogFull
 from occupair.live.rooms.engine import Engine, RoomSetup, StoredRoom, is_valid_reading
+from occupair.live.rooms.interval_correction import IntervalCorrection
 from occupair.live.rooms.restore import in_batches, read_stored_rooms, restore_rooms
 from occupair.live.rooms.room import Model
 from occupair.live.rooms.room_models import RoomModels
@@ -152,7 +153,8 @@ class Pipeline:
             if failure is not None:
                 raise failure
             zones = await asyncio.to_thread(self.store.zones)
-            stored = await asyncio.to_thread(read_stored_rooms, self.store, new, newest, zones)
+            read = partial(read_stored_rooms, follows_clock=self._engine.follows_clock)
+            stored = await asyncio.to_thread(read, self.store, new, newest, zones)
             self.config = config
             others = {room: setup for room, setup in setups.items() if room not in started}
             await self._run(lambda engine: engine.change_rooms(removed, others, self.now()))
@@ -226,6 +228,21 @@ class Pipeline:
         async with self._changing_models:
             await self._activate(room, await asyncio.to_thread(self.models.newest_file_version, room))
             await asyncio.to_thread(self.store.forget, room)
+        await self.track_labels(room)
+
+    async def track_labels(self, room: str) -> None:
+        """Correct the prediction intervals of a room from now on, after its labels or its model changed."""
+        read = partial(self.store.labelled_intervals, follows_clock=self._engine.follows_clock)
+        try:
+            labelled = await asyncio.to_thread(read, room)
+        except StoreError as error:  # the next label corrects them
+            log.warning("room %s: the prediction intervals are not corrected: %s", room, error)
+        else:
+            await self._run(lambda engine: engine.track_labels(room, labelled))
+
+    def correction(self, room: str) -> IntervalCorrection:
+        """Return the correction of a room's prediction intervals by labels."""
+        return self._engine.correction(room)
 
     def now(self) -> dt.datetime:
         """Return the current time: that of the system clock, or of the newest reading.
@@ -275,6 +292,7 @@ class Pipeline:
             return result
 
         await self._run(switch)
+        await self.track_labels(room)
 
     # ---- estimation ----
 

@@ -12,7 +12,9 @@ Modules in data-flow order:
 - `stack`: weights of the members
 - `open_hours`: times of day at which the room may be occupied
 - `evidence`: clear evidence of people in closed hours
+- `error_scale`: expected size of the errors of an estimate
 - `prediction_intervals`: prediction intervals from errors on held-out days
+- `day_conformal`: calibration of the intervals on days left out
 - `equation`: the estimate of one or many rooms
 - `model`: a trained room
 - `training_days`: training samples and sparse head counts

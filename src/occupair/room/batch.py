@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.room.equation import RoomEquation
+from occupair.room.error_scale import RoomScales
 from occupair.room.inputs import Inputs
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
@@ -97,7 +98,7 @@ class RoomBatch:
             Readings of each room since its day began, or since a gap.
         """
         people, if_open = self._equation.people(inputs, rooms)
-        low, high = self._intervals.around(people[0], rooms)  # the first lag is 0
+        low, high = self._intervals.around(inputs, people[0], rooms)  # the first lag is 0
         low = np.where(self._equation.is_open(inputs, rooms)[0], low, 0.0)
         refined = {
             lag: np.where(seen > lag, estimate, np.nan)
@@ -116,11 +117,16 @@ class _IntervalTable:
         self._edges = np.array([_pad(one.edges, bins, np.inf) for one in intervals])
         self._low = np.array([_pad(low, bins, 0.0) for low, _ in errors])
         self._high = np.array([_pad(high, bins, 0.0) for _, high in errors])
+        self._highest = np.array([one.highest for one in intervals])
+        scales = [one.scale for one in intervals]
+        self._scales = RoomScales(scales) if any(one is not None for one in scales) else None
 
-    def around(self, people: Array, rooms: Indices) -> tuple[Array, Array]:
+    def around(self, inputs: Inputs, people: Array, rooms: Indices) -> tuple[Array, Array]:
         """Return the prediction interval of the estimate of each room [people]."""
         which = (self._edges[rooms] <= people[:, np.newaxis]).sum(axis=1) - 1
-        return add_errors(people, self._low[rooms, which], self._high[rooms, which])
+        scales = None if self._scales is None else self._scales.at(inputs, rooms)
+        low, high = self._low[rooms, which], self._high[rooms, which]
+        return add_errors(people, low, high, scales, self._highest[rooms])
 
 
 def _pad(values: Array, size: int, filler: float) -> Array:

@@ -82,7 +82,7 @@ class RoomDay:
         """Update the estimates with the newest input."""
         people, if_open = self.model.people(newest)
         intervals = self.model.refinements[0].intervals  # of lag 0
-        low, high = intervals.with_errors(people[0], *self._errors)
+        low, high = intervals.with_errors(people[0], *self._errors, intervals.scales_at(newest))
         lowest = float(low[0]) if people[0, 0] == 0 or self.model.is_open(newest)[0, 0] else 0.0
         self.set_estimates(people[:, 0].tolist(), (lowest, float(max(high[0], if_open[0, 0]))))
 

@@ -129,14 +129,38 @@ class RoomModel:
             Estimate and prediction interval of each reading [people].
         """
         found = np.zeros((3, len(inputs)))
-        is_open = self.is_open(inputs)
-        for k, (one, people, if_open) in enumerate(zip(self.refinements, *self.people(inputs), strict=True)):
+        people, if_open = self.people(inputs)
+        for k, one in enumerate(self.refinements):
             if one.lag <= lag:
-                refined = people[one.lag :]
-                low, high = one.intervals.around(refined, confidence)
-                low = np.where(is_open[k, one.lag :], low, 0.0)
-                found[:, : refined.size] = refined, low, np.maximum(high, if_open[one.lag :])
+                refined = people[k, one.lag :]
+                found[:, : refined.size] = (
+                    refined,
+                    *self.episode_intervals(k, inputs, refined, if_open[k, one.lag :], confidence),
+                )
         return found[0], found[1], found[2]
+
+    def episode_intervals(
+        self, k: int, inputs: Inputs, refined: Array, if_open: Array, confidence: float
+    ) -> tuple[Array, Array]:
+        """Return the prediction intervals of the estimates of an episode by refinement ``k``.
+
+        Parameters
+        ----------
+        k : int
+            Number of the refinement.
+        inputs : Inputs
+            Inputs of the episode.
+        refined, if_open : array
+            Estimates of the readings that are refined, and without regard to the open hours [people].
+        confidence : float
+            Nominal coverage.
+        """
+        one = self.refinements[k]
+        rest = inputs.take(slice(one.lag, None))
+        scales = one.intervals.scales_at(rest, one.lag * self.interval)
+        low, high = one.intervals.around(refined, confidence, scales)
+        low = np.where(self.is_open(inputs)[k, one.lag :], low, 0.0)
+        return low, np.maximum(high, if_open)
 
     def is_open(self, inputs: Inputs) -> NDArray[np.bool_]:
         """Whether the estimate of each refinement is for a time in the open hours, shape (R, N)."""

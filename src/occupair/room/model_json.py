@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
 from occupair.room.boosted_trees import N_LEAVES, N_NODES, BoostedTrees
+from occupair.room.error_scale import N_FEATURES, ErrorScale
 from occupair.room.features import COLUMN_SETS, GROUPS, FeatureSettings, group_sizes
 from occupair.room.inputs import window_length
 from occupair.room.lags import lags_in_readings
@@ -120,8 +121,7 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
         "coef": one.coef.tolist(),
         "presence": one.presence.tolist(),
         "threshold": one.threshold,
-        "edges": one.intervals.edges.tolist(),
-        "errors": one.intervals.errors.tolist(),
+        **_intervals_to_json(one.intervals),
     }
 
 
@@ -133,9 +133,6 @@ def _refinement_from_json(
     lag, offset, low_share = values["moment"]
     features = FeatureSettings(_count(lag, most=width), _count(offset, most=lag), _number(low_share))
     base = BaseLevel(*_array(values["base"], (3,)).tolist())
-    edges = _array(values["edges"], (len(values["edges"]),))
-    if edges.size == 0 or edges[0] > 0 or (np.diff(edges) < 0).any():
-        raise ValueError("edges must increase from 0")
     layer = LinkedLayer(
         seed=_count(values["layer_seed"], most=2**32 - 1),
         n_hidden=n_hidden,
@@ -154,7 +151,7 @@ def _refinement_from_json(
         coef=_array(values["coef"], (n_hidden + n_features + 1,)),
         presence=_array(values["presence"], (n_hidden + n_features + 1,)),
         threshold=_number(values["threshold"]),
-        intervals=PredictionIntervals(edges, _array(values["errors"], (edges.size, QUANTILES.size))),
+        intervals=_intervals_from_json(values),
     )
 
 
@@ -202,6 +199,46 @@ def _trees_from_json(values: dict[str, Any] | None, n_columns: int) -> BoostedTr
         _array(values["threshold"], (n_trees, N_NODES)).astype(np.float32),
         _array(values["value"], (n_trees, N_LEAVES)).astype(np.float32),
     )
+
+
+def _intervals_to_json(intervals: PredictionIntervals) -> dict[str, Any]:
+    """Return prediction intervals as plain values; errors in units of a scale have a key of their own."""
+    table = {"edges": intervals.edges.tolist(), "errors": intervals.errors.tolist()}
+    scale = intervals.scale
+    if scale is None:
+        return table
+    return {
+        "intervals": table
+        | {
+            "highest": intervals.highest,
+            "scale_people": scale.max_people,
+            "scale_mean": scale.mean.tolist(),
+            "scale_spread": scale.spread.tolist(),
+            "scale_coef": scale.coef.tolist(),
+        }
+    }
+
+
+def _intervals_from_json(values: dict[str, Any]) -> PredictionIntervals:
+    """Return the prediction intervals of a refinement; those of older files have no scale."""
+    scaled = values.get("intervals")
+    table = values if scaled is None else scaled
+    edges = _array(table["edges"], (len(table["edges"]),))
+    if edges.size == 0 or edges[0] > 0 or (np.diff(edges) < 0).any():
+        raise ValueError("edges must increase from 0")
+    errors = _array(table["errors"], (edges.size, QUANTILES.size))
+    if scaled is None:
+        return PredictionIntervals(edges, errors)
+    spread = _array(scaled["scale_spread"], (N_FEATURES,))
+    if not (spread > 0).all():
+        raise ValueError("scale_spread must be above 0")
+    scale = ErrorScale(
+        max_people=_number(scaled["scale_people"], above=0.0),
+        mean=_array(scaled["scale_mean"], (N_FEATURES,)),
+        spread=spread,
+        coef=_array(scaled["scale_coef"], (2, N_FEATURES)),
+    )
+    return PredictionIntervals(edges, errors, scale, _number(scaled["highest"], least=0.0))
 
 
 def layer_checksum(weights: Array, bias: Array) -> int:

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.room.error_scale import ErrorScale, scale_features
+from occupair.room.inputs import Inputs
+
 Array = NDArray[np.float64]
 
 QUANTILES = np.concatenate([[0.0, 0.005, 0.01], np.arange(0.02, 0.981, 0.01), [0.99, 0.995, 1.0]])
@@ -39,11 +42,17 @@ class PredictionIntervals:
     edges : array of shape (B,)
         Lower edge of each bin [people]; the first is 0.
     errors : array of shape (B, Q)
-        ``QUANTILES`` of true minus estimated people in each bin [people].
+        ``QUANTILES`` of true minus estimated people in each bin [people], or in units of ``scale``.
+    scale : ErrorScale, optional
+        Expected size of the errors, which the errors are multiples of; None: they are in people.
+    highest : float
+        Largest upper limit of an interval, except where the estimate itself is larger [people].
     """
 
     edges: Array
     errors: Array
+    scale: ErrorScale | None = None
+    highest: float = np.inf
 
     @classmethod
     def unknown(cls, max_people: float) -> PredictionIntervals:
@@ -87,14 +96,26 @@ class PredictionIntervals:
         by_bin = [error[which == k] if (which == k).any() else error for k in range(edges.size)]
         return cls(edges, np.round([np.quantile(one, QUANTILES) for one in by_bin], 3))
 
-    def around(self, people: Array, confidence: float) -> tuple[Array, Array]:
+    def around(self, people: Array, confidence: float, scales: Array | None = None) -> tuple[Array, Array]:
         """Return the prediction intervals (low, high) of estimates at a nominal coverage [people]."""
-        return self.with_errors(people, *self.errors_at(confidence))
+        return self.with_errors(people, *self.errors_at(confidence), scales)
 
-    def with_errors(self, people: Array, low: Array, high: Array) -> tuple[Array, Array]:
-        """Return the prediction intervals of estimates for given errors of each bin, see ``errors_at``."""
+    def with_errors(
+        self, people: Array, low: Array, high: Array, scales: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return the prediction intervals of estimates for given errors of each bin, see ``errors_at``.
+
+        ``scales`` are those of ``scales_at``.
+        """
         which = self.edges.searchsorted(people, side="right") - 1
-        return add_errors(people, low[which], high[which])
+        return add_errors(people, low[which], high[which], scales, self.highest)
+
+    def scales_at(self, inputs: Inputs, before: float = 0.0) -> Array | None:
+        """Return the unit of the errors below and above N estimates, shape (2, N) [people].
+
+        ``before`` is the time from the reading that is estimated to the newest one of each input [min].
+        """
+        return None if self.scale is None else self.scale.at(scale_features(inputs, before))
 
     def errors_at(self, confidence: float) -> tuple[Array, Array]:
         """Return the lower and upper error of each bin that enclose the share ``confidence`` [people]."""
@@ -124,6 +145,17 @@ def _conservative_quantile(error: Array, weight: Array, quantiles: Array, max_er
     return np.asarray(np.append(error[order], max_error)[np.searchsorted(share, quantiles - 1e-9)])
 
 
-def add_errors(people: Array, low: Array, high: Array) -> tuple[Array, Array]:
+def add_errors(
+    people: Array,
+    low: Array,
+    high: Array,
+    scales: Array | None = None,
+    highest: float | Array = np.inf,
+) -> tuple[Array, Array]:
     """Return the interval of each estimate: at least 0, and always containing the estimate [people]."""
-    return np.minimum(np.maximum(people + low, 0.0), people), np.maximum(people + high, people)
+    if scales is not None:
+        low, high = low * scales[0], high * scales[1]
+    return (
+        np.minimum(np.maximum(people + low, 0.0), people),
+        np.maximum(np.minimum(people + high, highest), people),
+    )

@@ -206,8 +206,7 @@ def episode_people(
         if one.lag > lag:
             continue
         refined, size = people[k, one.lag :], applied[k, one.lag :]
-        low, high = one.intervals.around(refined, confidence)
-        high = np.maximum(high, if_open[k, one.lag :])
+        low, high = model.episode_intervals(k, inputs, refined, if_open[k, one.lag :], confidence)
         for step in np.unique(size[size > 0]).tolist():
             corrected = sensors.steps[step - 1].intervals[k].around(refined, confidence)
             low, high = (np.where(size == step, *pair) for pair in zip(corrected, (low, high), strict=True))

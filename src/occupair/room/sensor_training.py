@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from occupair.folds import day_folds
 from occupair.readings.other_sensors import SENSORS
+from occupair.room.day_conformal import fit_unscaled_intervals
 from occupair.room.model import RoomModel
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections, clamp_corrected
 from occupair.room.sensor_features import N_FEATURES, episode_features, on_scale
-from occupair.room.training import HeldOutEstimates, fit_intervals
+from occupair.room.training import HeldOutEstimates
 from occupair.room.training_days import LabelledEpisode, choose_samples
 
 Array = NDArray[np.float64]
@@ -270,7 +271,7 @@ class _Samples:
 
     def _intervals(self, k: int, step: _Step) -> PredictionIntervals:
         which = step.applied[k]
-        return fit_intervals(self._training, self.lags[k], step.people[k, which], self._rows[which])
+        return fit_unscaled_intervals(self._training, self.lags[k], step.people[k, which], self._rows[which])
 
     def _applied(self, names: Sequence[str]) -> Bools:
         return np.asarray(np.logical_and.reduce([self._open, *(self._usable[name] for name in names)]))

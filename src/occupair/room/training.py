@@ -19,6 +19,7 @@ from occupair.elm.cores import each_on_a_core
 from occupair.folds import day_folds
 from occupair.progress import track
 from occupair.room.boosted_trees import BoostedTrees, Columns, fit_trees, tree_columns
+from occupair.room.day_conformal import fit_intervals
 from occupair.room.equation import is_present
 from occupair.room.evidence import fit_thresholds
 from occupair.room.features import (
@@ -59,9 +60,6 @@ FULL_WEIGHT_DAYS = 6
 They also have less if head counts cover only some hours of the day, because unlike the mass balance they
 depend on the time of day.
 """
-
-INDEPENDENCE_TIME = 15
-"""Head counts of a day within one period of this length count as one independent error [min]."""
 
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Candidate thresholds of presence."""
@@ -391,39 +389,6 @@ def _weights(
         return prior
     prior_days = PRIOR_DAYS if settings.start is None else settings.start.prior_days
     return member_weights(errors, prior, days, weight, prior_days=prior_days)
-
-
-def fit_intervals(
-    training: TrainingDays, lag: int, estimated: Array, which: NDArray[np.int64] | None = None
-) -> PredictionIntervals:
-    """Fit the prediction intervals; sparse head counts within ``INDEPENDENCE_TIME`` weigh as one.
-
-    Parameters
-    ----------
-    training : TrainingDays
-        The training samples.
-    lag : int
-        Lag of the estimates [readings].
-    estimated : array
-        Held-out estimates [people].
-    which : array of int, optional
-        The samples that are estimated; None: all.
-    """
-    target, weights = training.target(lag), training.counted_weights(lag)
-    if weights is None:
-        return PredictionIntervals.fit(estimated, target if which is None else target[which])
-    independent = []
-    for clock, weight in zip(training.clocks, weights, strict=True):
-        period = (clock.minute // INDEPENDENCE_TIME).astype(int)
-        counts = np.bincount(period, weights=weight > 0, minlength=1440 // INDEPENDENCE_TIME)[period]
-        independent.append(weight / np.maximum(counts, 1))
-    weight = np.concatenate(independent)
-    if which is not None:
-        target, weight = target[which], weight[which]
-    labelled = weight > 0
-    return PredictionIntervals.fit(
-        estimated[labelled], target[labelled], weight[labelled], training.people_limit
-    )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from occupair.live.http.app import make_app
 from occupair.live.http.metrics import DelayHistogram
 from occupair.live.messages import Quality, ReadingOutcome
+from occupair.live.rooms.interval_correction import IntervalCorrection
 
 
 def scrape(pipeline):
@@ -50,6 +51,18 @@ def test_room_metrics(pipeline):
         ("occupair_room_ventilation", lab): 0.5,
         ("occupair_room_time_seconds", lab): START.timestamp(),
         ("occupair_room_quality", ("quality", "ok"), lab): 1.0,
+    }
+
+
+def test_running_coverage_of_labelled_rooms(pipeline):
+    pipeline.corrections["lab"] = IntervalCorrection((1,), ((1.0, 1.0), (0.75, 1.5)), covered=17, labels=20)
+    found = scrape(pipeline)
+    lab = ("room", "lab")
+    assert {key: value for key, value in found.items() if "interval" in key[0]} == {
+        ("occupair_room_interval_coverage", lab): 0.85,
+        ("occupair_room_interval_labels", lab): 20.0,
+        ("occupair_room_interval_factor", ("limit", "low"), lab): 0.75,
+        ("occupair_room_interval_factor", ("limit", "high"), lab): 1.5,
     }
 
 

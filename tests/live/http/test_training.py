@@ -52,6 +52,17 @@ def test_labels_are_stored_replaced_and_deleted(ask):
     assert (again.status_code, error_detail(again)) == (404, "lab has no label at 2020-03-02T07:00:00Z")
 
 
+def test_changed_labels_correct_the_prediction_intervals(pipeline, ask):
+    path, label = "/api/rooms/lab/labels", {"people": 3, "time": "2020-03-02T08:00:00Z"}
+    ask("POST", path, json=label)
+    assert pipeline.tracked == ["lab"]
+    ask("DELETE", path, params={"time": label["time"]})
+    assert pipeline.tracked == ["lab", "lab"]
+    ask("DELETE", path, params={"time": label["time"]})  # there is none any more
+    ask("POST", path, json={"people": -1})
+    assert pipeline.tracked == ["lab", "lab"]
+
+
 @pytest.mark.parametrize("people", [0, 10_000, 3.0])
 def test_valid_head_counts(ask, people):
     assert ask("POST", "/api/rooms/lab/labels", json={"people": people}).json()["people"] == int(people)

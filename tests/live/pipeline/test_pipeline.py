@@ -14,10 +14,11 @@ from live.waiting import until
 from occupair.live import pipeline as pipeline_module
 from occupair.live import writer
 from occupair.live.config import RoomConfig, ServiceConfig
-from occupair.live.messages import Quality, Reading, ReadingOutcome
+from occupair.live.messages import Label, Quality, Reading, ReadingOutcome
 from occupair.live.pipeline import Pipeline
 from occupair.live.room_pipeline import BacklogFull
-from occupair.live.store import Store
+from occupair.live.rooms.interval_correction import LEAST_DISTANCE
+from occupair.live.store import Store, StoreError
 from occupair.model_file import dump_model
 
 UTC = dt.UTC
@@ -359,3 +360,73 @@ def test_cancelled_submit_still_counts_as_waiting(setup, blocking_store, office,
 
     with_pipeline(setup, blocking_store, work)
     assert len(blocking_store.readings("lab", None, None)) == 5
+
+
+def test_head_counts_correct_the_next_intervals_and_restarts_keep_the_correction(setup, store, office):
+    day = readings_of(office.iloc[3 * 288 + 100 : 3 * 288 + 200])
+
+    async def count_twice(pipeline):
+        await pipeline.submit(day[:40])
+        before = pipeline.correction("lab")
+        for k in (30, 39):
+            store.add_label(Label("lab", day[k].time, 99, dt.datetime.now(UTC), "typed"))
+            await pipeline.track_labels("lab")
+        await pipeline.submit(day[40:60])
+        return before, pipeline.correction("lab")
+
+    before, after = with_pipeline(setup, store, count_twice)
+    assert (before.labels, before.coverage) == (0, None)
+    assert (after.labels, after.coverage) == (2, 0.0)
+    restarted = with_pipeline(setup, store, lambda pipeline: _submit_and_read(pipeline, day[60:]))
+    assert restarted == after
+
+    other = Store(setup.store.replace("rooms.db", "other.db"))
+    other.migrate()
+    with_pipeline(setup, other, lambda pipeline: pipeline.submit(day))
+    plain, corrected = stored_estimates(other), stored_estimates(store)
+    other.close()
+    below, above = after.factors[-1]
+    assert above > 1.3
+    for one, expected in zip(corrected, plain, strict=True):
+        assert one.people == pytest.approx(expected.people, abs=1e-9)
+        if one.time <= day[30].time:
+            assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+        elif one.time > day[39].time:
+            upper = above * (expected.high - one.people) + (above - 1) * LEAST_DISTANCE
+            assert one.high == pytest.approx(one.people + upper)
+            assert one.low == pytest.approx(max(one.people - below * (one.people - expected.low), 0.0))
+
+
+async def _submit_and_read(pipeline, readings):
+    await pipeline.submit(readings)
+    return pipeline.correction("lab")
+
+
+def test_new_model_and_deleted_labels_reset_the_correction(setup, store, office, other):
+    day = readings_of(office.iloc[3 * 288 + 100 : 3 * 288 + 150])
+    label = Label("lab", day[-1].time, 99, dt.datetime.now(UTC) + dt.timedelta(minutes=1), "typed")
+
+    async def work(pipeline):
+        await pipeline.submit(day)
+        found = []
+        for change in (store.add_label, lambda one: store.remove_label(one.room, one.time), store.add_label):
+            change(label)
+            await pipeline.track_labels("lab")
+            found.append(pipeline.correction("lab").labels)
+        store.add_label(replace(label, entered=dt.datetime.now(UTC)))
+        await pipeline.use_model("lab", dump_model(other), origin="upload")
+        return [*found, pipeline.correction("lab").labels]
+
+    assert with_pipeline(setup, store, work) == [1, 0, 1, 0]
+
+
+def test_label_is_kept_if_the_correction_cannot_be_read(setup, store, monkeypatch):
+    def fail(*_, **__):
+        raise StoreError("store: gone")
+
+    async def work(pipeline):
+        monkeypatch.setattr(store, "labelled_intervals", fail)
+        await pipeline.track_labels("lab")
+        return pipeline.correction("lab").labels
+
+    assert with_pipeline(setup, store, work) == 0

@@ -42,7 +42,7 @@ async def labels(request: Request, room: Annotated[RoomConfig, Depends(get_room)
     responses=error_responses(404, 409, 413, 415, 422, 503),
 )
 async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> LabelOut:
-    """Store a head count. It replaces a label of the same time.
+    """Store a head count. It replaces a label of the same time, and corrects the next prediction intervals.
 
     Its time follows the rule of readings: the years 2000 to 2100 (otherwise 422), not in the future (409).
     """
@@ -62,6 +62,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ro
     estimate = given.estimate if given.estimate is not None or state is None else state.people
     label = Label(room.id, time, given.people, dt.datetime.now(dt.UTC), given.source, estimate)
     await run_in_threadpool(pipeline.store.add_label, label)
+    await pipeline.track_labels(room.id)
     return _to_schema(label)
 
 
@@ -82,6 +83,7 @@ async def remove_label(
     when = _parse_time(time, room, pipeline.now())
     if not await run_in_threadpool(pipeline.store.remove_label, room.id, when):
         raise HTTPException(404, f"{room.id} has no label at {time[:40]}")
+    await pipeline.track_labels(room.id)
 
 
 def _parse_time(text: str, room: RoomConfig, now: dt.datetime) -> dt.datetime:

@@ -72,6 +72,31 @@ class RoomCollector(Collector):
         for state in states:
             quality.add_sample(quality.name, {"room": state.room, "quality": state.quality.value}, 1.0)
         yield quality
+        yield from self._intervals([state.room for state in states])
+
+    def _intervals(self, rooms: Sequence[str]) -> Iterator[Metric]:
+        """Collect the running coverage of the prediction intervals, of rooms with labels."""
+        coverage = GaugeMetricFamily(
+            "occupair_room_interval_coverage",
+            "Share of the newest labels within the prediction interval [0..1].",
+            labels=("room",),
+        )
+        labels = GaugeMetricFamily(
+            "occupair_room_interval_labels", "Labels that the coverage is of.", labels=("room",)
+        )
+        factors = GaugeMetricFamily(
+            "occupair_room_interval_factor",
+            "Correction of the distance of a limit of the prediction interval from the estimate.",
+            labels=("room", "limit"),
+        )
+        for room in rooms:
+            correction = self.pipeline.correction(room)
+            if correction.coverage is not None:
+                coverage.add_metric((room,), correction.coverage)
+                labels.add_metric((room,), correction.labels)
+                for limit, factor in zip(("low", "high"), correction.factors[-1], strict=True):
+                    factors.add_metric((room, limit), factor)
+        yield from (coverage, labels, factors)
 
 
 class ServiceCollector(Collector):

@@ -2,6 +2,7 @@
 
 - `engine`: all rooms; collects the readings to be estimated in one batch
 - `room`: one room: which readings of its day are estimated, and again after late readings
+- `interval_correction`: prediction intervals corrected by head counts
 - `reading_grid`: the readings of a room on the time grid of its model
 - `sensor_faults`: implausible CO2 and wrong sensor clocks
 - `room_state`: the state a room reports

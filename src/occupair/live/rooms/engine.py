@@ -18,6 +18,7 @@ from occupair.live.messages import (
     STORED_OUTCOMES,
     EngineResult,
     EstimateRecord,
+    LabelledInterval,
     Quality,
     Reading,
     ReadingOutcome,
@@ -26,6 +27,7 @@ from occupair.live.messages import (
     unknown_state,
 )
 from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
 from occupair.live.rooms.room import Estimation, Model, Room
 from occupair.live.rooms.room_state import room_state
 from occupair.live_room import Estimate
@@ -63,6 +65,7 @@ class StoredRoom(NamedTuple):
 
     readings: Sequence[Reading]  # all since ``restore_since``
     estimates: Sequence[EstimateRecord]  # the newest ones
+    labelled: Sequence[LabelledInterval] = ()  # since the model is in use
 
 
 class Engine:
@@ -77,7 +80,7 @@ class Engine:
     """
 
     def __init__(self, rooms: Mapping[str, RoomSetup], *, follows_clock: bool = True) -> None:
-        self._follows_clock = follows_clock
+        self.follows_clock = follows_clock
         self._rooms: dict[str, Room] = {}
         self._setups: dict[str, RoomSetup] = {}
         self._live_rooms, self._n_new_models = LiveRooms([]), 0
@@ -142,11 +145,24 @@ class Engine:
 
     def restore(self, stored: Mapping[str, StoredRoom]) -> EngineResult:
         """Restore rooms after a restart and return the estimates of today that had to be computed again."""
+        for room, found in stored.items():
+            self._rooms[room].track_labels(found.labelled)
         estimations = {
             room: self._rooms[room].restore(map(self._with_arrival, found.readings), found.estimates)
             for room, found in stored.items()
         }
         return self._estimate_today(estimations, {room: self._rooms[room].model for room in stored})
+
+    def track_labels(self, room: str, labelled: Sequence[LabelledInterval]) -> EngineResult:
+        """Correct the prediction intervals of a room from now on; it may have been removed meanwhile."""
+        if room in self._rooms:
+            self._rooms[room].track_labels(labelled)
+        return EngineResult()
+
+    def correction(self, room: str) -> IntervalCorrection:
+        """Return the correction of a room's prediction intervals. Thread-safe."""
+        found = self._rooms.get(room)
+        return UNCORRECTED if found is None else found.correction
 
     def _set_up(self, room: str, setup: RoomSetup) -> None:
         """Add a room or change its settings; in another time zone its day starts again."""
@@ -211,7 +227,7 @@ class Engine:
             return ReadingOutcome.UNKNOWN_ROOM
         if not is_valid_reading(reading):
             return ReadingOutcome.NONSENSE
-        if self._follows_clock and reading.time > now + MAX_CLOCK_AHEAD:
+        if self.follows_clock and reading.time > now + MAX_CLOCK_AHEAD:
             if reading.co2 is not None:
                 room.clock.set_ahead(reading.time - now)
             return ReadingOutcome.FUTURE
@@ -219,7 +235,7 @@ class Engine:
 
     def _with_arrival(self, reading: Reading) -> Reading:
         """Return a recorded reading as if it had arrived when it was measured."""
-        return reading if self._follows_clock else replace(reading, received=reading.time)
+        return reading if self.follows_clock else replace(reading, received=reading.time)
 
     # ---- estimation ----
 

@@ -50,7 +50,8 @@ def restore_rooms(
     for some in in_batches(rooms):
         current = now([newest[room.id] for room in some if room.id in newest])
         engine.use_models({room.id: models.initial_model(room) for room in some}, current)
-        result = engine.restore(read_stored_rooms(store, some, newest, zones))
+        stored = read_stored_rooms(store, some, newest, zones, follows_clock=engine.follows_clock)
+        result = engine.restore(stored)
         if len(result):
             store.write([], result.estimate_records, cleared=result.cleared)
         store.set_zones({room.id: room.timezone for room in some if zones.get(room.id) != room.timezone})
@@ -63,7 +64,12 @@ def restore_rooms(
 
 
 def read_stored_rooms(
-    store: Store, rooms: Iterable[RoomConfig], newest: Mapping[str, Reading], zones: Mapping[str, str]
+    store: Store,
+    rooms: Iterable[RoomConfig],
+    newest: Mapping[str, Reading],
+    zones: Mapping[str, str],
+    *,
+    follows_clock: bool = True,
 ) -> dict[str, StoredRoom]:
     """Read what rooms need after a restart.
 
@@ -75,6 +81,8 @@ def read_stored_rooms(
         The newest reading of each room that has one.
     zones : mapping
         The time zone each room was last estimated in. Estimates made in another zone belong to other days.
+    follows_clock : bool
+        Whether readings arrive as they are measured.
     """
     found: dict[str, StoredRoom] = {}
     for room in rooms:
@@ -84,7 +92,8 @@ def read_stored_rooms(
         estimates: list[EstimateRecord] = []
         if zones.get(room.id, room.timezone) == room.timezone:
             estimates = store.estimates(room.id, last.time - RECENT_ESTIMATES, None, limit=10_000)
-        found[room.id] = StoredRoom(readings, estimates)
+        labelled = store.labelled_intervals(room.id, follows_clock=follows_clock)
+        found[room.id] = StoredRoom(readings, estimates, labelled)
     return found
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
     EstimateRecord,
+    LabelledInterval,
     Quality,
     Reading,
     ReadingOutcome,
@@ -32,6 +33,7 @@ from occupair.live.messages import (
     to_time,
 )
 from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.interval_correction import UNCORRECTED, track_labels
 from occupair.live.rooms.reading_grid import (
     EstimatedReadings,
     GridReading,
@@ -84,6 +86,8 @@ class Room:
         Whether estimation failed with an unexpected error. Readings are still stored.
     fault : Cause, optional
         Why the newest grid reading has no estimate.
+    correction : IntervalCorrection
+        Correction of the prediction intervals by head counts.
     lags : tuple of (int or None)
         Each of ``PUBLISHED_LAGS`` [intervals]; None if the model does not refine estimates at that lag.
     """
@@ -95,6 +99,7 @@ class Room:
         self.broken = False
         self.fault: Cause | None = None
         self.grid = ReadingGrid(UNTRAINED_INTERVAL)
+        self.correction = UNCORRECTED
         self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
         self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]
         self._changes_newest = False  # whether the newest grid reading was changed after it was estimated
@@ -138,6 +143,10 @@ class Room:
             return []
         self._start_newest_day()
         return (yield from self._replay())
+
+    def track_labels(self, labelled: Sequence[LabelledInterval]) -> None:
+        """Correct the prediction intervals from now on by head counts since the model is in use."""
+        self.correction = track_labels(labelled, self.grid.step)
 
     def take_readings_of(self, other: Room) -> None:
         """Take over the readings of another object for the same room, before a model is used."""
@@ -387,12 +396,16 @@ class Room:
         co2_smoothed: float | None = None,
         estimate: Estimate | None = None,
     ) -> EstimateRecord:
+        low, high = None, None
+        if estimate is not None:
+            interval = estimate.people, estimate.low, estimate.high
+            low, high = self.correction.corrected(*interval, reading.time)
         return EstimateRecord(
             room=self.id,
             time=to_time(reading.time),
             people=estimate and estimate.people,
-            low=estimate and estimate.low,
-            high=estimate and estimate.high,
+            low=low,
+            high=high,
             people_refined=tuple(estimate.people if estimate and lag == 0 else None for lag in self.lags),
             co2=reading.co2,
             co2_smoothed=reading.co2 if co2_smoothed is None else co2_smoothed,
@@ -410,7 +423,7 @@ class Room:
     # ---- models and days ----
 
     def _set_model(self, model: Model | None) -> None:
-        self.model, self.broken = model, False
+        self.model, self.broken, self.correction = model, False, UNCORRECTED
         trained = None if model is None else model.room.timezone
         self._day_zone = self.zone if trained is None else time_zone_of(trained)
         self.grid = (

@@ -3,7 +3,7 @@
 - `schema`: the tables, the same in both databases
 - `migrations`: upgrades of stores made by earlier versions
 - `database`: connections, transactions and errors of both databases; `postgres`: time limits
-- `store`: reading and writing, with `model_store` and `pruning`
+- `store`: reading and writing, with `model_store`, `labelled_intervals` and `pruning`
 - `store_lock`: allows one service per store
 - `training_data`: readings and labels for training
 - `backup`: backup to a file, and restore

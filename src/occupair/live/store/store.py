@@ -15,6 +15,7 @@ from occupair.live.messages import (
     UNTRAINED_SOURCE,
     EstimateRecord,
     Label,
+    LabelledInterval,
     LabelSource,
     Quality,
     Reading,
@@ -32,6 +33,7 @@ from occupair.live.store.database import (
     transaction,
     upgrade,
 )
+from occupair.live.store.labelled_intervals import labelled_intervals_query
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
 from occupair.readings.other_sensors import SENSORS
@@ -230,6 +232,14 @@ class Store(ModelStore):
     def training_labels(self, room: str) -> list[Label]:
         """Return the labels of a room to train on, without confirmed estimates."""
         return [label for label in self.labels(room) if label.source != UNTRAINED_SOURCE]
+
+    def labelled_intervals(self, room: str, *, follows_clock: bool = True) -> list[LabelledInterval]:
+        """Return head counts with published intervals; see ``labelled_intervals_query``."""
+        rows = self._select(labelled_intervals_query(room, follows_clock=follows_clock))
+        return [
+            LabelledInterval(to_time(row.time), row.people, to_time(row.published), row.low, row.high)
+            for row in rows
+        ]
 
     def remove_label(self, room: str, time: dt.datetime) -> bool:
         """Delete a label and return whether it existed."""
