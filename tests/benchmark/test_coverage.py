@@ -46,7 +46,7 @@ def room():
     ],
 )
 def test_coverage_of_a_constant_interval(room, low, high, held, with_people, only_0):
-    found = coverage({"room": room}, make=lambda: Between(low, high), intervals=[0.5, 0.9], lags=[0, 20])
+    found = coverage({"room": room}, make=lambda room: Between(low, high), intervals=[0.5, 0.9], lags=[0, 20])
     assert found.index.tolist() == [("room", lag, share) for lag in (0.0, 20.0) for share in (0.5, 0.9)]
     for row in found.to_dict("records"):
         assert row["held"] == held
@@ -57,16 +57,16 @@ def test_coverage_of_a_constant_interval(room, low, high, held, with_people, onl
 
 
 def test_coverage_of_zero_intervals(room):
-    found = coverage({"room": room}, make=lambda: Between(0, 0), intervals=[0.5], lags=[0])
+    found = coverage({"room": room}, make=lambda room: Between(0, 0), intervals=[0.5], lags=[0])
     assert found["held_only_0"].item() == 0.5
-    found = coverage({"room": room}, make=lambda: Between(0, 1), intervals=[0.5], lags=[0])
+    found = coverage({"room": room}, make=lambda room: Between(0, 1), intervals=[0.5], lags=[0])
     assert np.isnan(found["held_only_0"].item())
 
 
 def test_each_fold_is_estimated_at_each_lag_and_confidence(room):
     made = []
 
-    def make():
+    def make(room):
         made.append(Between(0, 0))
         return made[-1]
 
@@ -77,7 +77,7 @@ def test_each_fold_is_estimated_at_each_lag_and_confidence(room):
 
 def test_mean_over_rooms_is_unweighted(room):
     empty = room.assign(occupancy=0.0).iloc[:12]
-    found = coverage({"one": room, "two": empty}, make=lambda: Between(0, 0), intervals=[0.9], lags=[0])
+    found = coverage({"one": room, "two": empty}, make=lambda room: Between(0, 0), intervals=[0.9], lags=[0])
     assert found["held"].tolist() == [0.5, 1.0]
     assert np.isnan(found["held_with_people"].iloc[1])  # never occupied
     averages = average_coverage(found)

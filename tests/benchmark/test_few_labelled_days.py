@@ -18,7 +18,7 @@ class Recording:
 
     made: list["Recording"]
 
-    def __init__(self, others):
+    def __init__(self, room, others):
         self.others = list(others)
         type(self).made.append(self)
 

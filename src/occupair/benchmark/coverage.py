@@ -19,15 +19,15 @@ INTERVALS = (0.5, 0.8, 0.9, 0.95)
 """Nominal confidence levels."""
 
 
-def make_ours() -> Any:
-    """Return the untrained default estimator, as in the benchmark."""
-    return METHODS[OURS].make(lag=0)
+def make_ours(room: str) -> Any:
+    """Return the untrained default estimator for a room, as in the benchmark."""
+    return METHODS[OURS].for_room(room).make(lag=0)
 
 
 def coverage(
     rooms: Mapping[str, pd.DataFrame],
     *,
-    make: Callable[[], Any] = make_ours,
+    make: Callable[[str], Any] = make_ours,
     intervals: Sequence[float] = INTERVALS,
     lags: Sequence[float] = LAGS,
 ) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def coverage(
     rooms : mapping
         Labelled readings by room name.
     make : callable
-        ``make()`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=,
+        ``make(room)`` returns an untrained model with ``fit(readings)`` and ``estimate(readings, lag=,
         interval=)``, which returns a table with ``low`` and ``high`` [people].
     intervals : sequence of float
         Nominal confidence levels [0..1].
@@ -55,7 +55,7 @@ def coverage(
     for name, (train, test) in track(tasks, "intervals", show=None):
         truth, unlabelled = test["occupancy"], test.drop(columns="occupancy")
         with quietly():
-            model = make().fit(train)
+            model = make(name).fit(train)
             for lag in lags:
                 for interval in intervals:
                     bounds = model.estimate(unlabelled, lag=lag, interval=interval)

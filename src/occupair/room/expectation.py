@@ -13,6 +13,7 @@ from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.room.profile_comparison import ProfileComparison
 from occupair.room.stack import MEMBERS
 from occupair.room.training import HeldOutEstimates
+from occupair.room.training_days import TrainingDays
 
 Array = NDArray[np.float64]
 
@@ -87,7 +88,7 @@ def expect(
     """
     training = held_out.training
     errors = {
-        lag: _rmse(held_out.by_lag[steps] - training.target(steps), training.weight(steps))
+        lag: _rmse(held_out.by_lag[steps] - training.target(steps), _counted_weight(training, steps))
         for lag, steps in zip(training.lags, training.lags_in_readings, strict=True)
     }
     covered, occupied = _covered(model, held_out)
@@ -99,6 +100,12 @@ def expect(
         dict(zip(MEMBERS, first.weights, strict=True)),
         _advice(held_out, comparison, uses_ventilation=uses_ventilation, uses_sensors=uses_sensors),
     )
+
+
+def _counted_weight(training: TrainingDays, lag: int) -> Array | None:
+    """Return the weights of the head counts at a lag, all days concatenated; None: all 1."""
+    weights = training.counted_weights(lag)
+    return None if weights is None else np.concatenate(weights)
 
 
 def _rmse(error: Array, weight: Array | None) -> float:
@@ -118,7 +125,8 @@ def _covered(model: RoomModel, held_out: HeldOutEstimates) -> tuple[NDArray[np.b
             strict=True,
         )
     )
-    people, labelled = training.target(0), training.labelled(0)
+    people, weight = training.target(0), _counted_weight(training, 0)
+    labelled = np.ones(people.size, dtype=bool) if weight is None else weight > 0
     covered = (low <= people) & (people <= high)
     return covered[labelled], (people > 0)[labelled]
 

@@ -177,9 +177,14 @@ def _trees_to_json(trees: BoostedTrees) -> dict[str, Any]:
     return {
         "start": trees.start,
         "feature": trees.feature.tolist(),
-        "threshold": trees.threshold.tolist(),
-        "value": trees.value.tolist(),
+        "threshold": _short(trees.threshold),
+        "value": _short(trees.value),
     }
+
+
+def _short(values: NDArray[np.float32]) -> list[list[float]]:
+    """Return single-precision numbers with the digits that single precision needs."""
+    return [[float(str(value)) for value in row] for row in values]
 
 
 def _trees_from_json(values: dict[str, Any] | None, n_columns: int) -> BoostedTrees | None:
