@@ -7,6 +7,7 @@ Modules in data-flow order:
 - `mass_balance`: people from the CO2 mass balance
 - `features`: features of the network
 - `linked_elm`: FS-ELM with direct links from features to output
+- `baseline_drift`: drift of the CO2 baseline since training
 - `open_hours`: times of day at which the room may be occupied
 - `prediction_intervals`: prediction intervals from errors on held-out days
 - `equation`: the estimate of one or many rooms

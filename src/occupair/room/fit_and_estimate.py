@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,8 +14,10 @@ from sklearn.utils import check_random_state
 
 from occupair.errors import InputError, check_integer
 from occupair.progress import track
+from occupair.readings.daily_lows import DailyLow, periods_of
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
+from occupair.room.baseline_drift import Baseline, DriftFollower
 from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
 from occupair.room.linked_elm import RIDGES
@@ -83,6 +85,7 @@ def fit_readings(
             raise InputError(f"start must be None or created by transfer(rooms), got {start!r}")
         start.check("ventilation" in readings.columns)
     model, held_out = fit_room(episodes_by_date(readings), settings, start)
+    model = replace(model, baseline=Baseline.fit(daily_lows(readings), interval))
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
     return FittedRoom(model, held_out.error, comparison, adds_little)
@@ -111,18 +114,20 @@ def estimate_readings(
     DataFrame
         ``people``, ``low`` and ``high`` [people].
     """
-    episodes = []
+    episodes, drift = [], DriftFollower(room.baseline, room.interval)
     for one in track(episode_slices(readings), "estimating", show=verbose):
         part = readings.iloc[one]
+        co2, clock = part["co2"].to_numpy(), _clock(part)
         inputs = episode_inputs(
-            part["co2"].to_numpy(),
+            co2,
             ventilation_of(part),
-            _clock(part),
+            clock,
             interval=room.interval,
             smoothing=room.smoothing,
             longest_lag=room.lags[-1],
         )
-        episodes.append(room.episode_people(inputs, wait, confidence))
+        shifts = drift.shifts(part.index[0].toordinal(), clock.minute, co2)
+        episodes.append(room.episode_people(inputs.shifted(shifts), wait, confidence))
     columns = (np.concatenate(column) for column in zip(*episodes, strict=True))
     return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
 
@@ -135,6 +140,19 @@ def episodes_by_date(readings: pd.DataFrame) -> list[list[LabelledEpisode]]:
         [_episode(readings.iloc[one]) for one in episodes[first:last]]
         for first, last in pairwise([*firsts.tolist(), len(episodes)])
     ]
+
+
+def daily_lows(readings: pd.DataFrame) -> list[DailyLow]:
+    """Return the lowest CO2 of each local day."""
+    lows = []
+    for rows in date_slices(readings):
+        part = readings.iloc[rows]
+        low, minutes = DailyLow(part.index[0].toordinal()), _clock(part).minute
+        for one, total in periods_of(minutes, part["co2"].to_numpy()):
+            n = one.stop - one.start
+            low = low.with_period(float(minutes[one.start]), total / n, n)
+        lows.append(low)
+    return lows
 
 
 def _episode(readings: pd.DataFrame) -> LabelledEpisode:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy, deepcopy
 from functools import cached_property
 
@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from occupair.readings.daily_lows import DailyLow
+from occupair.room.baseline_drift import DriftFollower
 from occupair.room.inputs import Clock, Inputs, episode_inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
@@ -37,6 +39,7 @@ class RoomDay:
         self._smoother = LocalSmoother(model.smoothing)
         self._ventilation: list[float] = []
         self._lowest_co2 = np.inf
+        self._drift = DriftFollower(model.baseline, model.interval)
         self._people = np.zeros(1024)  # grows when the day has more readings
         self.prediction_interval: tuple[float, float] | None = None
 
@@ -48,7 +51,8 @@ class RoomDay:
         """Add the next reading [ppm], [0..1] and return its input, without estimating yet."""
         self._smoother.append(co2)
         self._ventilation.append(ventilation)
-        return self._newest_input(time)
+        shift = self._drift.next_shift(time.toordinal(), time.hour * 60.0 + time.minute, co2)
+        return self._newest_input(time).shifted(shift)
 
     def estimate(self, newest: Inputs) -> None:
         """Update the estimates with the newest input."""
@@ -92,6 +96,7 @@ class RoomDay:
                 smoothing=self.model.smoothing,
                 longest_lag=self.model.lags[-1],
             )
+            inputs = inputs.shifted(self._drift.shifts(times[0].toordinal(), clock.minute, co2[:-1]))
             self._people = np.zeros(max(1024, 2 * co2.size))
             for one, people in zip(self.model.refinements, self.model.people(inputs)[0], strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
@@ -105,7 +110,21 @@ class RoomDay:
         other = copy(self)
         other._smoother = deepcopy(self._smoother)
         other._ventilation, other._people = self._ventilation.copy(), self._people.copy()
+        other._drift = self._drift.copy()
         return other
+
+    def continue_from(self, earlier: RoomDay) -> None:
+        """Continue to follow the baseline from an earlier day, which is not used any more."""
+        self._drift = earlier._drift
+
+    def restore_lows(self, lows: Iterable[DailyLow]) -> None:
+        """Set the lows of earlier days, before the first reading."""
+        self._drift.restore(lows)
+
+    @property
+    def baseline_shift(self) -> float:
+        """How far the sensor reads above its level in training, as far as estimates are corrected [ppm]."""
+        return self._drift.shift
 
     def __len__(self) -> int:
         return len(self._ventilation)

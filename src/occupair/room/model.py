@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.room.baseline_drift import Baseline
 from occupair.room.equation import RoomEquation
 from occupair.room.features import FeatureSettings
 from occupair.room.inputs import Inputs
@@ -75,6 +76,8 @@ class RoomModel:
         One for each distinct number of readings among the lags, shortest first.
     lags : tuple of float
         Lags of the estimates [min], 0 first, increasing. At long intervals several may share a refinement.
+    baseline : Baseline, optional
+        Daily lows of CO2 in training, from which on a drift of the sensor is followed. None: it is not.
     """
 
     interval: float
@@ -84,6 +87,7 @@ class RoomModel:
     hours: OpenHours
     refinements: tuple[Refinement, ...]
     lags: tuple[float, ...]
+    baseline: Baseline | None = None
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].

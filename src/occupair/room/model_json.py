@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
+from occupair.room.baseline_drift import Baseline, LowDistribution
 from occupair.room.features import GROUPS, FeatureSettings, group_sizes
 from occupair.room.inputs import window_length
 from occupair.room.lags import lags_in_readings
@@ -26,6 +27,7 @@ Array = NDArray[np.float64]
 
 _MAX_NEURONS = 100_000  # limits the memory that an untrusted file can claim
 _MAX_LAGS, _MAX_LAG = 20, 240.0  # likewise; the latter in [min]
+_MAX_CO2 = 1e6  # keeps the likelihood of lows finite [ppm]
 _FIRST_LAGS = (0.0, 10.0, 20.0)  # of files without the key "lags" [min]
 
 
@@ -35,14 +37,18 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
     Base level and feature settings are written for each refinement, random layers as their seeds.
     """
     lags = {} if room.lags == _FIRST_LAGS else {"lags": list(room.lags)}
-    return lags | {
-        "interval": room.interval,
-        "smoothing": room.smoothing,
-        "most_people": room.max_people,
-        "network_share": room.network_share,
-        "hours": [_runs(is_open) for is_open in room.hours.is_open],
-        "refinements": [_refinement_to_json(one) for one in room.refinements],
-    }
+    return (
+        lags
+        | _baseline_to_json(room.baseline)
+        | {
+            "interval": room.interval,
+            "smoothing": room.smoothing,
+            "most_people": room.max_people,
+            "network_share": room.network_share,
+            "hours": [_runs(is_open) for is_open in room.hours.is_open],
+            "refinements": [_refinement_to_json(one) for one in room.refinements],
+        }
+    )
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
@@ -60,6 +66,7 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         hours=OpenHours(np.array([_from_runs(runs) for runs in values["hours"]]).reshape(2, 1440)),
         refinements=refinements,
         lags=lags,
+        baseline=_baseline_from_json(values.get("baseline")),
     )
 
 
@@ -71,6 +78,28 @@ def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:
     if not 0 < len(lags) <= _MAX_LAGS or lags[0] != 0 or any(b <= a for a, b in pairwise(lags)):
         raise ValueError(f"lags must be up to {_MAX_LAGS} increasing numbers from 0, got {values['lags']!r}")
     return lags
+
+
+def _baseline_to_json(baseline: Baseline | None) -> dict[str, Any]:
+    if baseline is None:
+        return {}
+    lows = {"day": baseline.day} | ({} if baseline.night is None else {"night": baseline.night})
+    return {"baseline": {name: [one.median, one.spread] for name, one in lows.items()}}
+
+
+def _baseline_from_json(values: dict[str, Any] | None) -> Baseline | None:
+    """Return the daily lows of training; older files do not have them."""
+    if values is None:
+        return None
+    night = _lows_from_json(values["night"]) if "night" in values else None
+    return Baseline(_lows_from_json(values["day"]), night)
+
+
+def _lows_from_json(values: list[Any]) -> LowDistribution:
+    median, spread = values
+    return LowDistribution(
+        _number(median, least=0.0, most=_MAX_CO2), _number(spread, least=1.0, most=_MAX_CO2)
+    )
 
 
 def _refinement_to_json(one: Refinement) -> dict[str, Any]:
