@@ -1,4 +1,4 @@
-"""Reasons why the occupancy of a room is unknown: codes, and their texts.
+"""Reasons why the occupancy of a room is unknown, and notes on its sensor: codes, and their texts.
 
 The service passes a `Cause` around: a code and the values that belong to it. Its text is made here and
 nowhere else. Another language is one more table in `TEXTS`.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Reason(StrEnum):
-    """Why the occupancy of a room is unknown. The values each text needs are given in the comment."""
+    """Why the occupancy is unknown, or a note on the sensor. The values of each text are in the comment."""
 
     NO_MODEL = "no_model"
     NO_READING = "no_reading"
@@ -29,6 +29,8 @@ class Reason(StrEnum):
     FUTURE_READING = "future_reading"
     INVALID_ESTIMATE = "invalid_estimate"
     ESTIMATION_FAILED = "estimation_failed"
+    SENSOR_READS_HIGH = "sensor_reads_high"  # ppm
+    SENSOR_READS_LOW = "sensor_reads_low"  # ppm
 
 
 TEXTS: dict[str, dict[Reason, str]] = {
@@ -48,6 +50,8 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.FUTURE_READING: "the newest reading is in the future: a clock was wrong",
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
+        Reason.SENSOR_READS_HIGH: "baseline drift: CO2 reads {ppm} ppm higher than in training (corrected)",
+        Reason.SENSOR_READS_LOW: "baseline drift: CO2 reads {ppm} ppm lower than in training (corrected)",
     },
     "de": {
         Reason.NO_MODEL: "der Raum hat noch kein Modell",
@@ -65,6 +69,8 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.FUTURE_READING: "der letzte Messwert liegt in der Zukunft: eine Uhr ging falsch",
         Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
+        Reason.SENSOR_READS_HIGH: "Sensordrift: CO2 {ppm} ppm höher als beim Training (korrigiert)",
+        Reason.SENSOR_READS_LOW: "Sensordrift: CO2 {ppm} ppm niedriger als beim Training (korrigiert)",
     },
 }
 """Text of each reason by language, as a format string of its values."""

@@ -96,11 +96,11 @@ class RoomDay:
                 smoothing=self.model.smoothing,
                 longest_lag=self.model.lags[-1],
             )
+            self._lowest_co2 = float(inputs.lowest_co2[-1])
             inputs = inputs.shifted(self._drift.shifts(times[0].toordinal(), clock.minute, co2[:-1]))
             self._people = np.zeros(max(1024, 2 * co2.size))
             for one, people in zip(self.model.refinements, self.model.people(inputs)[0], strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
-            self._lowest_co2 = float(inputs.lowest_co2[-1])
             self._smoother.extend(co2[:-1].tolist())
             self._ventilation = ventilation[:-1].tolist()
         self.append(float(co2[-1]), float(ventilation[-1]), times[-1])

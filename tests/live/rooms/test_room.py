@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import occupair as oc
-from occupair.live.messages import Quality, Reading, ReadingOutcome, to_microseconds, to_time
+from occupair.live.messages import Co2Mean, Quality, Reading, ReadingOutcome, to_microseconds, to_time
 from occupair.live.rooms.engine import run_batched
 from occupair.live.rooms.restore import restore_since
 from occupair.live.rooms.room import Model, Room
@@ -92,8 +92,19 @@ class StoredRoom:
             since = restore_since(newest, self.room.zone)
             readings = sorted((r for r in self.readings if r.time >= since), key=lambda r: r.time)
             estimates = self.estimates.values() if with_estimates else ()
-            run(self.room.restore(readings, [one for one in estimates if one.time > newest - 40 * MINUTES]))
+            newest_estimates = [one for one in estimates if one.time > newest - 40 * MINUTES]
+            run(self.room.restore(readings, newest_estimates, self.co2_means()))
         return self
+
+    def co2_means(self):
+        """The mean CO2 of each quarter of an hour, as a store returns it."""
+        valid = [one for one in self.estimates.values() if one.quality is not Quality.SUSPECT]
+        table = pd.DataFrame({"time": [to_microseconds(one.time) for one in valid]})
+        table["co2"] = [one.co2 for one in valid]
+        means = table.sort_values("time").groupby(table["time"] // 900_000_000)
+        return [
+            Co2Mean(*row) for row in zip(means["time"].min(), means["co2"].mean(), means.size(), strict=True)
+        ]
 
 
 def people_of(lab):

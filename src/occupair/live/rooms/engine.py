@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from occupair.live.messages import (
     MAX_CLOCK_AHEAD,
     STORED_OUTCOMES,
+    Co2Mean,
     EngineResult,
     EstimateRecord,
     Quality,
@@ -62,6 +63,7 @@ class StoredRoom(NamedTuple):
 
     readings: Sequence[Reading]  # all since ``restore_since``
     estimates: Sequence[EstimateRecord]  # the newest ones
+    co2_means: Sequence[Co2Mean] = ()  # of the days before
 
 
 class Engine:
@@ -142,7 +144,9 @@ class Engine:
     def restore(self, stored: Mapping[str, StoredRoom]) -> EngineResult:
         """Restore rooms after a restart and return the estimates of today that had to be computed again."""
         estimations = {
-            room: self._rooms[room].restore(map(self._with_arrival, found.readings), found.estimates)
+            room: self._rooms[room].restore(
+                map(self._with_arrival, found.readings), found.estimates, found.co2_means
+            )
             for room, found in stored.items()
         }
         return self._estimate_today(estimations, {room: self._rooms[room].model for room in stored})

@@ -41,6 +41,8 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         return unknown_state(room.id, quality, cause)
     exact = newest.people if cause is None else None
     known = exact is not None
+    shift = room.baseline_shift
+    note = None if shift is None else _note(shift)
     return RoomState(
         room=room.id,
         time=newest.time,
@@ -57,6 +59,9 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         reason="" if cause is None else cause.text(),
         trend=0 if exact is None else _trend(room, exact),
         cause=cause,
+        baseline_shift=shift,
+        note="" if note is None else note.text(),
+        note_cause=note,
     )
 
 
@@ -95,6 +100,14 @@ def _fault(room: Room, newest: EstimateRecord | None, now: dt.datetime) -> Cause
     if len(out_of_range) and out_of_range.times[-1] > (room.grid.co2.times or [-1])[-1]:
         return Cause(Reason.OUT_OF_RANGE, {"co2": out_of_range.values[-1]})
     return room.fault if newest is not None and newest.quality is Quality.SUSPECT else None
+
+
+def _note(shift: float) -> Cause | None:
+    """Return what a shift of the baseline [ppm] means, in whole ppm so that the text rarely changes."""
+    if round(shift) == 0:
+        return None
+    reason = Reason.SENSOR_READS_HIGH if shift > 0 else Reason.SENSOR_READS_LOW
+    return Cause(reason, {"ppm": abs(round(shift))})
 
 
 def _offline_since(room: Room, last: dt.datetime, now: dt.datetime) -> Cause:

@@ -13,6 +13,7 @@ from occupair.errors import InputError
 from occupair.live.messages import (
     MAX_PEOPLE,
     UNTRAINED_SOURCE,
+    Co2Mean,
     EstimateRecord,
     Label,
     LabelSource,
@@ -34,6 +35,7 @@ from occupair.live.store.database import (
 )
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
+from occupair.readings.daily_lows import PERIOD
 from occupair.room.lags import PUBLISHED_FIELDS
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 Insert = postgresql.Insert | sqlite.Insert
 VALUE_COLUMNS = ("co2", "ventilation")
+_MEAN_PERIOD = PERIOD * 60_000_000  # [us]
 _PRUNED = (schema.readings, schema.estimates)
 
 
@@ -178,6 +181,16 @@ class Store(ModelStore):
         if after is not None:
             chosen = chosen.where(table.c.time > to_microseconds(after))
         return [_to_estimate(row) for row in self._select(chosen.order_by(table.c.time).limit(limit))]
+
+    def co2_means(self, room: str, since: dt.datetime, until: dt.datetime) -> list[Co2Mean]:
+        """Return the mean CO2 of a room for each quarter of an hour, without times with a faulty sensor."""
+        table = schema.estimates
+        first, mean = func.min(table.c.time).label("first"), func.avg(table.c.co2).label("mean")
+        chosen = select(first, mean, func.count(table.c.co2).label("readings"))
+        chosen = _between(chosen, table, room, since, until).group_by(table.c.time // _MEAN_PERIOD)
+        chosen = chosen.where(table.c.quality != Quality.SUSPECT.value, table.c.co2.is_not(None))
+        rows = self._select(chosen.order_by(first))
+        return [Co2Mean(row.first, float(row.mean), row.readings) for row in rows]
 
     def zones(self) -> dict[str, str]:
         """Return the time zone in which each room was last estimated."""
