@@ -40,8 +40,8 @@ CREEP = 2.0
 followed with a delay of about a week."""
 CALIBRATION_RATE = 0.01
 """Probability of a sudden change from one day to the next."""
-CHANGED_SINCE_TRAINING = 0.1
-"""Probability of a change between training and the first low in use."""
+CHANGED_SINCE_TRAINING = 0.3
+"""Probability of a change between training and the first low in use: months may have passed."""
 STABLE_SPREAD = 5.0
 """Standard deviation of the shift at the first low otherwise [ppm]."""
 NOT_AIRED, FAILED = 0.05, 0.005
@@ -50,7 +50,7 @@ OUTLIER_RANGE = 400.0
 """Such a low is off by up to this much [ppm]."""
 USUAL_SPREAD, USUAL_DAYS = 15.0, 4
 """Spread of lows in most rooms [ppm], and the number of training days that it counts as."""
-IGNORED_SPREADS = 0.75
+IGNORED_SPREADS = 0.5
 """Shifts up to this many spreads of the daily lows are ignored: they hardly affect estimates, because the
 model was trained on days that differ as much. From twice as many on, shifts are followed completely."""
 
@@ -135,8 +135,8 @@ class Baseline:
         Examples
         --------
         >>> baseline = Baseline(LowDistribution(420.0, 20.0), None)
-        >>> [baseline.followed(shift) for shift in (15.0, -20.0, 30.0, 60.0)]
-        [0.0, -10.0, 30.0, 60.0]
+        >>> [baseline.followed(shift) for shift in (8.0, -15.0, 20.0, 60.0)]
+        [0.0, -10.0, 20.0, 60.0]
         """
         ignored = IGNORED_SPREADS * self.day.spread
         return math.copysign(min(abs(shift), max(2 * (abs(shift) - ignored), 0.0)), shift)
