@@ -120,13 +120,14 @@ class Baseline:
     def likelihood(self, one: DailyLow, *, interval: float, is_over: bool) -> Array:
         """Return the likelihood of each possible shift given the low of a day.
 
-        The low of an incomplete day is known to be at most its low so far, and that of its night is known.
+        Until a day is complete, its low is known to be at most the low so far. If the night is complete, the
+        low of the night is known, and the low so far tells how much lower the day became after it.
         """
         if is_over and one.is_complete(interval):
             return self.day.density(one.low)
         likelihood = self.day.at_most(one.low)
         if self.night is not None and one.is_night_complete(interval):
-            likelihood = likelihood * self.night.density(one.night)
+            likelihood = likelihood / self.day.at_most(one.night) * self.night.density(one.night)
         return likelihood
 
     def followed(self, shift: float) -> float:
