@@ -27,7 +27,8 @@ COMPLETE_DAY_SHARE = 0.8
 MIN_DAYS = 6
 """Number of days needed to judge a moving baseline."""
 MIN_DRIFT = 25.0
-"""Smallest drift over all days that is reported [ppm]; CO2 outdoors varies by some 10 ppm over a year."""
+"""Smallest drift that is reported, over all days of a file or live since training [ppm]. CO2 outdoors varies
+by some 10 ppm over a year."""
 DRIFT_DOUBTFUL = 50.0
 """Drift over all days that is doubtful [ppm]."""
 MONTH = 30.44

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+from occupair.checks.lowest_co2 import MIN_DRIFT
 from occupair.live.messages import (
     MAX_CLOCK_AHEAD,
     NOT_REFINED,
@@ -104,7 +105,7 @@ def _fault(room: Room, newest: EstimateRecord | None, now: dt.datetime) -> Cause
 
 def _note(shift: float) -> Cause | None:
     """Return what a shift of the baseline [ppm] means, in whole ppm so that the text rarely changes."""
-    if round(shift) == 0:
+    if abs(shift) < MIN_DRIFT:
         return None
     reason = Reason.SENSOR_READS_HIGH if shift > 0 else Reason.SENSOR_READS_LOW
     return Cause(reason, {"ppm": abs(round(shift))})
