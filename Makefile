@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms validate prove bench peers load soak mutants reproduce seeds picture screenshots clean help
+.PHONY: demo serve test servers lint rooms validate prove drift bench peers load soak mutants reproduce seeds picture screenshots clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -62,6 +62,9 @@ validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labe
 	@$(BIN)/occupair validate
 
 prove: validate
+
+drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
+	@$(BIN)/python tools/planted_drift.py
 
 bench: $(INSTALLED)      ## measure speed and compare with other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed

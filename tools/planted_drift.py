@@ -77,7 +77,7 @@ def squared_errors(room: pd.DataFrame) -> dict[tuple[str, bool, str], list[np.nd
             for follows, model in following.items():
                 estimator.room_ = model
                 errors = (estimator.estimate(drifted) - readings["occupancy"]).to_numpy() ** 2
-                for part, rows in {"all": day >= BEFORE, "after": after_step, "first": day == 0}.items():
+                for part, rows in {"all": day >= BEFORE, "after": after_step}.items():
                     found.setdefault((drift, follows, part), []).append(errors[rows])
     return found
 
@@ -99,7 +99,6 @@ def main() -> None:
     for part, title in {
         "all": f"Error of {SCORED} days, as a ratio to that without drift: not followed, followed",
         "after": f"Only from the step until the end of the {AFTER} days after it",
-        "first": "First day in use: no lows of earlier days",
     }.items():
         drifts = [drift for drift in DRIFTS if part != "after" or drift.startswith(("none", "step"))]
         table = {name: [_pair(by, drift, part) for drift in drifts] for name, by in ratios.items()}

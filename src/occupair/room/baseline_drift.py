@@ -6,7 +6,7 @@ since training. It assumes that
 
 - a low is normally distributed around the median plus the shift, unless the room was not aired or the sensor
   failed for a while;
-- the shift changes slowly (creep), or suddenly to any value (calibration).
+- the shift changes slowly (creep), or suddenly to any value, rather a small one (calibration).
 
 So a single high low has little effect, two that agree are followed, and so is a slow rise. A single low that
 is too low has more effect, because CO2 cannot fall below its level outdoors. The shift is updated every hour,
@@ -40,6 +40,8 @@ CREEP = 2.0
 followed with a delay of about a week."""
 CALIBRATION_RATE = 0.01
 """Probability of a sudden change from one day to the next."""
+TYPICAL_SHIFT = 80.0
+"""Mean size of the shift after a sudden change [ppm]."""
 CHANGED_SINCE_TRAINING = 0.3
 """Probability of a change between training and the first low in use: months may have passed."""
 STABLE_SPREAD = 5.0
@@ -55,6 +57,8 @@ IGNORED_SPREADS = 0.5
 model was trained on days that differ as much. From twice as many on, shifts are followed completely."""
 
 _SHIFTS = np.arange(-MAX_SHIFT, MAX_SHIFT + 1, 4.0)  # shifts considered [ppm]
+_AFTER_CHANGE = np.exp(-np.abs(_SHIFTS) / TYPICAL_SHIFT)  # probability of each after a sudden change
+_AFTER_CHANGE /= _AFTER_CHANGE.sum()
 _MAD_TO_SPREAD = 1.4826  # of a normal distribution
 
 
@@ -251,8 +255,8 @@ def _prior(baseline: Baseline, past: Sequence[DailyLow], day: int, interval: flo
 
 
 def _or_any(prior: Array, probability: float) -> Array:
-    """Return probabilities of shifts, if with some probability it may be any."""
-    return (1 - probability) * prior + probability / _SHIFTS.size
+    """Return probabilities of shifts, if with some probability the shift may have changed to any."""
+    return (1 - probability) * prior + probability * _AFTER_CHANGE
 
 
 @cache
