@@ -12,8 +12,7 @@ def low_of(minutes, co2, day=738887):
     minutes, co2 = np.array(minutes, dtype=float), np.array(co2, dtype=float)
     low = DailyLow(day)
     for rows, total in periods_of(minutes, co2):
-        n = rows.stop - rows.start
-        low = low.with_period(minutes[rows.start], total / n, n)
+        low = low.with_period(minutes[rows.start], total / (rows.stop - rows.start))
     return low
 
 
@@ -21,7 +20,7 @@ def test_low_is_the_lowest_mean_over_a_quarter_of_an_hour():
     low = low_of([0, 5, 10, 15, 20, 25, 400], [430, 440, 450, 410, 420, 460, 425])
     assert low.low == 425  # the means are 440, 430 and 425
     assert low.night == 430
-    assert (low.readings, low.night_readings) == (7, 6)
+    assert (low.periods, low.night_periods) == (3, 2)
 
 
 def test_single_low_reading_hardly_matters():
@@ -38,11 +37,12 @@ def test_day_without_readings_has_no_low():
 
 
 @pytest.mark.parametrize(("hours", "is_complete"), [(range(8, 24), True), (range(9, 24), False)])
-def test_two_thirds_of_the_readings_make_a_day_complete(hours, is_complete):
-    minutes = [60 * hour + k for hour in hours for k in range(0, 60, 5)]
+@pytest.mark.parametrize("interval", [1, 5, 20, 60])
+def test_two_thirds_of_a_day_make_it_complete(hours, is_complete, interval):
+    minutes = [60 * hour + k for hour in hours for k in range(0, 60, interval)]
     low = low_of(minutes, np.full(len(minutes), 420.0))
-    assert low.is_complete(5.0) == is_complete
-    assert not low.is_night_complete(5.0)
+    assert low.is_complete(interval) == is_complete
+    assert not low.is_night_complete(interval)
 
 
 def test_periods_do_not_depend_on_the_time_zone():

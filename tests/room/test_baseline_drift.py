@@ -96,10 +96,10 @@ def test_spread_is_that_of_a_normal_distribution():
 
 
 def test_too_few_complete_days_give_no_baseline():
-    complete = [DailyLow(MONDAY + k, 420.0, 425.0, 288, 72) for k in range(3)]
+    complete = [DailyLow(MONDAY + k, 420.0, 425.0, 96, 24) for k in range(3)]
     assert Baseline.fit(complete[:2], 5.0) is None
     assert Baseline.fit(complete, 5.0).night.median == 425
-    assert Baseline.fit([one._replace(night_readings=0) for one in complete], 5.0).night is None
+    assert Baseline.fit([one._replace(night_periods=0) for one in complete], 5.0).night is None
 
 
 # ---- estimates ----

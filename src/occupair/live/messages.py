@@ -132,7 +132,6 @@ class Co2Mean(NamedTuple):
 
     time: int  # of the first [us] since 1970
     co2: float  # [ppm]
-    readings: int
 
 
 @dataclass(frozen=True)

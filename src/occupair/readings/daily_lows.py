@@ -20,7 +20,7 @@ PERIOD = 15
 NIGHT = 360
 """End of the night, after local midnight [min]. The low of the night is known before most people arrive."""
 COMPLETE_SHARE = 0.65
-"""Share of the readings that makes a day or a night complete; shorter ones may miss their low."""
+"""Share of a day or a night that makes it complete; shorter ones may miss their low."""
 
 
 class DailyLow(NamedTuple):
@@ -28,17 +28,17 @@ class DailyLow(NamedTuple):
 
     Examples
     --------
-    >>> DailyLow(738887).with_period(minute=345, mean=421.0, readings=15).night
-    421.0
+    >>> DailyLow(738887).with_period(minute=345, mean=421.0)
+    DailyLow(day=738887, low=421.0, night=421.0, periods=1, night_periods=1)
     """
 
     day: int  # ordinal of the date
     low: float = math.inf  # [ppm]
     night: float = math.inf  # until ``NIGHT`` [ppm]
-    readings: int = 0
-    night_readings: int = 0
+    periods: int = 0  # with readings
+    night_periods: int = 0
 
-    def with_period(self, minute: float, mean: float, readings: int) -> DailyLow:
+    def with_period(self, minute: float, mean: float) -> DailyLow:
         """Return the low with one more period.
 
         Parameters
@@ -47,25 +47,23 @@ class DailyLow(NamedTuple):
             Local time of the period [min since midnight].
         mean : float
             Mean CO2 [ppm].
-        readings : int
-            Number of readings in the period.
         """
         at_night = minute < NIGHT
         return DailyLow(
             self.day,
             min(self.low, mean),
             min(self.night, mean) if at_night else self.night,
-            self.readings + readings,
-            self.night_readings + readings * at_night,
+            self.periods + 1,
+            self.night_periods + at_night,
         )
 
     def is_complete(self, interval: float) -> bool:
         """Whether readings every ``interval`` minutes cover enough of the day."""
-        return self.readings * interval >= COMPLETE_SHARE * 1440
+        return self.periods * max(interval, PERIOD) >= COMPLETE_SHARE * 1440
 
     def is_night_complete(self, interval: float) -> bool:
         """Whether readings every ``interval`` minutes cover enough of the night."""
-        return self.night_readings * interval >= COMPLETE_SHARE * NIGHT
+        return self.night_periods * max(interval, PERIOD) >= COMPLETE_SHARE * NIGHT
 
 
 def periods_of(minutes: Array, co2: Array) -> Iterator[tuple[slice, float]]:

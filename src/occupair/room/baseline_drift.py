@@ -59,7 +59,7 @@ model was trained on days that differ as much. From twice as many on, shifts are
 _SHIFTS = np.arange(-MAX_SHIFT, MAX_SHIFT + 1, 4.0)  # shifts considered [ppm]
 _AFTER_CHANGE = np.exp(-np.abs(_SHIFTS) / TYPICAL_SHIFT)  # probability of each after a sudden change
 _AFTER_CHANGE /= _AFTER_CHANGE.sum()
-_MAD_TO_SPREAD = 1.4826  # of a normal distribution
+_DEVIATION_TO_SPREAD = math.sqrt(math.pi / 2)  # from the mean absolute deviation of a normal distribution
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class LowDistribution:
 
         Examples
         --------
-        >>> LowDistribution.fit([420.0] * 5)
-        LowDistribution(median=420.0, spread=10.606601717798213)
+        >>> LowDistribution.fit([420.0] * 12)
+        LowDistribution(median=420.0, spread=7.806247497997997)
         """
-        median, days = float(np.median(lows)), len(lows) - 1
-        spread = _MAD_TO_SPREAD * float(np.median(np.abs(np.asarray(lows) - median)))
-        variance = (USUAL_DAYS * USUAL_SPREAD**2 + days * spread**2) / (USUAL_DAYS + days)
-        return cls(median, math.sqrt(variance))
+        median, n = float(np.median(lows)), len(lows)
+        spread = _DEVIATION_TO_SPREAD * float(np.mean(np.abs(np.asarray(lows) - median)))
+        variance = (USUAL_DAYS * USUAL_SPREAD**2 + n * spread**2) / (USUAL_DAYS + n)
+        return cls(median, math.sqrt(variance * (1 + 1 / n)))  # of the next low: the median is uncertain, too
 
     def density(self, low: float) -> Array:
         """Return the probability density of a low for each possible shift [1/ppm]."""
@@ -227,8 +227,7 @@ class DriftFollower:
 
     def _end_period(self) -> None:
         assert self._today is not None
-        mean = self._sum / self._count
-        self._today = self._today.with_period(self._period * PERIOD, mean, self._count)
+        self._today = self._today.with_period(self._period * PERIOD, self._sum / self._count)
         self._sum, self._count = 0.0, 0
 
     def _estimate(self, *, is_night: bool) -> float:
@@ -236,8 +235,8 @@ class DriftFollower:
         assert self.baseline is not None
         assert self._today is not None
         weights = self._prior
-        if self._today.readings:
-            today = self._today._replace(night_readings=0) if is_night else self._today
+        if self._today.periods:
+            today = self._today._replace(night_periods=0) if is_night else self._today
             weights = weights * self.baseline.likelihood(today, interval=self.interval, is_over=False)
         return self.baseline.followed(_median(weights))
 
@@ -256,7 +255,7 @@ def _prior(baseline: Baseline, past: Sequence[DailyLow], day: int, interval: flo
 
 def _or_any(prior: Array, probability: float) -> Array:
     """Return probabilities of shifts, if with some probability the shift may have changed to any."""
-    return (1 - probability) * prior + probability * _AFTER_CHANGE
+    return np.asarray((1 - probability) * prior + probability * _AFTER_CHANGE)
 
 
 @cache

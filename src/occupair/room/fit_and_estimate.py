@@ -149,8 +149,7 @@ def daily_lows(readings: pd.DataFrame) -> list[DailyLow]:
         part = readings.iloc[rows]
         low, minutes = DailyLow(part.index[0].toordinal()), _clock(part).minute
         for one, total in periods_of(minutes, part["co2"].to_numpy()):
-            n = one.stop - one.start
-            low = low.with_period(float(minutes[one.start]), total / n, n)
+            low = low.with_period(float(minutes[one.start]), total / (one.stop - one.start))
         lows.append(low)
     return lows
 

@@ -103,9 +103,7 @@ class StoredRoom:
         table = pd.DataFrame({"time": [to_microseconds(one.time) for one in valid]})
         table["co2"] = [one.co2 for one in valid]
         means = table.sort_values("time").groupby(table["time"] // 900_000_000)
-        return [
-            Co2Mean(*row) for row in zip(means["time"].min(), means["co2"].mean(), means.size(), strict=True)
-        ]
+        return [Co2Mean(*row) for row in zip(means["time"].min(), means["co2"].mean(), strict=True)]
 
 
 def people_of(lab):

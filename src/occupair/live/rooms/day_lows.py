@@ -31,16 +31,15 @@ def co2_means(times: Sequence[int], co2: Sequence[float], valid: NDArray[np.bool
     """
     at, values = np.asarray(times, dtype=np.int64)[valid], np.asarray(co2, dtype=float)[valid]
     for rows, total in periods_of(at / MINUTE, values):
-        n = rows.stop - rows.start
-        yield Co2Mean(int(at[rows.start]), total / n, n)
+        yield Co2Mean(int(at[rows.start]), total / (rows.stop - rows.start))
 
 
 def lows_by_day(means: Iterable[Co2Mean], zone: dt.tzinfo) -> dict[int, DailyLow]:
     """Return the low of each local day, by the ordinal of its date."""
     lows: dict[int, DailyLow] = {}
-    for time, mean, readings in means:
+    for time, mean in means:
         local = to_time(time).astimezone(zone)
         day = local.toordinal()
         minute = local.hour * 60 + local.minute
-        lows[day] = lows.get(day, DailyLow(day)).with_period(minute, mean, readings)
+        lows[day] = lows.get(day, DailyLow(day)).with_period(minute, mean)
     return lows

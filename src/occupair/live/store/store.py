@@ -186,11 +186,11 @@ class Store(ModelStore):
         """Return the mean CO2 of a room for each quarter of an hour, without times with a faulty sensor."""
         table = schema.estimates
         first, mean = func.min(table.c.time).label("first"), func.avg(table.c.co2).label("mean")
-        chosen = select(first, mean, func.count(table.c.co2).label("readings"))
-        chosen = _between(chosen, table, room, since, until).group_by(table.c.time // _MEAN_PERIOD)
+        chosen = _between(select(first, mean), table, room, since, until)
+        chosen = chosen.group_by(table.c.time // _MEAN_PERIOD)
         chosen = chosen.where(table.c.quality != Quality.SUSPECT.value, table.c.co2.is_not(None))
         rows = self._select(chosen.order_by(first))
-        return [Co2Mean(row.first, float(row.mean), row.readings) for row in rows]
+        return [Co2Mean(row.first, float(row.mean)) for row in rows]
 
     def zones(self) -> dict[str, str]:
         """Return the time zone in which each room was last estimated."""
