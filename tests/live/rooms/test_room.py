@@ -484,15 +484,15 @@ def test_drift_is_followed_across_restarts(model, drifting, stops):
         (0.0, ""),
     ],
 )
-def test_followed_drift_is_named_and_keeps_the_count(office, shift, note):
-    estimator = oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office.iloc[: 4 * 288])
+def test_followed_drift_is_named_and_keeps_the_count(office, drifting, shift, note):
+    estimator = oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office)
     room = Room("lab", ZONE, Model(1, load_model(dump_model(estimator))))
-    day = office.iloc[4 * 288 : 4 * 288 + 150]
-    lab = StoredRoom(room).add(readings_of(day.assign(co2=day["co2"] + shift)))
-    state = room_state(lab.room, day.index[-1].to_pydatetime(), math.inf)
+    days = drifting.iloc[:-140].assign(co2=drifting["co2"] - 90 + shift)
+    lab = StoredRoom(room).add(readings_of(days))
+    state = room_state(lab.room, days.index[-1].to_pydatetime(), math.inf)
     assert (state.quality, state.reason) == (Quality.OK, "")
     assert state.people is not None
-    assert state.baseline_shift == pytest.approx(shift, abs=40)
+    assert state.baseline_shift == pytest.approx(shift, abs=25)
     assert state.note == note.format(abs(round(state.baseline_shift)))
     if shift > 0:
         assert state.note_cause.text("de").startswith("Sensordrift: CO2 ")
