@@ -77,7 +77,7 @@ class RoomModel:
     lags : tuple of float
         Lags of the estimates [min], 0 first, increasing. At long intervals several may share a refinement.
     baseline : Baseline, optional
-        Daily lows of CO2 in training, from which on a drift of the sensor is followed. None: it is not.
+        Daily lows of CO2 in training, to follow the drift of the sensor. None: it is not followed.
     """
 
     interval: float

@@ -37,18 +37,15 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
     Base level and feature settings are written for each refinement, random layers as their seeds.
     """
     lags = {} if room.lags == _FIRST_LAGS else {"lags": list(room.lags)}
-    return (
-        lags
-        | _baseline_to_json(room.baseline)
-        | {
-            "interval": room.interval,
-            "smoothing": room.smoothing,
-            "most_people": room.max_people,
-            "network_share": room.network_share,
-            "hours": [_runs(is_open) for is_open in room.hours.is_open],
-            "refinements": [_refinement_to_json(one) for one in room.refinements],
-        }
-    )
+    return lags | {
+        "interval": room.interval,
+        "smoothing": room.smoothing,
+        "most_people": room.max_people,
+        "network_share": room.network_share,
+        "hours": [_runs(is_open) for is_open in room.hours.is_open],
+        "refinements": [_refinement_to_json(one) for one in room.refinements],
+        **_baseline_to_json(room.baseline),
+    }
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
