@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.live.messages import Co2Mean, to_time
-from occupair.readings.daily_lows import DailyLow, periods_of
+from occupair.live.messages import Co2Mean, to_microseconds, to_time
+from occupair.live.rooms.reading_grid import local_day
+from occupair.readings.daily_lows import NIGHT, DailyLow, periods_of
 from occupair.readings.grid import MINUTE
 
 
@@ -35,11 +36,16 @@ def co2_means(times: Sequence[int], co2: Sequence[float], valid: NDArray[np.bool
 
 
 def lows_by_day(means: Iterable[Co2Mean], zone: dt.tzinfo) -> dict[int, DailyLow]:
-    """Return the low of each local day, by the ordinal of its date."""
+    """Return the low of each local day, by the ordinal of its date; the means are in order of time."""
     lows: dict[int, DailyLow] = {}
+    day = start = stop = night_end = 0
     for time, mean in means:
-        local = to_time(time).astimezone(zone)
-        day = local.toordinal()
-        minute = local.hour * 60 + local.minute
+        if not start <= time < stop:
+            start, stop = local_day(zone, time)
+            date = to_time(time).astimezone(zone).date()
+            day = date.toordinal()
+            morning = dt.datetime.combine(date, dt.time(NIGHT // 60), zone)
+            night_end = to_microseconds(morning)
+        minute = 0 if time < night_end else NIGHT
         lows[day] = lows.get(day, DailyLow(day)).with_period(minute, mean)
     return lows
