@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -71,6 +71,9 @@ counts: $(INSTALLED)     ## measure accuracy with 10, 30 and 100 single head cou
 	@$(BIN)/python tools/single_counts.py
 
 prove: validate
+
+drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
+	@$(BIN)/python tools/planted_drift.py
 
 bench: $(INSTALLED)      ## measure speed and compare with other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple, Protocol, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
+from occupair.readings.daily_lows import DailyLow
 from occupair.readings.gaps import is_gap
 from occupair.readings.other_sensors import check_sensor_values
 from occupair.readings.schema import times_must_increase
@@ -66,6 +67,16 @@ class RunningDay(Protocol):
 
     def is_usual_time(self, time: dt.datetime) -> bool:
         """Whether the room may be occupied at a local time, as far as the model knows."""
+
+    def continue_from(self, earlier: Self) -> None:
+        """Take over from an earlier day what lasts longer than a day, before the first reading."""
+
+    def restore_lows(self, lows: Iterable[DailyLow]) -> None:
+        """Set the lowest CO2 of earlier days, before the first reading."""
+
+    @property
+    def baseline_shift(self) -> float:
+        """Shift of the CO2 baseline since training that estimates are corrected for [ppm]."""
 
     @property
     def started(self) -> bool:
@@ -183,7 +194,7 @@ class LiveRoom:
         local = self._local(time)
         flow = self._checked(local, co2, ventilation)
         if self._starts_day(local) and len(self.day):
-            self.day = self._start_day()
+            self._start_next_day()
         return local, flow
 
     def finish_reading(self, time: dt.datetime) -> Estimate:
@@ -205,6 +216,11 @@ class LiveRoom:
             sensors=self.sensors,
         )
 
+    def restore_lows(self, lows: Iterable[DailyLow]) -> None:
+        """Set the lowest CO2 of earlier days, from which the drift of the sensor is followed."""
+        self.day = self._start_day()
+        self.day.restore_lows(lows)
+
     def restore(
         self,
         times: Sequence[dt.datetime],
@@ -212,13 +228,13 @@ class LiveRoom:
         ventilation: Array | None,
         sensors: Mapping[str, Array] | None = None,
     ) -> None:
-        """Set the state to that after these readings of a single day without gaps.
+        """Add the first readings of a day, or those after a gap; they must not have gaps.
 
         Later estimates are the same as after calling ``update`` with each reading, and this is faster.
         """
         times = [self._local(time) for time in times]
         flow = ventilation if self.uses_ventilation and ventilation is not None else np.zeros(len(times))
-        self.day = self._start_day()
+        self._start_next_day()
         self.day.restore(co2, flow, times, sensors)
         self._last = times[-1]
 
@@ -227,6 +243,10 @@ class LiveRoom:
         other = copy(self)
         other.day = self.day.copy()
         return other
+
+    def _start_next_day(self) -> None:
+        earlier, self.day = self.day, self._start_day()
+        self.day.continue_from(earlier)
 
     def __len__(self) -> int:
         """Return the number of readings since midnight or since the last gap."""
@@ -266,6 +286,11 @@ class LiveRoom:
     def co2_now(self) -> float:
         """Smoothed CO2 of the newest reading [ppm]."""
         return self.day.co2_now
+
+    @property
+    def baseline_shift(self) -> float:
+        """Shift of the CO2 baseline since training that estimates are corrected for [ppm]."""
+        return self.day.baseline_shift
 
     def _local(self, time: dt.datetime) -> dt.datetime:
         """Return a time in the time zone of training."""

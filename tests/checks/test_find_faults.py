@@ -90,6 +90,31 @@ def test_baseline_drift(planted, the_fault):
     assert fault.details["a_day"] == pytest.approx(8, abs=2)
 
 
+@pytest.fixture(scope="module")
+def two_months():
+    return oc.simulate_office(days=60, seed=1).iloc[::5]
+
+
+@pytest.mark.parametrize("a_month", [20, -20])
+def test_creep_of_20_ppm_a_month_is_named(two_months, the_fault, a_month):
+    days = np.asarray((two_months.index - two_months.index[0]) / pd.Timedelta(days=1))
+    fault = the_fault(two_months.assign(co2=two_months["co2"] + a_month / 30.44 * days), "drift")
+    assert fault.details["a_month"] == pytest.approx(a_month, abs=6)
+    assert "ppm per month" in fault.message
+
+
+@pytest.mark.parametrize("step", [60, -60])
+def test_step_of_60_ppm_is_named_with_its_date(two_months, the_fault, step):
+    noon = two_months.index[30 * 288 + 144]
+    fault = the_fault(two_months.assign(co2=two_months["co2"] + step * (two_months.index >= noon)), "reset")
+    assert abs(fault.start - noon) < pd.Timedelta(days=2)
+    assert fault.details["step"] == pytest.approx(step, abs=20)
+
+
+def test_stable_baseline_is_no_fault(two_months):
+    assert not {"drift", "reset"} & kinds(two_months)
+
+
 def test_baseline_below_outdoor_air(planted, the_fault):
     planted["co2"] -= 100.0
     fault = the_fault(planted, "low_baseline")

@@ -61,6 +61,7 @@ def make_state(room: str, people: int | None = 3, **changes) -> RoomState:
         quality=Quality.OK,
         reason="",
         trend=1,
+        baseline_shift=42.5,
     )
     return replace(state, **changes)
 

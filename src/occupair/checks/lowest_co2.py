@@ -26,15 +26,20 @@ COMPLETE_DAY_SHARE = 0.8
 """Share of the usual number of readings that makes a day complete; other days may miss their low."""
 MIN_DAYS = 6
 """Number of days needed to judge a moving baseline."""
-MIN_DRIFT = 50.0
-"""Smallest drift over all days that is reported [ppm]."""
+MIN_DRIFT = 25.0
+"""Smallest drift that is reported, over all days of a file or live since training [ppm]. CO2 outdoors varies
+by some 10 ppm over a year."""
+DRIFT_DOUBTFUL = 50.0
+"""Drift over all days that is doubtful [ppm]."""
+MONTH = 30.44
+"""Mean length of a month [days]."""
 MAX_DRIFT_P_VALUE = 0.01
 """Largest p-value of a trend that is a drift."""
-MIN_RESET = 60.0
+MIN_RESET = 40.0
 """Smallest reset from one day to the next that is reported [ppm]."""
 RESET_WRONG = 150.0
 """Reset that makes the readings wrong [ppm]; about five people in an office for 25."""
-MIN_RESET_TO_SCATTER = 4.0
+MIN_RESET_TO_SCATTER = 3.0
 """Smallest ratio of a reset to the scatter around the levels before and after."""
 MIN_DAYS_EACH_SIDE = 3
 """Number of days needed before and after a reset."""
@@ -104,12 +109,14 @@ def _drift(lows: pd.Series[float]) -> list[Fault]:
         return []
     message = (
         f"The CO2 baseline drifts: the daily lows {'fall' if change < 0 else 'rise'} by "
-        f"{abs(change):.0f} ppm over {days[-1] + 1:.0f} days ({slope:+.1f} ppm per day). The estimator "
-        "corrects this only in part."
+        f"{abs(change):.0f} ppm over {days[-1] + 1:.0f} days ({slope * MONTH:+.0f} ppm per month). A trained "
+        "model follows this, but training does not correct for it."
     )
-    fix = "Calibrate the sensor, and train again from time to time."
+    fix = "Calibrate the sensor; train on days close to each other."
+    severity: Severity = "doubtful" if abs(change) >= DRIFT_DOUBTFUL else "note"
     start, end = lows.index[0], lows.index[-1] + DAY
-    return [Fault("drift", "doubtful", message, start, end, {"change": change, "a_day": slope}, fix)]
+    details = {"change": change, "a_day": slope, "a_month": slope * MONTH}
+    return [Fault("drift", severity, message, start, end, details, fix)]
 
 
 def _spread(lows: pd.Series[float]) -> list[Fault]:

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from occupair.errors import InputError
 from occupair.live.reasons import Cause
@@ -130,6 +130,13 @@ class EstimateRecord:
     quality: Quality
 
 
+class Co2Mean(NamedTuple):
+    """Mean CO2 at the grid times within a quarter of an hour."""
+
+    time: int  # of the first [us] since 1970
+    co2: float  # [ppm]
+
+
 @dataclass(frozen=True)
 class RoomState:
     """Current state of a room, as reported to clients.
@@ -156,10 +163,15 @@ class RoomState:
         Quality flag.
     reason : str
         Why the occupancy is unknown, unusual, or estimated without optional sensors, in English; else empty.
+    note : str
+        What else to know about the sensor, in English; mostly empty.
     trend : int
         1 if the occupancy rises, -1 if it falls, else 0; compared with ten minutes ago.
-    cause : Cause, optional
-        ``reason`` as a code with values, for texts in other languages. Not part of the interfaces.
+    cause, note_cause : Cause, optional
+        ``reason`` and ``note`` as codes with values, for texts in other languages. Not part of the
+        interfaces.
+    baseline_shift : float, optional
+        Shift of the CO2 baseline since training that the occupancy is corrected for [ppm].
     """
 
     room: str
@@ -177,12 +189,15 @@ class RoomState:
     reason: str
     trend: int = 0
     cause: Cause | None = None
+    baseline_shift: float | None = None
+    note: str = ""
+    note_cause: Cause | None = None
 
 
 def unknown_state(room: str, quality: Quality, cause: Cause) -> RoomState:
     """Return the state of a room without any estimate."""
     empty = dict.fromkeys(one.name for one in fields(RoomState)) | {"people_refined": NOT_REFINED}
-    known = {"room": room, "quality": quality, "reason": cause.text(), "trend": 0, "cause": cause}
+    known = {"room": room, "quality": quality, "reason": cause.text(), "trend": 0, "cause": cause, "note": ""}
     return RoomState(**{**empty, **known})  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Reasons why the occupancy of a room is unknown, unusual or estimated with less: codes, and their texts.
+"""Reasons why the occupancy of a room is unknown or unusual, and notes on its sensors: codes and texts.
 
 The service passes a `Cause` around: a code and the values that belong to it. Its text is made here and
 nowhere else. Another language is one more table in `TEXTS`.
@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 class Reason(StrEnum):
     """Why the occupancy of a room is unknown. Comments give the values that each text needs.
 
-    With the last ones it is known, but unusual, or estimated without some optional sensors of the model.
+    With the last ones it is known, but unusual, estimated without some optional sensors of the model, or
+    corrected for the drift of the sensor.
     """
 
     NO_MODEL = "no_model"
@@ -34,6 +35,8 @@ class Reason(StrEnum):
     ESTIMATION_FAILED = "estimation_failed"
     SENSORS_MISSING = "sensors_missing"  # sensors: their names
     UNUSUAL_TIME = "unusual_time"  # the occupancy is known
+    SENSOR_READS_HIGH = "sensor_reads_high"  # ppm
+    SENSOR_READS_LOW = "sensor_reads_low"  # ppm
 
 
 TEXTS: dict[str, dict[Reason, str]] = {
@@ -55,6 +58,8 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
         Reason.SENSORS_MISSING: "estimated without {sensors}: no recent reading",
         Reason.UNUSUAL_TIME: "people detected outside the usual hours",
+        Reason.SENSOR_READS_HIGH: "baseline drift: CO2 reads {ppm} ppm higher than in training (corrected)",
+        Reason.SENSOR_READS_LOW: "baseline drift: CO2 reads {ppm} ppm lower than in training (corrected)",
     },
     "de": {
         Reason.NO_MODEL: "der Raum hat noch kein Modell",
@@ -74,6 +79,8 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
         Reason.SENSORS_MISSING: "ohne {sensors} geschätzt: kein aktueller Messwert",
         Reason.UNUSUAL_TIME: "Personen außerhalb der üblichen Zeiten erkannt",
+        Reason.SENSOR_READS_HIGH: "Sensordrift: CO2 {ppm} ppm höher als beim Training (korrigiert)",
+        Reason.SENSOR_READS_LOW: "Sensordrift: CO2 {ppm} ppm niedriger als beim Training (korrigiert)",
     },
 }
 """Text of each reason by language, as a format string of its values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.paper.network import Network
+from occupair.readings.daily_lows import DailyLow
 from occupair.smoothing import LocalSmoother
 
 if TYPE_CHECKING:
@@ -100,6 +101,17 @@ class LiveDay:
         other = copy(self)
         other._day = self._day.copy()
         return other
+
+    def continue_from(self, earlier: LiveDay) -> None:
+        """Do nothing: no state is carried over from an earlier day."""
+
+    def restore_lows(self, lows: Iterable[DailyLow]) -> None:
+        """Ignore the lows of earlier days: this estimator does not follow the baseline."""
+
+    @property
+    def baseline_shift(self) -> float:
+        """0: the baseline is not followed [ppm]."""
+        return 0.0
 
     @property
     def people(self) -> Array:

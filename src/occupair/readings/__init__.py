@@ -16,6 +16,7 @@ flow:
 - `value_rules`: the valid values of each column
 - `grid`, `gaps`: records on a regular grid
 - `schema`: the definition of readings, their intervals, days and episodes
+- `daily_lows`: lowest CO2 of each day
 - `head_counts`, `labelled_days`: sparse and weighted labels, and how many days are enough
 - `thinning`: the days of a long record to train on
 - `training_match`, `day_fingerprints`: readings compared with those a model was trained on

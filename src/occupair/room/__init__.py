@@ -10,6 +10,7 @@ Modules in data-flow order:
 - `pooled_start`: read-outs over public rooms that the network starts from
 - `boosted_trees`: gradient-boosted trees
 - `stack`: weights of the members
+- `baseline_drift`: drift of the CO2 baseline since training
 - `open_hours`: times of day at which the room may be occupied
 - `evidence`: clear evidence of people in closed hours
 - `error_scale`: expected size of the errors of an estimate

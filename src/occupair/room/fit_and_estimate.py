@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +14,11 @@ from sklearn.utils import check_random_state
 
 from occupair.errors import InputError, check_integer
 from occupair.progress import track
+from occupair.readings.daily_lows import DailyLow, periods_of
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.other_sensors import sensor_columns, sensor_names
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
+from occupair.room.baseline_drift import Baseline, DriftFollower
 from occupair.room.closed_hours import count_closed_hours, parse_closed
 from occupair.room.expectation import Expectation, expect
 from occupair.room.features import GROUPS
@@ -98,6 +100,7 @@ def fit_readings(
         prior.check("ventilation" in readings.columns)
     dates = count_closed_hours(episodes_by_date(readings), parse_closed(closed))
     model, held_out = fit_room(dates, settings, prior)
+    model = replace(model, baseline=Baseline.fit(daily_lows(readings), interval))
     sensors = fit_sensors(dates, model, held_out) if sensor_names(readings) else None
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
@@ -147,17 +150,19 @@ def estimate_readings(
     DataFrame
         ``people``, ``low`` and ``high`` [people].
     """
-    episodes = []
+    episodes, drift = [], DriftFollower(room.baseline, room.interval)
     for one in track(episode_slices(readings), "estimating", show=verbose):
         part = readings.iloc[one]
+        co2, clock = part["co2"].to_numpy(), _clock(part)
         inputs = episode_inputs(
-            part["co2"].to_numpy(),
+            co2,
             ventilation_of(part),
-            _clock(part),
+            clock,
             interval=room.interval,
             smoothing=room.smoothing,
             longest_lag=room.lags[-1],
         )
+        inputs = inputs.shifted(drift.shifts(part.index[0].toordinal(), clock.minute, co2))
         if sensors is None:
             episodes.append(room.episode_people(inputs, wait, confidence))
         else:
@@ -175,6 +180,18 @@ def episodes_by_date(readings: pd.DataFrame) -> list[list[LabelledEpisode]]:
         [_episode(readings.iloc[one]) for one in episodes[first:last]]
         for first, last in pairwise([*firsts.tolist(), len(episodes)])
     ]
+
+
+def daily_lows(readings: pd.DataFrame) -> list[DailyLow]:
+    """Return the lowest CO2 of each local day."""
+    lows = []
+    for rows in date_slices(readings):
+        part = readings.iloc[rows]
+        low, minutes = DailyLow(part.index[0].toordinal()), _clock(part).minute
+        for one, total in periods_of(minutes, part["co2"].to_numpy()):
+            low = low.with_period(float(minutes[one.start]), total / (one.stop - one.start))
+        lows.append(low)
+    return lows
 
 
 def _episode(readings: pd.DataFrame) -> LabelledEpisode:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -88,6 +88,13 @@ class Inputs:
         sums = np.zeros((self.ventilation.shape[1] + 1, len(self)))
         np.cumsum(self.ventilation.T, axis=0, out=sums[1:])
         return sums
+
+    def shifted(self, shift: float | Array) -> Inputs:
+        """Return the inputs with CO2 lower by a shift [ppm], one for all inputs or one for each."""
+        if not np.any(shift):
+            return self
+        by_input = np.asarray(shift)[..., np.newaxis]
+        return replace(self, co2=self.co2 - by_input, lowest_co2=self.lowest_co2 - shift)
 
     def take(self, which: slice | Indices) -> Inputs:
         """Return a subset of the inputs."""

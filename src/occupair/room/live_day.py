@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from functools import cached_property
 
@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from occupair.readings.daily_lows import DailyLow
+from occupair.room.baseline_drift import DriftFollower
 from occupair.room.inputs import Clock, Inputs, episode_inputs, window_length
 from occupair.room.model import RoomModel
 from occupair.room.open_hours import START_UP
@@ -47,6 +49,7 @@ class RoomDay:
         self._smoother = LocalSmoother(model.smoothing)
         self._ventilation: list[float] = []
         self._lowest_co2 = np.inf
+        self._drift = DriftFollower(model.baseline, model.interval)
         self._people = np.zeros(1024)  # grows when the day has more readings
         self.prediction_interval: tuple[float, float] | None = None
         self._sensors = None if sensors is None else LiveSensors(sensors, confidence)
@@ -74,7 +77,8 @@ class RoomDay:
         self._ventilation.append(ventilation)
         if self._sensors is not None:
             self._sensors.append(sensors or {})
-        newest = self._newest_input(time)
+        shift = self._drift.next_shift(time.toordinal(), time.hour * 60.0 + time.minute, co2)
+        newest = self._newest_input(time).shifted(shift)
         self._clock = newest.clock
         return newest
 
@@ -133,6 +137,8 @@ class RoomDay:
                 smoothing=self.model.smoothing,
                 longest_lag=self.model.lags[-1],
             )
+            self._lowest_co2 = float(inputs.lowest_co2[-1])
+            inputs = inputs.shifted(self._drift.shifts(times[0].toordinal(), clock.minute, co2[:-1]))
             self._people = np.zeros(max(1024, 2 * co2.size))
             estimates = self.model.people(inputs)[0]
             if self._sensors is not None:
@@ -140,7 +146,6 @@ class RoomDay:
                 estimates = self._sensors.restore(earlier, estimates, clock)
             for one, people in zip(self.model.refinements, estimates, strict=True):
                 self._people[: max(people.size - one.lag, 0)] = people[one.lag :]
-            self._lowest_co2 = float(inputs.lowest_co2[-1])
             self._smoother.extend(co2[:-1].tolist())
             self._ventilation = ventilation[:-1].tolist()
         newest = {name: float(values[-1]) for name, values in sensors.items()}
@@ -152,11 +157,25 @@ class RoomDay:
         other._smoother = deepcopy(self._smoother)
         other._ventilation, other._people = self._ventilation.copy(), self._people.copy()
         other._sensors = None if self._sensors is None else self._sensors.copy()
+        other._drift = self._drift.copy()
         return other
 
     def is_usual_time(self, time: dt.datetime) -> bool:
         """Whether a local time is in the open hours."""
         return bool(self.model.hours.at(Clock.at(time))[0])
+
+    def continue_from(self, earlier: RoomDay) -> None:
+        """Continue to follow the baseline from an earlier day, which is not used any more."""
+        self._drift = earlier._drift
+
+    def restore_lows(self, lows: Iterable[DailyLow]) -> None:
+        """Set the lows of earlier days, before the first reading."""
+        self._drift.restore(lows)
+
+    @property
+    def baseline_shift(self) -> float:
+        """How far the sensor reads above its level in training, as far as estimates are corrected [ppm]."""
+        return self._drift.shift
 
     def __len__(self) -> int:
         return len(self._ventilation)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.room.baseline_drift import Baseline
 from occupair.room.boosted_trees import BoostedTrees
 from occupair.room.equation import RoomEquation
 from occupair.room.features import COLUMN_SET, FeatureSettings
@@ -87,6 +88,8 @@ class RoomModel:
     evidence_thresholds : tuple of float, optional
         Thresholds of clear evidence of people in closed hours [people], see ``occupair.room.evidence``; None:
         estimates in closed hours are always 0.
+    baseline : Baseline, optional
+        Daily lows of CO2 in training, to follow the drift of the sensor. None: it is not followed.
     """
 
     interval: float
@@ -98,6 +101,7 @@ class RoomModel:
     column_set: int = COLUMN_SET
     people_limit: float | None = None
     evidence_thresholds: tuple[float, ...] | None = None
+    baseline: Baseline | None = None
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
+from occupair.room.baseline_drift import Baseline, LowDistribution
 from occupair.room.boosted_trees import N_LEAVES, N_NODES, BoostedTrees
 from occupair.room.error_scale import N_FEATURES, ErrorScale
 from occupair.room.features import COLUMN_SETS, GROUPS, FeatureSettings, group_sizes
@@ -30,6 +31,7 @@ Array = NDArray[np.float64]
 _MAX_NEURONS = 100_000  # limits the memory that an untrusted file can claim
 _MAX_TREES = 1000  # likewise
 _MAX_LAGS, _MAX_LAG = 20, 240.0  # likewise; the latter in [min]
+_MAX_CO2 = 1e6  # keeps the likelihood of lows finite [ppm]
 _FIRST_LAGS = (0.0, 10.0, 20.0)  # of files without the key "lags" [min]
 
 
@@ -49,6 +51,7 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
         "most_people": room.max_people,
         "hours": [_runs(is_open) for is_open in room.hours.is_open],
         "refinements": [_refinement_to_json(one) for one in room.refinements],
+        **_baseline_to_json(room.baseline),
     }
     return plain | limit | evidence
 
@@ -71,6 +74,7 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         column_set=column_set,
         people_limit=_number(values["people_limit"], least=0.0) if "people_limit" in values else None,
         evidence_thresholds=_thresholds(values.get("evidence_thresholds"), len(lags)),
+        baseline=_baseline_from_json(values.get("baseline")),
     )
 
 
@@ -99,6 +103,28 @@ def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:
     if not 0 < len(lags) <= _MAX_LAGS or lags[0] != 0 or any(b <= a for a, b in pairwise(lags)):
         raise ValueError(f"lags must be up to {_MAX_LAGS} increasing numbers from 0, got {values['lags']!r}")
     return lags
+
+
+def _baseline_to_json(baseline: Baseline | None) -> dict[str, Any]:
+    if baseline is None:
+        return {}
+    lows = {"day": baseline.day} | ({} if baseline.night is None else {"night": baseline.night})
+    return {"baseline": {name: [one.median, one.spread] for name, one in lows.items()}}
+
+
+def _baseline_from_json(values: dict[str, Any] | None) -> Baseline | None:
+    """Return the daily lows of training; older files do not have them."""
+    if values is None:
+        return None
+    night = _lows_from_json(values["night"]) if "night" in values else None
+    return Baseline(_lows_from_json(values["day"]), night)
+
+
+def _lows_from_json(values: list[Any]) -> LowDistribution:
+    median, spread = values
+    return LowDistribution(
+        _number(median, least=0.0, most=_MAX_CO2), _number(spread, least=1.0, most=_MAX_CO2)
+    )
 
 
 def _refinement_to_json(one: Refinement) -> dict[str, Any]:

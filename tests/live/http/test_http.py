@@ -57,6 +57,8 @@ def test_room_state_fields(pipeline, ask):
             "quality": "ok",
             "reason": "",
             "trend": 1,
+            "baseline_shift": 42.5,
+            "note": "",
         },
     }
 

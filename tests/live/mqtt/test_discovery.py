@@ -176,6 +176,7 @@ def test_state_payload():
         "people_20": 2.6,
         "quality": "ok",
         "reason": "",
+        "note": "",
         "time": "2024-01-08T07:00:00Z",
     }
 

@@ -56,6 +56,28 @@ def test_restarts_do_not_change_estimates(setup, store, office):
         )
 
 
+def test_restarts_do_not_change_the_drift_that_is_followed(setup, store, office):
+    two_days = office.iloc[3 * 288 : 3 * 288 + 2 * 288]
+    days = readings_of(two_days.assign(co2=two_days["co2"] + 90))
+    for part in np.array_split(np.arange(len(days)), 5):
+        with_pipeline(setup, store, lambda pipeline, part=part: pipeline.submit([days[k] for k in part]))
+    restarted = stored_estimates(store)
+    other = Store(setup.store.replace("rooms.db", "other.db"))
+    other.migrate()
+    state = with_pipeline(setup, other, lambda pipeline: _submit_and_get_state(pipeline, days))
+    whole = stored_estimates(other)
+    other.close()
+    assert state.baseline_shift > 60
+    np.testing.assert_allclose(
+        [one.people for one in restarted], [one.people for one in whole], rtol=0, atol=1e-9
+    )
+
+
+async def _submit_and_get_state(pipeline, readings):
+    await pipeline.submit(readings)
+    return pipeline.state("lab")
+
+
 def test_estimates_do_not_wait_for_the_store_but_acknowledgements_do(setup, blocking_store, office):
     day = readings_of(office.iloc[3 * 288 : 3 * 288 + 60])
 

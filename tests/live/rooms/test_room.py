@@ -1,5 +1,6 @@
 """One room of the service, compared with the library on the same readings."""
 
+import dataclasses
 import datetime as dt
 import math
 from dataclasses import replace
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import occupair as oc
-from occupair.live.messages import Quality, Reading, ReadingOutcome, to_microseconds, to_time
+from occupair.live.messages import Co2Mean, Quality, Reading, ReadingOutcome, to_microseconds, to_time
 from occupair.live.rooms.engine import run_batched
 from occupair.live.rooms.restore import restore_since
 from occupair.live.rooms.room import Model, Room
@@ -92,8 +93,17 @@ class StoredRoom:
             since = restore_since(newest, self.room.zone)
             readings = sorted((r for r in self.readings if r.time >= since), key=lambda r: r.time)
             estimates = self.estimates.values() if with_estimates else ()
-            run(self.room.restore(readings, [one for one in estimates if one.time > newest - 40 * MINUTES]))
+            newest_estimates = [one for one in estimates if one.time > newest - 40 * MINUTES]
+            run(self.room.restore(readings, newest_estimates, self.co2_means()))
         return self
+
+    def co2_means(self):
+        """The mean CO2 of each quarter of an hour, as a store returns it."""
+        valid = [one for one in self.estimates.values() if one.quality is not Quality.SUSPECT]
+        table = pd.DataFrame({"time": [to_microseconds(one.time) for one in valid]})
+        table["co2"] = [one.co2 for one in valid]
+        means = table.sort_values("time").groupby(table["time"] // 900_000_000)
+        return [Co2Mean(*row) for row in zip(means["time"].min(), means["co2"].mean(), strict=True)]
 
 
 def people_of(lab):
@@ -459,3 +469,56 @@ def test_readings_from_the_future_make_the_state_suspect(model):
     ahead = NOW + dt.timedelta(hours=10)
     run(room.add_readings([reading(ahead, 640.0, 0.5, ahead)]))
     assert room_state(room, NOW + 5 * MINUTES, 15).quality is Quality.SUSPECT
+
+
+@pytest.fixture(scope="module")
+def drifting(office):
+    """Four days after training whose CO2 is 90 ppm higher, with a gap in a night."""
+    days = office.iloc[3 * 288 :]
+    days = pd.concat([days, days.set_axis(days.index + pd.Timedelta(days=2))])
+    return days.assign(co2=days["co2"] + 90).drop(index=days.index[2 * 288 + 20 : 2 * 288 + 45])
+
+
+def test_drift_is_followed_as_in_the_library(estimator, model, drifting):
+    lab = StoredRoom(Room("lab", ZONE, model)).add(readings_of(drifting))
+    expected = estimator.estimate(drifting)
+    got = {time: one.people for time, one in lab.estimates.items() if one.people is not None}
+    known = expected[[time.to_pydatetime().astimezone(UTC) in got for time in expected.index]]
+    assert len(known) > 1000
+    np.testing.assert_allclose([got[time] for time in known.index.tz_convert(UTC)], known, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("stops", [[30], [288], [300, 301], [400, 600, 640], [2 * 288 + 60, 3 * 288 + 10]])
+def test_drift_is_followed_across_restarts(model, drifting, stops):
+    readings = readings_of(drifting)
+    readings[150] = dataclasses.replace(readings[150], co2=2500.0)  # a jump: not part of the low
+    expected = StoredRoom(Room("lab", ZONE, model)).add(readings)
+    lab = StoredRoom(Room("lab", ZONE, model))
+    for k, one in enumerate(readings):
+        if k in stops:
+            lab.restart(with_estimates=k % 2 == 0)
+        lab.add_batch([one])
+    assert_same(lab.estimates, expected.estimates)
+    assert lab.room.baseline_shift == pytest.approx(expected.room.baseline_shift, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shift", "note"),
+    [
+        (90.0, "baseline drift: CO2 reads {} ppm higher than in training (corrected)"),
+        (-90.0, "baseline drift: CO2 reads {} ppm lower than in training (corrected)"),
+        (0.0, ""),
+    ],
+)
+def test_followed_drift_is_named_and_keeps_the_count(office, drifting, shift, note):
+    estimator = oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office)
+    room = Room("lab", ZONE, Model(1, load_model(dump_model(estimator))))
+    days = drifting.iloc[:-140].assign(co2=drifting["co2"] - 90 + shift)
+    lab = StoredRoom(room).add(readings_of(days))
+    state = room_state(lab.room, days.index[-1].to_pydatetime(), math.inf)
+    assert (state.quality, state.reason) == (Quality.OK, "")
+    assert state.people is not None
+    assert state.baseline_shift == pytest.approx(shift, abs=25)
+    assert state.note == note.format(abs(round(state.baseline_shift)))
+    if shift > 0:
+        assert state.note_cause.text("de").startswith("Sensordrift: CO2 ")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from live.store_helpers import EIGHT, at, estimate, reading
 
-from occupair.live.messages import Quality, Reading
+from occupair.live.messages import Quality, Reading, to_microseconds
 
 # ---- readings ----
 
@@ -160,3 +160,23 @@ def test_pages_cover_all_estimates(store):
         seen, after = seen + page, page[-1].time
     assert [one.people for one in seen] == [float(k) for k in range(2, 22)]
     assert store.estimates("lab", at(2), at(22), limit=7, after=at(-5))[0].people == 2.0
+
+
+def test_mean_co2_of_each_quarter_of_an_hour(store):
+    store.write(
+        [],
+        [
+            estimate(minute=0, co2=400.0),
+            estimate(minute=10, co2=410.0),
+            estimate(minute=14, co2=9000.0, quality=Quality.SUSPECT),
+            estimate(minute=15, co2=430.0),
+            estimate(minute=20, co2=float("nan")),
+            estimate(minute=60, co2=450.0),
+            estimate("other", 0, co2=700.0),
+        ],
+    )
+    zero, fifteen = (at(minute) for minute in (0, 15))
+    assert zero.minute % 15 == 0
+    means = store.co2_means("lab", at(0), at(60))
+    assert means == [(to_microseconds(zero), 405.0), (to_microseconds(fifteen), 430.0)]
+    assert store.co2_means("attic", at(0), at(60)) == []

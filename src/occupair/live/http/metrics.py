@@ -44,6 +44,11 @@ _GAUGES: tuple[tuple[str, str, Callable[[RoomState], float | None]], ...] = (
     ),
     ("occupair_room_occupied", "Whether the room is occupied [0 or 1].", lambda state: state.occupied),
     ("occupair_room_co2_ppm", "CO2 [ppm].", lambda state: state.co2),
+    (
+        "occupair_room_baseline_shift_ppm",
+        "Shift of the CO2 baseline since training that the occupancy is corrected for [ppm].",
+        lambda state: state.baseline_shift,
+    ),
     ("occupair_room_ventilation", "Ventilation [0..1].", lambda state: state.ventilation),
     (
         "occupair_room_time_seconds",

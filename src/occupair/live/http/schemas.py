@@ -69,6 +69,13 @@ class State(_with_refined(_StateStart, "{lag}-minute refined estimate, for {lag}
     trend: Literal[-1, 0, 1] = Field(
         description="Change of the occupancy within ten minutes: 1 rising, -1 falling, else 0."
     )
+    baseline_shift: float | None = Field(
+        description="Shift of the CO2 baseline since training that the occupancy is corrected for [ppm]."
+    )
+    note: str = Field(
+        description="What else to know about the sensor, such as a shift of its baseline; mostly empty. "
+        "See `Accept-Language` (en, de)."
+    )
 
 
 class Room(BaseModel):

@@ -13,7 +13,7 @@ from occupair.live.http.rfc3339 import format_time
 from occupair.live.messages import EstimateRecord, Quality, RoomState, interface_values, unknown_state
 from occupair.live.reasons import Cause, Reason
 
-_STATE_ATTRIBUTES = [field.name for field in fields(RoomState) if field.name != "cause"]
+_STATE_ATTRIBUTES = [field.name for field in fields(RoomState) if "cause" not in field.name]
 _ESTIMATE_ATTRIBUTES = [field.name for field in fields(EstimateRecord) if field.name != "room"]
 
 
@@ -31,6 +31,8 @@ class StateEncoder:
             values = _plain_values(state, _STATE_ATTRIBUTES)
             if state.cause is not None:
                 values["reason"] = state.cause.text(language)
+            if state.note_cause is not None:
+                values["note"] = state.note_cause.text(language)
             cached = self._cache[key] = (state, to_json(values))
         return cached[1]
 

@@ -45,7 +45,7 @@ def state_payload(state: RoomState) -> str:
         name: _finite(value) for name, value in interface_values(state, _ATTRIBUTES).items()
     }
     time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
-    content |= {"quality": str(state.quality), "reason": state.reason, "time": time}
+    content |= {"quality": str(state.quality), "reason": state.reason, "note": state.note, "time": time}
     return json.dumps(content, allow_nan=False)
 
 

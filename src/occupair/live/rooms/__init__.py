@@ -4,6 +4,7 @@
 - `room`: one room: which readings of its day are estimated, and again after late readings
 - `interval_correction`: prediction intervals corrected by head counts
 - `reading_grid`: the readings of a room on the time grid of its model
+- `day_lows`: lowest CO2 of earlier days
 - `sensor_faults`: implausible CO2 and wrong sensor clocks
 - `room_state`: the state a room reports
 - `room_models`: the model of each room

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from occupair.live.messages import (
     MAX_CLOCK_AHEAD,
     STORED_OUTCOMES,
+    Co2Mean,
     EngineResult,
     EstimateRecord,
     LabelledInterval,
@@ -66,6 +67,7 @@ class StoredRoom(NamedTuple):
     readings: Sequence[Reading]  # all since ``restore_since``
     estimates: Sequence[EstimateRecord]  # the newest ones
     labelled: Sequence[LabelledInterval] = ()  # since the model is in use
+    co2_means: Sequence[Co2Mean] = ()  # of the days before
 
 
 class Engine:
@@ -148,7 +150,9 @@ class Engine:
         for room, found in stored.items():
             self._rooms[room].track_labels(found.labelled)
         estimations = {
-            room: self._rooms[room].restore(map(self._with_arrival, found.readings), found.estimates)
+            room: self._rooms[room].restore(
+                map(self._with_arrival, found.readings), found.estimates, found.co2_means
+            )
             for room, found in stored.items()
         }
         return self._estimate_today(estimations, {room: self._rooms[room].model for room in stored})

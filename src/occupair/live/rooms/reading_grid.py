@@ -17,6 +17,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from occupair.live.messages import to_microseconds, to_time
 from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
 from occupair.readings.grid import MINUTE
@@ -79,7 +82,7 @@ class EstimatedReadings:
         self._n_sensors = n_sensors
         self._sensors = array("d")  # those of one reading after the other
         self.times = array("q")
-        self._co2, self._ventilation = array("d"), array("d")
+        self.co2, self._ventilation = array("d"), array("d")
         self._suspect = array("b")
 
     def __len__(self) -> int:
@@ -88,14 +91,19 @@ class EstimatedReadings:
     def append(self, reading: GridReading, *, suspect: bool) -> None:
         """Append a grid reading and whether the sensor was faulty at its time."""
         self.times.append(reading.time)
-        self._co2.append(reading.co2)
+        self.co2.append(reading.co2)
         self._ventilation.append(math.nan if reading.ventilation is None else reading.ventilation)
         self._suspect.append(suspect)
         self._sensors.extend(reading.sensors)
 
+    def valid(self, *, needs_ventilation: bool) -> NDArray[np.bool_]:
+        """Whether each grid reading could be estimated: the sensor was not faulty."""
+        faulty = np.asarray(self._suspect, dtype=bool)
+        return ~(faulty | np.isnan(self._ventilation)) if needs_ventilation else ~faulty
+
     def pop(self) -> None:
         """Remove the last grid reading."""
-        for column in (self.times, self._co2, self._ventilation, self._suspect):
+        for column in (self.times, self.co2, self._ventilation, self._suspect):
             column.pop()
         del self._sensors[len(self._sensors) - self._n_sensors :]
 
@@ -103,7 +111,7 @@ class EstimatedReadings:
         """Whether the grid reading at an index was estimated from these values."""
         flow = self._ventilation[index]
         same_flow = math.isnan(flow) if reading.ventilation is None else flow == reading.ventilation
-        same = self.times[index] == reading.time and self._co2[index] == reading.co2 and same_flow
+        same = self.times[index] == reading.time and self.co2[index] == reading.co2 and same_flow
         first = index * self._n_sensors
         before = self._sensors[first : first + self._n_sensors]
         same = same and all(

@@ -15,6 +15,7 @@ from occupair.live.rooms.reading_grid import local_day
 from occupair.live.rooms.room import READINGS_KEPT
 from occupair.live.rooms.room_models import RoomModels
 from occupair.live.store import Store
+from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_LAGS
 from occupair.wording import plural
 
@@ -93,7 +94,10 @@ def read_stored_rooms(
         if zones.get(room.id, room.timezone) == room.timezone:
             estimates = store.estimates(room.id, last.time - RECENT_ESTIMATES, None, limit=10_000)
         labelled = store.labelled_intervals(room.id, follows_clock=follows_clock)
-        found[room.id] = StoredRoom(readings, estimates, labelled)
+        midnight = to_time(local_day(ZoneInfo(room.timezone), to_microseconds(last.time))[0])
+        days = dt.timedelta(days=LOOKBACK + 2)  # the day of the model may be a later or an earlier one
+        means = store.co2_means(room.id, midnight - days, midnight + dt.timedelta(days=1))
+        found[room.id] = StoredRoom(readings, estimates, labelled, means)
     return found
 
 

@@ -1,7 +1,7 @@
 """One room of the service: which grid readings of its local day are estimated, and again after late readings.
 
-The estimates of a day depend only on the stored readings of that day and of some hours before midnight, not
-on the order in which they arrived nor on restarts in between.
+The estimates of a day depend only on the stored readings of that day and of some hours before midnight, and
+on the lowest CO2 of earlier days, not on the order in which readings arrived nor on restarts in between.
 
 Methods that estimate are generators: they yield the readings to be estimated one by one, receive an
 estimate for each, and return their result. The engine runs those of many rooms side by side and estimates
@@ -23,6 +23,7 @@ import numpy as np
 
 from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
+    Co2Mean,
     EstimateRecord,
     LabelledInterval,
     Quality,
@@ -33,6 +34,7 @@ from occupair.live.messages import (
     to_time,
 )
 from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.day_lows import co2_means, lows_by_day
 from occupair.live.rooms.interval_correction import UNCORRECTED, track_labels
 from occupair.live.rooms.reading_grid import (
     EstimatedReadings,
@@ -44,9 +46,11 @@ from occupair.live.rooms.reading_grid import (
 from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, SensorClock
 from occupair.live_room import Estimate, LiveRoom
 from occupair.live_rooms import NextReading
+from occupair.readings.daily_lows import DailyLow
 from occupair.readings.gaps import VENTILATION_HOLD
 from occupair.readings.grid import MINUTE
 from occupair.readings.time_zones import time_zone_of
+from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_LAGS, lag_in_readings
 
 EMPTY_AT_MIDNIGHT = 30.0
@@ -102,6 +106,7 @@ class Room:
         self.correction = UNCORRECTED
         self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
         self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]
+        self._lows: dict[int, DailyLow] = {}  # of earlier days, by the ordinal of the date
         self._changes_newest = False  # whether the newest grid reading was changed after it was estimated
         self._live: LiveRoom | None = None
         self._live_before: LiveRoom | None = None  # before the newest grid reading, if that tends to change
@@ -120,6 +125,11 @@ class Room:
     def is_usual_time(self, time: dt.datetime) -> bool:
         """Whether the room may be occupied at this time of day, as far as its model knows."""
         return self._live is None or self._live.is_usual_time(time.astimezone(self._day_zone))
+
+    @property
+    def baseline_shift(self) -> float | None:
+        """Shift of the CO2 baseline since training that estimates are corrected for [ppm]."""
+        return None if self._live is None else self._live.baseline_shift
 
     def refined_estimate(self, lag: int) -> float | None:
         """Return the refined estimate for ``lag`` intervals ago [people], None before the first reading."""
@@ -191,7 +201,10 @@ class Room:
         return outcomes, (yield from self._update(min(grid_times + changed_from)))
 
     def restore(
-        self, readings: Iterable[Reading], estimates: Iterable[EstimateRecord] = ()
+        self,
+        readings: Iterable[Reading],
+        estimates: Iterable[EstimateRecord] = (),
+        co2_means: Iterable[Co2Mean] = (),
     ) -> Estimation[list[EstimateRecord]]:
         """Restore the room after a restart and return the estimates that had to be computed again.
 
@@ -201,7 +214,10 @@ class Room:
             All stored readings since ``restore_since``.
         estimates : iterable of EstimateRecord
             The newest stored estimates. Without them the whole day is estimated again, which takes longer.
+        co2_means : iterable of Co2Mean
+            CO2 of the days before, from which the drift of the sensor is followed.
         """
+        self._lows = lows_by_day(co2_means, self._day_zone)
         for reading in readings:
             if not self.has(reading):
                 self._insert(to_microseconds(reading.time), reading)
@@ -319,24 +335,31 @@ class Room:
         """Advance past grid readings without estimating each of them, which is much faster."""
         for reading in readings:
             self._estimated.append(reading, suspect=self._faults.fault_at(reading.time) is not None)
-        first = len(readings)  # start of the newest run without a gap
-        while first > 0 and self._is_usable(readings[first - 1]) and self._is_contiguous(readings, first):
-            first -= 1
-        readings = readings[first:]
-        if readings and self._live is not None:
-            flow = np.array([reading.ventilation or 0.0 for reading in readings])
-            times = [to_time(reading.time).astimezone(self._day_zone) for reading in readings]
-            by_sensor = zip(*(reading.sensors for reading in readings), strict=True)
+        if self._live is None:
+            return
+        for run in self._runs(readings):
+            flow = np.array([reading.ventilation or 0.0 for reading in run])
+            times = [to_time(reading.time).astimezone(self._day_zone) for reading in run]
+            by_sensor = zip(*(reading.sensors for reading in run), strict=True)
             sensors = {name: np.array(v) for name, v in zip(self.grid.sensor_names, by_sensor, strict=False)}
-            self._live.restore(times, np.array([reading.co2 for reading in readings]), flow, sensors)
+            self._live.restore(times, np.array([reading.co2 for reading in run]), flow, sensors)
 
-    def _is_contiguous(self, readings: list[GridReading], index: int) -> bool:
-        """Whether there is no gap between the grid readings before and at an index."""
-        return index == len(readings) or readings[index].time - readings[index - 1].time == self.grid.step
+    def _runs(self, readings: list[GridReading]) -> list[list[GridReading]]:
+        """Return the usable grid readings in runs without gaps."""
+        runs: list[list[GridReading]] = []
+        for reading in filter(self._is_usable, readings):
+            if runs and reading.time - runs[-1][-1].time == self.grid.step:
+                runs[-1].append(reading)
+            else:
+                runs.append([reading])
+        return runs
 
     def _is_usable(self, reading: GridReading) -> bool:
-        needs_ventilation = self.model is not None and self.model.room.uses_ventilation
-        return reading.ventilation is not None or not needs_ventilation
+        return reading.ventilation is not None or not self._needs_ventilation
+
+    @property
+    def _needs_ventilation(self) -> bool:
+        return self.model is not None and self.model.room.uses_ventilation
 
     # ---- estimates ----
 
@@ -450,11 +473,25 @@ class Room:
 
     def _start_day(self, time: int) -> None:
         """Start the local day of a time [us] with an empty room, and drop readings too old to affect it."""
-        self._day = local_day(self._day_zone, time)
+        day = local_day(self._day_zone, time)
+        if self._day is not None and self._day[1] <= day[0]:
+            self._keep_low()
+        self._day = day
         for series in (self.grid, self.out_of_range):
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()
-        self._live = None if self.model is None else self.model.room.fresh_copy()
+        if self.model is not None:
+            self._live = self.model.room.fresh_copy()
+            self._live.restore_lows(self._lows.values())
+
+    def _keep_low(self) -> None:
+        """Keep the lowest CO2 of the day that is over."""
+        valid = self._estimated.valid(needs_ventilation=self._needs_ventilation)
+        if valid.any():
+            means = co2_means(self._estimated.times, self._estimated.co2, valid)
+            self._lows |= lows_by_day(means, self._day_zone)
+        newest = max(self._lows, default=0)
+        self._lows = {day: low for day, low in self._lows.items() if day >= newest - LOOKBACK}
 
     def _drop_estimates(self) -> None:
         self._estimated = EstimatedReadings(len(self.grid.sensor_names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+from occupair.checks.lowest_co2 import MIN_DRIFT
 from occupair.live.messages import (
     MAX_CLOCK_AHEAD,
     NOT_REFINED,
@@ -45,6 +46,8 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         cause = Cause(Reason.SENSORS_MISSING, {"sensors": missing})
     if exact is not None and round(exact) > 0 and not room.is_usual_time(newest.time):
         cause = Cause(Reason.UNUSUAL_TIME)
+    shift = room.baseline_shift
+    note = None if shift is None else _note(shift)
     return RoomState(
         room=room.id,
         time=newest.time,
@@ -61,6 +64,9 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         reason="" if cause is None else cause.text(),
         trend=0 if exact is None else _trend(room, exact),
         cause=cause,
+        baseline_shift=shift,
+        note="" if note is None else note.text(),
+        note_cause=note,
     )
 
 
@@ -99,6 +105,14 @@ def _fault(room: Room, newest: EstimateRecord | None, now: dt.datetime) -> Cause
     if len(out_of_range) and out_of_range.times[-1] > (room.grid.co2.times or [-1])[-1]:
         return Cause(Reason.OUT_OF_RANGE, {"co2": out_of_range.values[-1]})
     return room.fault if newest is not None and newest.quality is Quality.SUSPECT else None
+
+
+def _note(shift: float) -> Cause | None:
+    """Return what a shift of the baseline [ppm] means, in whole ppm so that the text rarely changes."""
+    if abs(shift) < MIN_DRIFT:
+        return None
+    reason = Reason.SENSOR_READS_HIGH if shift > 0 else Reason.SENSOR_READS_LOW
+    return Cause(reason, {"ppm": abs(round(shift))})
 
 
 def _offline_since(room: Room, last: dt.datetime, now: dt.datetime) -> Cause:

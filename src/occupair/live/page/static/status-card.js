@@ -13,7 +13,7 @@ import * as rooms from "./room-store.js";
 export function createStatusCard(room) {
   const part = (name, tag = "span") => el(tag, { class: `hero-${name}` });
   const [count, unit, arrow, badge, quality] = ["count", "unit", "trend", "badge", "word"].map((name) => part(name));
-  const [detail, explanation] = [part("range", "p"), part("why", "p")];
+  const [detail, explanation, note] = [part("range", "p"), part("why", "p"), part("note", "p")];
   const [co2, ventilation, utilization, age] = [el("dd", { class: "fact-co2" }), el("dd"), el("dd", { class: "fact-seats" }), el("dd")];
   const alerts = el("ul", { class: "alerts" });
   const announcement = el("p", { class: "hidden", id: "room-announcement", "aria-live": "polite" });
@@ -21,7 +21,7 @@ export function createStatusCard(room) {
   const seats = room.capacity ? fact(t("status.ofSeats", { count: room.capacity }), utilization) : null;
   const node = el("section", { class: "hero card", "aria-label": t("status.title") },
     el("div", { class: "hero-number" }, count, el("div", {}, el("p", { class: "hero-line" }, unit, arrow), detail)),
-    el("div", { class: "hero-quality" }, el("p", {}, badge, quality), explanation),
+    el("div", { class: "hero-quality" }, el("p", {}, badge, quality), explanation, note),
     el("dl", { class: "facts" }, fact("CO₂", co2), fact(t("ventilation"), ventilation), seats,
       fact(t("status.updated"), age)), alerts, announcement);
 
@@ -49,6 +49,7 @@ export function createStatusCard(room) {
     setText(utilization, isKnown && room.capacity ? formatPercent(state.people / room.capacity) : "–");
     setText(age, state?.time ? formatAge(rooms.now() - Date.parse(state.time)) : t("age.never"));
     const occupancy = isKnown ? formatPeople(state.people) : `${t("occupancy.unknown")}, ${formatReason(state)}`;
+    setText(note, state?.note || "");
     showAlerts(alerts, current);
     setText(announcement, [`${name}: ${occupancy}`, ...alertsOf(current).map(({ text }) => text)].join(", "));
   }
