@@ -35,6 +35,17 @@ def averaged(errors):
     return weights / weights.sum()
 
 
+def few_values(columns):
+    """Each value replaced by the nearest of 255 quantiles of its column; of two equally near, the lower."""
+    found = np.empty_like(columns)
+    for j, column in enumerate(columns.T.astype(float)):
+        ranked = np.sort(column)
+        places = np.linspace(0, 1, 255) * (len(column) - 1)
+        values = np.unique([ranked[round(place)] for place in places])
+        found[:, j] = [min(values, key=lambda value, x=x: (abs(value - x), value)) for x in column]
+    return found
+
+
 class FitReference:
     """Training of one room with a reading every 5 min or less often.
 
@@ -229,6 +240,7 @@ class _Trained:
         h = np.array([linked_outputs(row, layer) for row in y])
         read_outs = [self.read_out(h, people, unit, weight, lag, *one) for one in self.fit.candidates]
         columns = self.tree_columns(self.days, lag)[known]
+        equal = (weight == weight[0]).all()
         boosting = HistGradientBoostingRegressor(
             max_iter=100,
             learning_rate=0.05,
@@ -239,7 +251,7 @@ class _Trained:
             max_features=0.5,
             early_stopping=False,
             random_state=0,
-        ).fit(columns, people, sample_weight=weight)
+        ).fit(columns if equal else few_values(columns), people, sample_weight=None if equal else weight)
         return SimpleNamespace(layer=layer, read_outs=read_outs, unit=unit, boosting=boosting)
 
     def layer(self, y, unit):
