@@ -84,6 +84,9 @@ class PaperReference:
         return people
 
 
+LEVELS = {1: (0, 10, 20, 40), 2: (0, 5, 10, 15, 20, 30, 40, 60)}  # ages by column set [min]
+
+
 class RoomReference:
     """Reference implementation of a trained default estimator, for the newest of some readings."""
 
@@ -115,51 +118,73 @@ class RoomReference:
         above, v = (self.c(offset) - self.base(level, low_share)) / 100, self.v(offset)
         return np.array([*rises, above, v * above, v * v * above, 1.0])
 
-    def unclamped_balance(self, one):
-        return sum(
-            variant.weight * self.terms(one.balance.base, variant.low_share, variant.offset) @ variant.coef
-            for variant in one.balance.variants
-        )
-
     def clamp(self, people):
         limit = self.room.max_people if self.room.people_limit is None else self.room.people_limit
         return min(max(people, 0.0), limit)
 
-    def balance(self, one):
-        return self.clamp(self.unclamped_balance(one))
+    def unclamped_balance(self, balance):
+        return sum(
+            variant.weight * self.terms(balance.base, variant.low_share, variant.offset) @ variant.coef
+            for variant in balance.variants
+            if variant.weight
+        )
+
+    def balance(self, balance):
+        return self.clamp(self.unclamped_balance(balance))
+
+    def balance_parts(self, balance):
+        """Contribution of the rises, and that of level and constant, in the variant of largest weight."""
+        best = max(balance.variants, key=lambda variant: variant.weight)
+        terms = self.terms(balance.base, best.low_share, best.offset) * best.coef
+        return [terms[:2].sum(), terms[2:].sum()]
+
+    def hour(self, lag):
+        return self.time.hour + self.time.minute / 60 + self.time.second / 3600 - lag * self.d / 60
 
     def features(self, one):
         """y of groups M, P, V, T and S."""
         settings, level = one.features, one.balance.base
         base = self.base(level, settings.low_share)
         windows = [[self.v(settings.offset + j) for j in range(self.readings(m))] for m in (10, 30, 60)]
-        hour = (self.time.hour + self.time.minute / 60 + self.time.second / 3600) - one.lag * self.d / 60
-        angle, weekend = 2 * np.pi * hour / 24, float(self.time.isoweekday() > 5)
-        balances = {other.lag: self.balance(other) for other in self.room.refinements}
+        angle, weekend = 2 * np.pi * self.hour(one.lag) / 24, float(self.time.isoweekday() > 5)
+        by_lag = {other.lag: other.balance for other in self.room.refinements}
+        balances = [by_lag[int(minutes / self.d + 1e-6)] for minutes in (0, 10, 20)]
+        parts = [self.balance_parts(balances[0]), self.balance_parts(balances[-1])]
         return np.concatenate(
             [
                 self.terms(level, settings.low_share, settings.offset)[:5],
-                [(self.c(round(m / self.d)) - base) / 100 for m in (0, 10, 20, 40)],
+                [(self.c(round(m / self.d)) - base) / 100 for m in LEVELS[self.room.column_set]],
                 [(self.c(0) - self.c(self.readings(m))) / 30 for m in (5, 10, 20, 40)],
                 [self.v(settings.offset), *(np.mean(window) for window in windows)],
                 [np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)],
                 [weekend, weekend * np.sin(angle), weekend * np.cos(angle)],
-                [balances[int(minutes / self.d + 1e-6)] for minutes in (0, 10, 20)],
+                [self.balance(balance) for balance in balances],
+                *(parts if self.room.column_set == 2 else []),
             ]
         )
 
+    def tree_columns(self, one):
+        """All features but those of people, to six decimals, and the minute of the day."""
+        n_people = {1: 3, 2: 7}[self.room.column_set]
+        y = [round(value, 6) for value in self.features(one)[:-n_people]]
+        return np.append(y, self.hour(one.lag) * 60 % 1440).astype(np.float32)
+
+    def members(self, one):
+        """Network, mass balance and boosted trees."""
+        h = linked_outputs(self.features(one), one.layer)
+        trees = 0.0 if one.trees is None else self.clamp(sum_of_trees(one.trees, self.tree_columns(one)))
+        return np.array([self.clamp(h @ one.coef), self.balance(one.balance), trees]), h @ one.presence
+
     def people(self, one):
         """Estimate of the reading ``one.lag`` readings ago."""
-        y, layer, room = self.features(one), one.layer, self.room
-        h = linked_outputs(y, layer)
-        network = self.clamp(h @ one.coef)
-        people = room.network_share * network + (1 - room.network_share) * self.balance(one)
-        if h @ one.presence < one.threshold and people < 0.1 * room.max_people:
+        members, presence = self.members(one)
+        people, room = members @ one.weights, self.room
+        if presence < one.threshold and people < 0.1 * room.max_people:
             people = 0.0
         minute = int(self.time.hour * 60 + self.time.minute + self.time.second / 60 - one.lag * self.d)
         if room.hours.is_open[int(self.time.isoweekday() > 5), minute]:
             return people
-        return self.balance(one) if minute >= 20 and self.is_evident(one) else 0.0
+        return self.balance(one.balance) if minute >= 20 and self.is_evident(one) else 0.0
 
     def is_evident(self, one):
         """Whether the mass balance is above its threshold at this lag and at the one before or after."""
@@ -167,7 +192,7 @@ class RoomReference:
             return False
         refinements = {other.lag: other for other in self.room.refinements}
         lags = [int(minutes / self.d + 1e-6) for minutes in (0, 10, 20)]
-        balances = [self.unclamped_balance(refinements[lag]) for lag in lags]
+        balances = [self.unclamped_balance(refinements[lag].balance) for lag in lags]
         return any(
             one.lag in (lags[k], lags[k + 1]) and min(balances[k], balances[k + 1]) > threshold
             for k, threshold in enumerate(self.room.evidence_thresholds)
@@ -187,10 +212,21 @@ class RoomReference:
 
 
 def linked_outputs(y, layer):
-    """Outputs for one row of features: h(RSy + b) - 1/2, the standardised features, and 1."""
+    """Outputs for one row of features: h(RSy + b) - 1/2, the scaled features, and 1."""
     draw = np.random.RandomState(layer.seed)
     R = draw.uniform(-1, 1, (layer.n_hidden, y.size))
     b = draw.uniform(-0.1, 0.1, layer.n_hidden)
-    S = np.diag(np.repeat(layer.alphas, layer.sizes))
+    S = np.diag(layer.alphas)
     hidden = 1 / (1 + np.exp(-(R @ S @ y + b))) - 0.5
     return np.concatenate([hidden, (y - layer.mean) * layer.scale, [1.0]])
+
+
+def sum_of_trees(trees, columns):
+    """Walk every tree from its root: left if a column is at most the threshold, and right otherwise."""
+    total = trees.start
+    for feature, threshold, value in zip(trees.feature, trees.threshold, trees.value, strict=True):
+        at = 0
+        while at < len(feature):
+            at = 2 * at + (1 if columns[feature[at]] <= threshold[at] else 2)
+        total += float(value[at - len(feature)])
+    return total

@@ -270,7 +270,9 @@ def test_duplicate_column_is_rejected(estimator, last_day, name):
 
 
 def test_invalid_start_is_rejected(slow_office):
-    with pytest.raises(oc.InputError, match=r"start must be None or created by transfer\(rooms\), got 3"):
+    with pytest.raises(
+        oc.InputError, match=r'start must be "pooled", None or created by transfer\(rooms\), got 3'
+    ):
         oc.OccupancyEstimator(start=3).fit(slow_office)
 
 

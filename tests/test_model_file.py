@@ -52,7 +52,7 @@ def test_model_with_1000_neurons_is_below_40_kb(slow_office):
 
 
 def test_version_1_is_readable(estimator, path, last_day):
-    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":1'))
+    path.write_bytes(path.read_bytes().replace(b'"version":3', b'"version":1'))
     pd.testing.assert_series_equal(
         oc.OccupancyEstimator.load(path).estimate(last_day), estimator.estimate(last_day)
     )
@@ -122,9 +122,9 @@ def test_foreign_file_is_rejected(tmp_path, content):
 
 
 def test_newer_format_asks_for_an_upgrade(path):
-    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3'))
+    path.write_bytes(path.read_bytes().replace(b'"version":3', b'"version":4'))
     with pytest.raises(
-        oc.InputError, match="has format version 3, this occupair reads up to 2: upgrade occupair"
+        oc.InputError, match="has format version 4, this occupair reads up to 3: upgrade occupair"
     ):
         oc.OccupancyEstimator.load(path)
 
@@ -134,7 +134,7 @@ def forged(path, change):
     model = json.loads(path.read_bytes())["model"]
     change(model)
     text = _canonical(model)
-    return f'{{"format":"occupair model","version":2,"checksum":"{_checksum(text)}","model":{text}}}'.encode()
+    return f'{{"format":"occupair model","version":3,"checksum":"{_checksum(text)}","model":{text}}}'.encode()
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from occupair.room import mass_balance as module
 from occupair.room.inputs import Clock, Inputs, episode_inputs
 from occupair.room.mass_balance import (
+    N_PARTS,
     Balance,
     BalanceEvaluator,
     BalanceVariant,
     BaseLevel,
     DayTerms,
+    average_weights,
     balance_terms,
     fit_balance,
     weak_ridge,
@@ -178,7 +180,7 @@ def test_fit_finds_ten_minute_delay(lag):
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=15))
 def test_weights_sum_to_one_and_decrease_with_error(errors):
-    weights = module._weights(np.array(errors))
+    weights = average_weights(np.array(errors))
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     assert (np.diff(weights[np.argsort(errors, kind="stable")]) <= 1e-12).all()
@@ -186,7 +188,7 @@ def test_weights_sum_to_one_and_decrease_with_error(errors):
 
 def test_weights_worked_by_hand():
     # 1 % more is exp(-0.6), 2 % more exp(-1.2); 10 % more is exp(-6), less than 2 % of the sum: dropped.
-    weights = module._weights(np.array([100.0, 101.0, 102.0, 110.0]))
+    weights = average_weights(np.array([100.0, 101.0, 102.0, 110.0]))
     expected = np.array([1.0, np.exp(-0.6), np.exp(-1.2), 0.0])
     np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-9)
 
@@ -269,7 +271,8 @@ def test_fit_without_head_counts_follows_penalty():
     assert sum(variant.weight for variant in balance.variants) == pytest.approx(1)
 
 
-def test_evaluator_of_many_rooms_equals_each_room_alone():
+@pytest.mark.parametrize("with_parts", [False, True])
+def test_evaluator_of_many_rooms_equals_each_room_alone(with_parts):
     rng, (inputs,) = np.random.default_rng(7), random_days(1)
     bases = [BASE, BaseLevel(lowest=390.0, highest=430.0, median=410.0)]
 
@@ -285,7 +288,26 @@ def test_evaluator_of_many_rooms_equals_each_room_alone():
         [balance(bases[1], (0.5, 2)), balance(bases[1], (0.5, 3))],
     ]
     which = np.arange(len(inputs)) % 3
-    people = BalanceEvaluator(rooms).people(inputs, which)
+    people = BalanceEvaluator(rooms, with_parts=with_parts).people(inputs, which)
     for n, balances in enumerate(rooms):
-        alone = BalanceEvaluator([balances]).people(inputs)
+        alone = BalanceEvaluator([balances], with_parts=with_parts).people(inputs)
         np.testing.assert_allclose(people[:, which == n], alone[:, which == n], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_balances", [1, 3])
+def test_parts_are_those_of_best_variants_of_first_and_last_balance(n_balances):
+    rng, (rows,) = np.random.default_rng(8), random_days(1)
+    balances = []
+    for r in range(n_balances):
+        settings = [(0.5, 2, 0.4), (1.0, r, 0.6)]
+        variants = [BalanceVariant(s, 0.0, o, rng.normal(size=6), weight) for s, o, weight in settings]
+        balances.append(Balance(BASE, tuple(variants)))
+    found = BalanceEvaluator([balances], with_parts=True).people(rows)
+    assert found.shape == (n_balances + N_PARTS, 288)
+    np.testing.assert_allclose(found[:n_balances], BalanceEvaluator([balances]).people(rows), atol=1e-12)
+    expected = []
+    for balance in (balances[0], balances[-1]):
+        best = balance.variants[1]
+        terms = reference_terms(rows, 1.0, best.offset) * best.coef
+        expected += [terms[:, :2].sum(axis=1), terms[:, 2:].sum(axis=1)]
+    np.testing.assert_allclose(found[n_balances:], expected, atol=1e-10)

@@ -3,6 +3,7 @@
 import copy
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 import occupair as oc
 from occupair.model_file import VERSION, _canonical, _checksum, dump_model, parse_model
 from occupair.room.model_json import _from_runs, _runs, room_from_json, room_to_json
+
+EARLIER = Path(__file__).parents[1] / "compatibility/2026-11"
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +72,9 @@ def test_unusual_rooms_are_saved(slow_office, change):
     pd.testing.assert_series_equal(loaded.estimate(readings), model.estimate(readings), check_exact=True)
 
 
-def test_lags_are_written_only_if_not_those_of_the_first_version(trained_room):
+def test_lags_and_columns_are_written(trained_room):
     values = room_to_json(trained_room.room_)
-    assert "lags" not in values
-    assert room_from_json(values).lags == (0, 10, 20)
+    assert (values["lags"], values["columns"]) == ([0, 10, 20], 2)
     assert room_from_json(values | {"lags": [0, 10.5, 20]}).lags == (0, 10.5, 20)
     assert room_to_json(replace(trained_room.room_, lags=(0, 10.5, 20)))["lags"] == [0, 10.5, 20]
 
@@ -91,6 +93,39 @@ def test_files_without_limit_and_thresholds_estimate_as_before(trained_room, slo
     assert people.max() == trained_room.most_people_
     minute = wild.index.hour * 60 + wild.index.minute
     assert (people[~earlier.room_.hours.is_open[0, minute]] == 0).all()
+
+
+@pytest.fixture(scope="module")
+def earlier():
+    """A room of an earlier version: without lags, columns, weights and trees."""
+    values = json.loads((EARLIER / "room.occupair").read_text())["model"]["room"]
+    assert not {"lags", "columns"} & set(values)
+    assert not {"weights", "trees"} & set(values["refinements"][0])
+    return values
+
+
+def test_room_of_earlier_version(earlier):
+    """One share of the network for all lags, and one scale for each group of features."""
+    room = room_from_json(earlier)
+    assert (room.lags, room.column_set) == ((0, 10, 20), 1)
+    for one, values in zip(room.refinements, earlier["refinements"], strict=True):
+        assert one.weights == (earlier["network_share"], 1 - earlier["network_share"], 0)
+        assert one.trees is None
+        a, b, c, d, e = values["alphas"]
+        assert one.layer.alphas.tolist() == [a] * 5 + [b] * 8 + [c] * 4 + [d] * 7 + [e] * 3
+
+
+def test_room_of_earlier_version_survives_new_format(earlier):
+    room = room_from_json(earlier)
+    values = room_to_json(room)
+    assert values["columns"] == 1
+    assert room_to_json(room_from_json(json.loads(json.dumps(values)))) == values
+
+
+@pytest.mark.parametrize("share", [1.5, -0.1, None, "x"])
+def test_invalid_share_of_earlier_version_is_rejected(earlier, share):
+    with pytest.raises((ValueError, TypeError), match=r"number out of range|must be a number"):
+        room_from_json(earlier | {"network_share": share})
 
 
 def test_plain_values_survive_json(trained_room):
@@ -148,6 +183,21 @@ def in_variant(at, value):
     return lambda model: model["room"]["refinements"][0]["choices"][0].__setitem__(at, value)
 
 
+def in_trees(name, value):
+    return lambda model: model["room"]["refinements"][0]["trees"].__setitem__(name, value)
+
+
+def one_tree(model):
+    trees = model["room"]["refinements"][0]["trees"]
+    for name in ("feature", "threshold", "value"):
+        trees[name] = trees[name][:1]
+
+
+def without_trees(k):
+    """Remove the trees of one refinement, and their weight."""
+    return lambda model: model["room"]["refinements"][k].update(trees=None, weights=[0.5, 0.5, 0.0])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -179,8 +229,27 @@ def in_variant(at, value):
         (in_room(evidence_thresholds=[2.0, "3"]), "must be a number, got '3'"),
         (in_room(evidence_thresholds=7), "is not a valid model"),
         (lambda m: m["parameters"].update(closed="night"), "closed must be a period of the day"),
-        (in_room(network_share=1.5), "number out of range: 1.5"),
-        (in_room(network_share=10**400), "is not a valid model"),
+        (in_room(columns=3), r"columns must be one of \[1, 2\], got 3: upgrade occupair"),
+        (in_room(columns=1), "is not a valid model"),
+        (in_room(columns=None), r"columns must be one of \[1, 2\], got None: upgrade occupair"),
+        (in_room(columns=[2]), "is not a valid model"),
+        (setting("weights", [0.5, 0.6, 0.2]), "weights of the members must sum to 1"),
+        (setting("weights", [0.5, 0.5]), "weights of the members must sum to 1"),
+        (setting("weights", [0.5, 0.5, 0.0, 0.0]), "weights of the members must sum to 1"),
+        (setting("weights", [1.5, -0.5, 0.0]), "number out of range: 1.5"),
+        (setting("weights", [10**400, 0, 0]), "is not a valid model"),
+        (setting("weights", "abc"), "must be a number, got 'a'"),
+        (setting("weights", None), "is not a valid model"),
+        (setting("trees", None), "trees must not be missing if they have a weight"),
+        (without_trees(0), "all refinements must have the same number of trees"),
+        (without_trees(2), "all refinements must have the same number of trees"),
+        (in_trees("feature", [[0] * 7]), r"must be finite numbers of shape \(1, 7\)"),
+        (one_tree, "all refinements must have the same number of trees"),
+        (in_trees("feature", [[29] * 7] * 100), "must be an integer from 0 to 28, got 29"),
+        (in_trees("feature", [[0] * 7] * 10_000), "there must be at most 1000 trees, got 10000"),
+        (in_trees("threshold", [[1e39] * 7] * 100), "must be numbers in single precision"),
+        (in_trees("value", [[0.0] * 7] * 100), r"must be finite numbers of shape \(100, 8\)"),
+        (in_trees("start", "x"), "must be a number, got 'x'"),
         (in_room(hours=[[60, 30], []]), "hours must alternate between opening and closing minutes"),
         (in_room(hours=[[30, 60, 90], []]), "hours must alternate between opening and closing minutes"),
         (in_room(hours=[[30, 30], []]), "hours must alternate between opening and closing minutes"),
@@ -205,13 +274,14 @@ def in_variant(at, value):
         (setting("n_hidden", 0), "must be an integer from 1 to 100000, got 0"),
         (setting("n_hidden", -20), "must be an integer from 1 to 100000, got -20"),
         (setting("n_hidden", 21), "cannot be reproduced on this machine|finite numbers"),
-        (setting("coef", [1.0, 2.0]), r"must be finite numbers of shape \(48,\)"),
-        (setting("coef", None, at=3), r"must be finite numbers of shape \(48,\)"),
+        (setting("coef", [1.0, 2.0]), r"must be finite numbers of shape \(56,\)"),
+        (setting("coef", None, at=3), r"must be finite numbers of shape \(56,\)"),
         (setting("coef", "x", at=3), "is not a valid model"),
         (setting("coef", [1.0], at=3), "is not a valid model"),
-        (setting("presence", []), r"must be finite numbers of shape \(48,\)"),
-        (setting("alphas", [1.0] * 4), r"must be finite numbers of shape \(5,\)"),
-        (setting("mean", [1.0] * 26), r"must be finite numbers of shape \(27,\)"),
+        (setting("presence", []), r"must be finite numbers of shape \(56,\)"),
+        (setting("alphas", [1.0] * 4), r"must be finite numbers of shape \(35,\)"),
+        (setting("alphas", [1.0] * 4 + ["x"]), "is not a valid model"),
+        (setting("mean", [1.0] * 27), r"must be finite numbers of shape \(35,\)"),
         (setting("scale", {"a": 1}), "is not a valid model"),
         (setting("base", [400.0, 420.0]), r"must be finite numbers of shape \(3,\)"),
         (setting("base", "abc"), "is not a valid model"),

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from dense import RoomReference, linked_outputs
 from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
@@ -26,75 +25,6 @@ def sparse(readings, share, *, seed=0):
     return readings.assign(occupancy=readings["occupancy"].where(known))
 
 
-@pytest.fixture(scope="module")
-def mornings():
-    """Four mornings, a reading every ten minutes."""
-    office = oc.simulate_office(days=4, seed=7).iloc[::10]
-    return office[(office.index.hour >= 8) & (office.index.hour < 13)]
-
-
-class SparseFitReference:
-    """Reference fit of one lag on some rows, by least squares with additional rows."""
-
-    def __init__(self, model, readings, one):
-        self.model, self.one = model, one
-        self.rooms, self.people, self.weight, self.day = [], [], [], []
-        for date, day in readings.groupby(readings.index.date):
-            co2, flow = day["co2"].to_numpy(), day["ventilation"].to_numpy()
-            for k in range(len(day)):
-                then = day.iloc[max(k - one.lag, 0)]
-                if then["occupancy_weight"] > 0 and not np.isnan(then["occupancy"]):
-                    self.rooms.append(RoomReference(model, co2[: k + 1], flow[: k + 1], day.index[: k + 1]))
-                    self.people.append(then["occupancy"])
-                    self.weight.append(then["occupancy_weight"])
-                    self.day.append(date)
-        self.people, self.weight, self.day = map(np.array, (self.people, self.weight, self.day))
-
-    def solve(self, h, target, ridge, rows=slice(None)):
-        root = np.sqrt(self.weight[rows])
-        left = np.vstack([root[:, None] * h[rows], np.diag(np.sqrt(ridge))])
-        return np.linalg.lstsq(left, np.append(root * target[rows], np.zeros(len(ridge))), rcond=None)[0]
-
-    def variant(self, variant):
-        """Coefficients of one mass balance and its squared error on held-out days."""
-        base = self.one.balance.base
-        terms = np.array([room.terms(base, variant.low_share, variant.offset) for room in self.rooms])
-        mean = np.average(terms, axis=0, weights=self.weight)
-        ridge = np.append(np.average((terms - mean) ** 2, axis=0, weights=self.weight)[:5], 1e-6)
-        error = 0.0
-        for date in np.unique(self.day):
-            out = self.day == date
-            coef = self.solve(terms, self.people, ridge, ~out)
-            error += np.sum(self.weight[out] * (terms[out] @ coef - self.people[out]) ** 2)
-        return self.solve(terms, self.people, ridge), error
-
-
-def test_sparse_fit_matches_reference_implementation(mornings, monkeypatch):
-    monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (100.0,))
-    rng = np.random.default_rng(3)
-    weight = np.where(rng.random(len(mornings)) < 0.5, 0.0, rng.uniform(0.2, 1, len(mornings)))
-    readings = mornings.assign(occupancy_weight=weight)
-    model = small(n_hidden=6, ridge=0.5).fit(readings)
-    assert model.room_.max_people == readings["occupancy"][weight > 0].max()
-    for one in model.room_.refinements:
-        reference = SparseFitReference(model, readings, one)
-        assert 50 < len(reference.rooms) < 70
-        found = [reference.variant(variant) for variant in one.balance.variants]
-        for variant, (coef, _) in zip(one.balance.variants, found, strict=True):
-            np.testing.assert_allclose(variant.coef, coef, rtol=1e-6, atol=1e-8)
-        weights = np.exp(-60 * (np.array([error for _, error in found]) / min(e for _, e in found) - 1))
-        weights[weights < 0.02 * weights.sum()] = 0
-        np.testing.assert_allclose(
-            [variant.weight for variant in one.balance.variants], weights / weights.sum(), atol=1e-6
-        )
-        y = np.array([room.features(one) for room in reference.rooms])
-        np.testing.assert_allclose(one.layer.mean, y.mean(axis=0), atol=1e-9)
-        h = np.array([linked_outputs(row, one.layer) for row in y])
-        ridge = [0.5] * 6 + [100.0] * y.shape[1] + [1e-6]
-        np.testing.assert_allclose(one.coef, reference.solve(h, reference.people, ridge), atol=1e-6)
-        np.testing.assert_allclose(one.presence, reference.solve(h, reference.people > 0, ridge), atol=1e-6)
-
-
 def test_weight_zero_equals_missing_and_weight_one_equals_unweighted(slow_office):
     known = np.random.default_rng(1).random(len(slow_office)) < 0.2
     missing = slow_office.assign(occupancy=slow_office["occupancy"].where(known))
@@ -109,10 +39,29 @@ def test_weight_zero_equals_missing_and_weight_one_equals_unweighted(slow_office
 
 
 def test_half_weights_halve_effective_days(slow_office, last_day):
-    half, whole = small().fit(slow_office.assign(occupancy_weight=0.5)), small().fit(slow_office)
-    assert half.room_.network_share == pytest.approx(0.5 * whole.room_.network_share)
-    errors = [rmse(last_day["occupancy"], model.estimate(last_day)) for model in (half, whole)]
+    half = slow_office.assign(occupancy_weight=0.5)
+    shares = []
+    for readings in (half, slow_office):
+        dates = episodes_by_date(check_labelled(readings))
+        training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
+        same = np.ones((3, len(slow_office)))  # members with equal errors keep their prior weights
+        shares.append(room_training._weights(training, same, training.weight(0)))
+    np.testing.assert_allclose(shares[0], [1 / 9, 7 / 9, 1 / 9])
+    np.testing.assert_allclose(shares[1], [2 / 9, 5 / 9, 2 / 9])
+    errors = [rmse(last_day["occupancy"], small().fit(one).estimate(last_day)) for one in (half, slow_office)]
     assert errors[0] == pytest.approx(errors[1], rel=0.2)
+
+
+def test_labels_of_few_hours_lower_prior_weights_of_network_and_trees(slow_office):
+    """Head counts in six of 24 hours, of weight 1: a quarter of the share for a quarter of the days."""
+    six_hours = slow_office["occupancy"].where(slow_office.index.hour // 6 == 2)
+    dates = episodes_by_date(check_labelled(slow_office.assign(occupancy=six_hours)))
+    training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
+    assert training.effective_days == pytest.approx(1)
+    n = training.target(0).size
+    weights = room_training._weights(training, np.ones((3, n)), training.weight(0))
+    share = (1 / 6) * (6 / 24) / 3
+    np.testing.assert_allclose(weights, [share, 1 - 2 * share, share])
 
 
 def test_wrong_head_counts_matter_less_with_smaller_weight(slow_office, last_day):
@@ -188,21 +137,6 @@ def test_coverage_with_sparse_head_counts():
     table = few.estimate(test, interval=0.9)
     assert (table["low"] == 0).all()
     np.testing.assert_allclose(table["high"], table["people"] + few.room_.people_limit, atol=1e-3)
-
-
-@pytest.mark.parametrize("day", [0, 2])
-def test_held_out_estimates_do_not_depend_on_their_labels(slow_office, monkeypatch, day):
-    monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
-    monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
-    monkeypatch.setattr("occupair.room.open_hours.MAX_OUTSIDE_SHARE", -1.0)
-    few = sparse(slow_office, 0.2)
-    changed = few.copy()
-    rows = slice(day * 288, (day + 1) * 288)
-    changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - few["occupancy"].iloc[rows].clip(0, 23)
-    settings = TrainingSettings(5.0, 0.0, (1.0,) * 5, 5, (1.0,), (1,), verbose=False)
-    before, after = (fit_room(episodes_by_date(check_labelled(one)), settings)[1] for one in (few, changed))
-    np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
-    assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
 
 
 def test_training_error_is_weighted_held_out_error(slow_office):

@@ -1,4 +1,4 @@
-"""Parallel work on threads, one per core, each with a single-threaded BLAS."""
+"""Parallel work on threads, one per core, each with a single-threaded BLAS and OpenMP."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ def each_on_a_core(work: Callable[[S], T], items: Sequence[S]) -> list[T]:
     cores = min(usable_cores(), len(items)) if len(items) > 1 else 1
     if cores < 2:
         return [work(item) for item in items]
-    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+    with threadpool_limits(1), ThreadPoolExecutor(cores, initializer=_limit_openmp) as pool:
         return list(pool.map(work, items))
+
+
+def _limit_openmp() -> None:
+    """Limit OpenMP to one thread in this thread: its limit, unlike that of a BLAS, holds for one thread."""
+    threadpool_limits(1, user_api="openmp")
 
 
 def usable_cores() -> int:

@@ -39,6 +39,8 @@ _MIN_LEAF = 60  # samples: three hours
 _MAX_SAMPLES = 6000  # about a fortnight; more take longer and hardly improve the trees
 _L2 = 1.0
 _FEATURE_SHARE = 0.5  # of the features, drawn for each split
+_BINS = 255  # distinct values of a column between which thresholds are chosen
+_DECIMALS = 6  # of the columns: far below the noise of sensors, far above rounding errors
 _ROWS_PER_BLOCK = 2048  # limits the memory of an evaluation
 _NO_LIMIT = float(np.finfo(np.float32).max)  # threshold of a node that does not split
 
@@ -87,10 +89,10 @@ def tree_columns(features: Array, clock: Clock, before: float | Array, n_people:
     -------
     array of float32 of shape (n_columns, N) or (n_columns, R, N)
         Rounded, so that live and replayed features, which differ by some 1e-13, are on the same side of a
-        threshold.
+        threshold. Single precision alone would keep such differences near 0.
     """
     columns = np.empty((len(features) - n_people + 1, *features.shape[1:]), dtype=np.float32)
-    columns[:-1] = features[: len(features) - n_people]
+    columns[:-1] = np.round(features[: len(features) - n_people], _DECIMALS)
     columns[-1] = (clock.minute - before) % 1440
     return columns
 
@@ -98,11 +100,12 @@ def tree_columns(features: Array, clock: Clock, before: float | Array, n_people:
 def fit_trees(columns: Columns, people: Array, weight: Array | None = None) -> BoostedTrees:
     """Train trees on columns of shape (N, n_columns) and head counts [people].
 
-    ``weight`` holds sample weights; None: all 1. Of many samples, every n-th is used: neighbours are alike.
+    ``weight`` holds sample weights; None or all equal: all 1. Of many samples, every n-th is used: neighbours
+    are alike.
     """
     some = slice(None, None, -(-len(people) // _MAX_SAMPLES))
     columns, people = columns[some], people[some]
-    weight = None if weight is None else weight[some]
+    weight = None if weight is None or np.ptp(weight[some]) == 0 else weight[some]
     boosting = HistGradientBoostingRegressor(
         max_iter=N_TREES,
         learning_rate=_LEARNING_RATE,
@@ -111,9 +114,10 @@ def fit_trees(columns: Columns, people: Array, weight: Array | None = None) -> B
         min_samples_leaf=_MIN_LEAF,
         l2_regularization=_L2,
         max_features=_FEATURE_SHARE,
+        max_bins=_BINS,
         early_stopping=False,
         random_state=0,
-    ).fit(columns, people, sample_weight=weight)
+    ).fit(columns if weight is None else _few_values(columns), people, sample_weight=weight)
     trees = [_as_arrays(one.nodes) for (one,) in boosting._predictors]  # the trees have no public name
     found = BoostedTrees(
         float(np.asarray(boosting._baseline_prediction).item()),
@@ -122,6 +126,19 @@ def fit_trees(columns: Columns, people: Array, weight: Array | None = None) -> B
         np.array([value for _, _, value in trees], dtype=np.float32),
     )
     _check(found, boosting, columns)
+    return found
+
+
+def _few_values(columns: Columns) -> Columns:
+    """Replace each value by the nearest of ``_BINS`` quantiles of its column, shape (N, n_columns).
+
+    scikit-learn would take weighted quantiles of columns with more values, which takes longer than to train
+    the trees. Thresholds are midway between values, so the columns themselves are on the same side.
+    """
+    found = np.empty_like(columns)
+    for own, column in zip(found.T, columns.T, strict=True):
+        values = np.unique(np.quantile(column, np.linspace(0, 1, _BINS), method="nearest"))
+        own[:] = values[np.searchsorted((values[1:].astype(float) + values[:-1]) / 2, column)]
     return found
 
 

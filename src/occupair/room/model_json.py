@@ -64,6 +64,8 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
     refinements = tuple(_refinement_from_json(one, width, sizes, share) for one in values["refinements"])
     if [one.lag for one in refinements] != sorted(set(lags_in_readings(lags, interval))):
         raise ValueError("refinements do not match the interval and the lags")
+    if len({0 if one.trees is None else len(one.trees.feature) for one in refinements}) > 1:
+        raise ValueError("all refinements must have the same number of trees")
     return RoomModel(
         interval=interval,
         smoothing=_number(values["smoothing"], least=0.0),
@@ -168,10 +170,14 @@ def _refinement_from_json(
         scale=_array(values["scale"], (n_features,)),
     )
     check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, n_features))
+    weights = _weights(values, network_share)
+    trees = _trees_from_json(values.get("trees"), n_features - sizes[-1] + 1)
+    if trees is None and weights[MEMBERS.index("trees")] > 0:
+        raise ValueError("trees must not be missing if they have a weight")
     return Refinement(
-        weights=_weights(values, network_share),
+        weights=weights,
         balance=Balance(base, _variants(values["choices"], lag)),
-        trees=_trees_from_json(values.get("trees"), n_features - sizes[-1] + 1),
+        trees=trees,
         features=features,
         layer=layer,
         coef=_array(values["coef"], (n_hidden + n_features + 1,)),
@@ -227,8 +233,8 @@ def _trees_from_json(values: dict[str, Any] | None, n_columns: int) -> BoostedTr
     return BoostedTrees(
         _number(values["start"]),
         feature,
-        _array(values["threshold"], (n_trees, N_NODES)).astype(np.float32),
-        _array(values["value"], (n_trees, N_LEAVES)).astype(np.float32),
+        _single_precision(values["threshold"], (n_trees, N_NODES)),
+        _single_precision(values["value"], (n_trees, N_LEAVES)),
     )
 
 
@@ -334,4 +340,12 @@ def _array(values: Any, shape: tuple[int, ...]) -> Array:
     array = np.array(values, dtype=float)
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"must be finite numbers of shape {shape}")
+    return array
+
+
+def _single_precision(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        array = _array(values, shape).astype(np.float32)
+    if not np.isfinite(array).all():
+        raise ValueError("must be numbers in single precision")
     return array

@@ -56,7 +56,7 @@ class PooledStart:
 
     def suits(self, n_hidden: int, z_max: tuple[float, ...], lags: tuple[float, ...]) -> bool:
         """Whether the read-outs belong to a network with these settings."""
-        return n_hidden == self.n_hidden and z_max == self.z_max and set(lags) <= set(self.read_outs)
+        return (n_hidden, z_max, lags) == (self.n_hidden, self.z_max, tuple(self.read_outs))
 
 
 @cache
