@@ -176,6 +176,7 @@ class _Trained:
         self.balances = {lag: self.balance(lag) for lag in fit.lags}
         self.room = SimpleNamespace(
             max_people=self.max_people,
+            people_limit=None,
             column_set=2,
             refinements=[self.settings(lag) for lag in fit.lags],
         )

@@ -186,7 +186,7 @@ def test_batched_rooms_follow_alike(trained, drifting):
     for k, (time, co2, flow) in enumerate(drifting[["co2", "ventilation"]].iloc[-900:].itertuples()):
         due = [NextReading(room, time.to_pydatetime(), co2 + 20 * r, flow) for r, room in enumerate(rooms)]
         apart = k % 288 > 250
-        estimates = [one.room.update(*one[1:]) for one in due] if apart else batched.update(due)
+        estimates = [one.room.update(*one[1:4]) for one in due] if apart else batched.update(due)
         assert estimates[0].people == pytest.approx(
             single.update(time.to_pydatetime(), co2, flow).people, abs=1e-9
         )

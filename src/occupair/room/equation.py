@@ -114,7 +114,10 @@ class RoomEquation:
         is_clear = self._evidence.at_lags(unclamped, inputs, own)[self._own_balance]
         is_clear &= is_started(inputs.clock, self._lags)
         if_closed = np.where(is_clear, balance[self._own_balance], 0.0)
-        return np.where(is_open, if_open, if_closed), np.maximum(if_open, if_closed)
+        return (
+            np.where(is_open, if_open, if_closed),
+            np.where(is_open, if_open, np.maximum(if_open, if_closed)),
+        )
 
     def is_open(self, inputs: Inputs, rooms: Indices | None = None) -> NDArray[np.bool_]:
         """Whether the estimate of each refinement is for a time in the open hours, shape (R, N)."""

@@ -306,7 +306,8 @@ def _refine(
     training, target = fitted.training, fitted.training.target(lag)
     network, trees = _train_members(fitted, lag, validation.seed, settings)
     members = np.array([validation.people, validation.balance, validation.trees])
-    weights = _weights(training, members - target, training.weight(lag), settings)
+    prior_days = PRIOR_DAYS if settings.start is None else settings.start.prior_days
+    weights = _weights(training, members - target, training.weight(lag), prior_days)
     estimated = weights @ members
     threshold = _best_threshold(
         estimated, validation.presence, target, training.max_people, training.weight(lag)
@@ -377,7 +378,7 @@ def _minutes(lag: int, settings: TrainingSettings) -> float:
 
 
 def _weights(
-    training: TrainingDays, errors: Array, weight: Array | None, settings: TrainingSettings
+    training: TrainingDays, errors: Array, weight: Array | None, prior_days: float = PRIOR_DAYS
 ) -> Array:
     """Return the weights of network, mass balance and trees, given their errors on held-out days."""
     days = training.effective_days
@@ -387,7 +388,6 @@ def _weights(
     prior[1] = 1 - prior[[0, 2]].sum()
     if len(training) < 2:
         return prior
-    prior_days = PRIOR_DAYS if settings.start is None else settings.start.prior_days
     return member_weights(errors, prior, days, weight, prior_days=prior_days)
 
 
