@@ -87,9 +87,16 @@ class FitReference:
         weight = then["occupancy_weight"].where(then["occupancy"].notna(), 0.0).to_numpy()
         return np.where(weight > 0, then["occupancy"], 0.0), weight
 
-    def effective_days(self):
+    def effective_days(self, days=None):
         """Sum over days of the largest weight in each hour with readings, averaged over these hours."""
-        return sum(day["occupancy_weight"].groupby(day.index.hour).max().mean() for day in self.days)
+        some = self.days if days is None else [self.days[d] for d in days]
+        return sum(day["occupancy_weight"].groupby(day.index.hour).max().mean() for day in some)
+
+    def people_limit(self, days, max_people):
+        """Above the largest head count by up to 150 % if they are sparse, and by nothing from 10 days on."""
+        effective = self.effective_days(days)
+        share = (1 - effective / len(days)) * min(effective / 2, 1) * max(1 - effective / 10, 0)
+        return max_people * (1 + 1.5 * share)
 
     def labelled_hours_share(self):
         every_day = pd.concat(self.days)
@@ -173,10 +180,11 @@ class _Trained:
         self.base = BaseLevel(min(lows) - margin, max(lows) + margin, float(np.median(lows)))
         people, _ = fit.labels(days, 0)
         self.max_people = people.max()
+        self.limit = fit.people_limit(days, self.max_people)
         self.balances = {lag: self.balance(lag) for lag in fit.lags}
         self.room = SimpleNamespace(
             max_people=self.max_people,
-            people_limit=None,
+            people_limit=self.limit,
             column_set=2,
             refinements=[self.settings(lag) for lag in fit.lags],
         )
@@ -284,7 +292,7 @@ class _Trained:
         """Candidates of the network, mass balance and trees on some days."""
         h = np.array([linked_outputs(row, one.layer) for row in self.features(days, lag)])
         network = np.array([h @ read_out for read_out in one.read_outs]).transpose(1, 0, 2)
-        network[:, :, 0] = np.clip(one.unit * network[:, :, 0], 0, self.max_people)
+        network[:, :, 0] = np.clip(one.unit * network[:, :, 0], 0, self.limit)
         balance = self.features(days, lag)[:, 28 + self.fit.lags.index(lag)]
-        trees = np.clip(one.boosting.predict(self.tree_columns(days, lag)), 0, self.max_people)
+        trees = np.clip(one.boosting.predict(self.tree_columns(days, lag)), 0, self.limit)
         return network, balance, trees

@@ -91,6 +91,9 @@ def test_files_without_limit_and_thresholds_estimate_as_before(trained_room, slo
     wild = slow_office.assign(co2=np.random.default_rng(0).uniform(0, 1e5, len(slow_office)))
     people = earlier.estimate(wild)
     assert 0.9 * trained_room.most_people_ < people.max() <= trained_room.most_people_
+    later = copy.copy(trained_room)
+    later.room_ = loose
+    assert later.estimate(wild).max() > trained_room.most_people_
     minute = wild.index.hour * 60 + wild.index.minute
     assert (people[~earlier.room_.hours.is_open[0, minute]] == 0).all()
 

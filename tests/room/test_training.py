@@ -160,19 +160,19 @@ def test_estimates_restart_each_day_and_after_gaps(trained_room, slow_office):
 
 
 def test_estimates_are_clamped_to_limit(trained_room, last_day):
-    rng = np.random.default_rng(0)
+    rng, limit = np.random.default_rng(0), trained_room.room_.people_limit
     for most in (9000, 1e6):
         wild = last_day.assign(co2=rng.uniform(0, most, 288), ventilation=rng.uniform(0, 1, 288))
         for lag in (0, 10, 20):
             table = trained_room.estimate(wild, lag=lag, interval=0.9)
-            assert table["people"].between(0, trained_room.room_.people_limit).all()
+            assert table["people"].between(0, limit).all()
             assert (table["low"] >= 0).all()
             assert table["people"].between(table["low"], table["high"]).all()
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_every_member_is_clamped_to_training_occupancy(trained_room, last_day, member):
-    rng, most_people = np.random.default_rng(0), trained_room.most_people_
+def test_every_member_is_clamped_to_limit(trained_room, last_day, member):
+    rng, limit = np.random.default_rng(0), trained_room.room_.people_limit
     wild = last_day.assign(co2=rng.uniform(0, 9000, 288), ventilation=rng.uniform(0, 1, 288))
     model = only(trained_room, member)
     if member == "trees":  # their values are averages of head counts, which never exceed the maximum
@@ -180,8 +180,8 @@ def test_every_member_is_clamped_to_training_occupancy(trained_room, last_day, m
         model = with_refinements(model, trees=replace(trees, value=100 * trees.value))
     for lag in (0, 10, 20):
         people = model.estimate(wild, lag=lag)
-        assert people.between(0, most_people).all()
-        assert people.max() == pytest.approx(most_people)
+        assert people.between(0, limit).all()
+        assert people.max() == pytest.approx(limit)
 
 
 def test_episodes_of_one_and_two_readings(trained_room, slow_office, last_day):
