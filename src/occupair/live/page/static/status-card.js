@@ -42,8 +42,8 @@ export function createStatusCard(room) {
     arrow.title = trendText(state);
     setIcon(badge, state?.quality || "stale");
     setText(quality, qualityName(state?.quality));
-    const note = isKnown ? state.reason : ""; // such as optional sensors that the estimate does without
-    setText(explanation, note ? `${note[0].toUpperCase()}${note.slice(1)}.` : qualityText(state?.quality));
+    const reason = isKnown ? state.reason : ""; // such as optional sensors that the estimate does without
+    setText(explanation, reason ? `${reason[0].toUpperCase()}${reason.slice(1)}.` : qualityText(state?.quality));
     setText(co2, state && state.co2 !== null ? `${formatPpm(state.co2)} ppm` : "–");
     setText(ventilation, formatPercent(state?.ventilation));
     setText(utilization, isKnown && room.capacity ? formatPercent(state.people / room.capacity) : "–");
