@@ -97,7 +97,8 @@ def test_folds_of_different_size_are_pooled():
 
 
 def test_default_model_is_the_default_estimator():
-    assert make_ours().get_params()["layer"] == "room"
+    model = make_ours("a room of one's own")
+    assert (model.layer, model.start) == ("room", "pooled")
 
 
 def test_coverage_of_the_default_estimator_in_the_simulated_office(slow_office):

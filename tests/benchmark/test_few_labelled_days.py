@@ -146,10 +146,10 @@ def test_mean_is_over_rooms_with_all_three_values():
 
 
 def test_default_model_starts_from_the_other_rooms(slow_office):
-    alone = make_ours([])
-    assert alone.start is None
+    alone = make_ours("office", [])
+    assert alone.start == "pooled"
     other = alone.fit(slow_office)
-    started = make_ours([other])
+    started = make_ours("office", [other])
     assert isinstance(started, OccupancyEstimator)
     assert started.start.n_rooms == 1
     assert started.random_state == alone.random_state == 0
@@ -162,7 +162,7 @@ def test_training_on_all_days_agrees_with_the_benchmark(rooms, cheap):
     room = {"one": rooms["one"]}
     few = few_days(
         room,
-        make=lambda others: Fixed(),
+        make=lambda room, others: Fixed(),
         baseline=cheap["ours"],
         days=[len(split_days(rooms["one"]))],
         lags=[20],

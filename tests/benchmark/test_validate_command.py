@@ -26,7 +26,7 @@ def office():
     return oc.simulate_office(days=4, seed=7).iloc[::10]
 
 
-def small(others=()):
+def small(room, others=()):
     """The default estimator with few neurons, started from other models if there are any."""
     if others:
         return oc.OccupancyEstimator.transfer(others, n_hidden=20, random_state=0)
@@ -60,8 +60,10 @@ def different_rooms(office, small_models):
 def constant(monkeypatch, office):
     """Replace every room by the office, and the default estimator by constant intervals."""
     monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: office)
-    monkeypatch.setattr(validation, "coverage", lambda rooms: coverage(rooms, make=Constant))
-    monkeypatch.setattr(validation, "few_days", lambda rooms: few_days(rooms, make=lambda others: Constant()))
+    monkeypatch.setattr(validation, "coverage", lambda rooms: coverage(rooms, make=lambda room: Constant()))
+    monkeypatch.setattr(
+        validation, "few_days", lambda rooms: few_days(rooms, make=lambda room, others: Constant())
+    )
 
 
 def tables_of(text):
@@ -120,15 +122,17 @@ class Constant:
 
 
 def test_coverage_is_compared_with_the_target(office):
-    few = few_days({"office": office}, make=lambda others: Constant())
-    missed = as_markdown(Validation({"office": 4}, coverage({"office": office}, make=Constant), few))
+    few = few_days({"office": office}, make=lambda room, others: Constant())
+    missed = as_markdown(
+        Validation({"office": 4}, coverage({"office": office}, make=lambda room: Constant()), few)
+    )
     assert "within 2 percentage points of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10" in missed
     assert "within 3 percentage points of nominal. Missed: 100.0, 100.0 and 100.0 % at lag 0, 10" in missed
     for what in ("all", "occupied"):
         assert f"of {what} readings at least 82 % in every room. Met: from 100.0 % (office, lag 0" in missed
     assert "are [0, 0]" not in missed
     nine_of_ten = office.assign(occupancy=[9999.0 if k % 10 == 0 else 0.0 for k in range(len(office))])
-    covered = coverage({"office": nine_of_ten}, make=lambda: Constant(0.0))
+    covered = coverage({"office": nine_of_ten}, make=lambda room: Constant(0.0))
     met = as_markdown(Validation({"office": 4}, covered, few))
     assert re.search(r"of nominal\. Met: (90\.\d|89\.\d), ", met)
     assert re.search(r"100\.0 % of the intervals are \[0, 0\], and (90|89)\.\d % of these are correct\.", met)

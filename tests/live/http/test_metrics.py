@@ -49,6 +49,7 @@ def test_room_metrics(pipeline):
         ("occupair_room_occupied", lab): 1.0,
         ("occupair_room_co2_ppm", lab): 812.0,
         ("occupair_room_ventilation", lab): 0.5,
+        ("occupair_room_baseline_shift_ppm", lab): 42.5,
         ("occupair_room_time_seconds", lab): START.timestamp(),
         ("occupair_room_quality", ("quality", "ok"), lab): 1.0,
     }
@@ -67,7 +68,7 @@ def test_running_coverage_of_labelled_rooms(pipeline):
 
 
 def test_unknown_value_has_no_series(pipeline):
-    unknown = {"low": None, "high": None, "co2": None, "ventilation": None, "time": None}
+    unknown = dict.fromkeys(("low", "high", "co2", "ventilation", "time", "baseline_shift"))
     pipeline.publish(make_state("lab", None, quality=Quality.STALE, reason="silent", **unknown))
     found = [key for key in scrape(pipeline) if ("room", "lab") in key]
     assert found == [("occupair_room_quality", ("quality", "stale"), ("room", "lab"))]
