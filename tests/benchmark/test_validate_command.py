@@ -61,9 +61,7 @@ def constant(monkeypatch, office):
     """Replace every room by the office, and the default estimator by constant intervals."""
     monkeypatch.setattr(benchmark_rooms, "read_room", lambda name: office)
     monkeypatch.setattr(validation, "coverage", lambda rooms: coverage(rooms, make=lambda room: Constant()))
-    monkeypatch.setattr(
-        validation, "few_days", lambda rooms: few_days(rooms, make=lambda room, others: Constant())
-    )
+    monkeypatch.setattr(validation, "few_days", lambda rooms: few_days(rooms, make=lambda *_: Constant()))
 
 
 def tables_of(text):
