@@ -385,7 +385,7 @@ def test_hanging_calls_do_not_block_others_and_no_timer_remains(links, settings,
         await asyncio.gather(*hanging)
 
     run_here(settings("lab"), work)
-    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+    wait_for(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))
 
 
 @need_postgres

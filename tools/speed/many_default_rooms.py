@@ -2,7 +2,7 @@
 
 This is the upper bound on speed that the benchmark reports. Unlike ``occupair.live_rooms``, which batches
 independent ``LiveRoom`` objects, it keeps the histories of all rooms in arrays as well, so a step has no work
-per room in Python.
+per room in Python. The drift of sensors is not followed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHUNK = 2048  # rooms whose intermediate results fit into the cache
 
 
 class ManyDefaultRooms:
-    """Rooms that are updated at the same time; each estimate equals that of a separate ``LiveRoom``.
+    """Rooms that are updated at the same time; each estimate equals that of a ``LiveRoom`` without drift.
 
     Parameters
     ----------
