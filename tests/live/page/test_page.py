@@ -484,6 +484,8 @@ def test_untrained_room_has_no_model_to_keep(open_live, url, building):
 def test_reset_asks_for_confirmation(open_live, url, building):
     page = open_live(f"{url}/#/room/{ROOM}")
     expect(page.locator(".labels li")).to_have_count(5)
+    expect(page.get_by_role("link", name=re.compile("Download version 1"))).to_be_visible()
+    wait_for_chart(page)  # the button moves until everything above it is shown
     page.locator("#reset").click()
     expect(page.get_by_role("dialog")).to_contain_text("Delete head counts and models of this room?")
     page.keyboard.press("Enter")  # Cancel is focused
