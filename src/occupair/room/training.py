@@ -1,8 +1,8 @@
 """Training of the default estimator, with cross-validation over days.
 
 In each fold everything is trained on the other days, starting with the mass balance, so no information about
-a held-out day reaches its estimates. Ridges, presence thresholds and prediction intervals are chosen on the
-held-out estimates.
+a held-out day reaches its estimates. The weights of ridges and members, presence thresholds and prediction
+intervals come from the held-out estimates.
 """
 
 from __future__ import annotations
