@@ -19,7 +19,7 @@ from occupair.live.http.app import make_app
 from occupair.live.messages import MAX_CLOCK_AHEAD, Quality, ReadingOutcome, to_time
 from occupair.live.mqtt.payloads import parse_co2, parse_ventilation
 from occupair.live.mqtt.topics import state_payload
-from occupair.live.rooms import room as live_room
+from occupair.live.rooms import day_estimates
 from occupair.live.rooms import sensor_faults as faults
 from occupair.live.rooms.interval_correction import IntervalCorrection
 from occupair.readings import gaps
@@ -126,7 +126,7 @@ def test_documented_numbers_match_the_code():
         f"more than {sensor_limits.STEEPEST:g} ppm per minute",
         f"per minute, for the next {faults.SETTLES:g} minutes",
         f"the first {START_UP:g} minutes of a day",
-        f"within {live_room.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
+        f"within {day_estimates.EMPTY_AT_MIDNIGHT:g} minutes of midnight",
         f"more than {MAX_CLOCK_AHEAD.total_seconds() / 60:g} minutes ahead of this machine's clock",
         f"a value holds for {gaps.VENTILATION_HOLD / 60:g} hours",
         f"gaps up to {gaps.LONGEST_GAP:g} minutes",

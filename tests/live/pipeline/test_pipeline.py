@@ -322,7 +322,7 @@ def test_failing_room_does_not_affect_others_and_keeps_its_readings(setup, store
         raise ZeroDivisionError("a bug")
 
     async def work(pipeline):
-        monkeypatch.setattr(pipeline._engine._rooms["lab"], "_estimate", fail)
+        monkeypatch.setattr(pipeline._engine._rooms["lab"], "_estimate_all", fail)
         assert set(await pipeline.submit(both)) == {ReadingOutcome.ACCEPTED}
         assert set(await pipeline.submit(both)) == {ReadingOutcome.DUPLICATE}
         assert pipeline.state("lab").reason == "estimation failed: see the log"

@@ -185,7 +185,7 @@ def test_failing_new_model_removes_estimates_of_the_old_one(setup, store, office
 
     async def work(pipeline):
         await pipeline.submit(readings_of(day))
-        monkeypatch.setattr(pipeline._engine._rooms["lab"], "_estimate", fail)
+        monkeypatch.setattr(pipeline._engine._rooms["lab"], "_estimate_all", fail)
         await pipeline.use_model("lab", dump_model(other), origin="upload")
         return pipeline.state("lab")
 

@@ -180,7 +180,7 @@ def test_irregular_readings_in_any_order_match_a_replay(model, data):
     replayed = Room("lab", ZONE, model)
     estimates = run(replayed.restore(sorted(lab.readings, key=lambda one: one.time)))
     assert_same(dict(sorted(lab.estimates.items())), {one.time: one for one in estimates})
-    assert lab.room.fault == replayed.fault
+    assert lab.room.today.fault == replayed.today.fault
 
 
 def test_first_value_of_a_time_is_kept_even_if_implausible(model):
@@ -287,14 +287,14 @@ def test_state_of_a_healthy_room_is_complete(model):
 
 def test_people_outside_the_usual_hours_have_a_reason(model, monkeypatch):
     room = fed(model, 300, wavy)
-    newest = room.newest_estimate
+    newest = room.today.newest
     for people, usual, reason in [
         (4.0, False, "people detected outside the usual hours"),
         (4.0, True, ""),
         (0.4, False, ""),
     ]:
-        room._recent[-1] = replace(newest, people=people)
-        monkeypatch.setattr(type(room._live.day), "is_usual_time", lambda self, time, usual=usual: usual)
+        room.today._recent[-1] = replace(newest, people=people)
+        monkeypatch.setattr(type(room.today.live.day), "is_usual_time", lambda self, time, usual=usual: usual)
         state = room_state(room, NOW, 15)
         assert (state.quality, state.people_exact, state.reason) == (Quality.OK, people, reason)
 
@@ -306,7 +306,7 @@ def test_usual_hours_are_those_of_the_room(office):
     is_open = trained.room_.hours.is_open[0]
     for hour in range(24):
         time = dt.datetime(2024, 1, 11, hour, 30, tzinfo=ZONE)
-        assert room.is_usual_time(time.astimezone(UTC)) == is_open[60 * hour + 30]
+        assert room.today.is_usual_time(time.astimezone(UTC)) == is_open[60 * hour + 30]
     assert not is_open[180]
     assert is_open[720]
 
@@ -499,7 +499,7 @@ def test_drift_is_followed_across_restarts(model, drifting, stops):
             lab.restart(with_estimates=k % 2 == 0)
         lab.add_batch([one])
     assert_same(lab.estimates, expected.estimates)
-    assert lab.room.baseline_shift == pytest.approx(expected.room.baseline_shift, abs=1e-9)
+    assert lab.room.today.baseline_shift == pytest.approx(expected.room.today.baseline_shift, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 - `engine`: all rooms; collects the readings to be estimated in one batch
 - `room`: one room: which readings of its day are estimated, and again after late readings
+- `day_estimates`: the estimates of one day of a room, made one by one and refined
 - `interval_correction`: prediction intervals corrected by head counts
 - `reading_grid`: the readings of a room on the time grid of its model
 - `day_lows`: lowest CO2 of earlier days

@@ -28,8 +28,9 @@ from occupair.live.messages import (
     unknown_state,
 )
 from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.day_estimates import Estimation
 from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
-from occupair.live.rooms.room import Estimation, Model, Room
+from occupair.live.rooms.room import Model, Room
 from occupair.live.rooms.room_state import room_state
 from occupair.live_room import Estimate
 from occupair.live_rooms import LiveRooms, NextReading

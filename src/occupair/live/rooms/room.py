@@ -2,50 +2,32 @@
 
 The estimates of a day depend only on the stored readings of that day and of some hours before midnight, and
 on the lowest CO2 of earlier days, not on the order in which readings arrived nor on restarts in between.
-
-Methods that estimate are generators: they yield the readings to be estimated one by one, receive an
-estimate for each, and return their result. The engine runs those of many rooms side by side and estimates
-each round as one batch.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import math
 from bisect import bisect_left
-from collections import deque
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
-
-import numpy as np
 
 from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
     Co2Mean,
     EstimateRecord,
     LabelledInterval,
-    Quality,
     Reading,
     ReadingOutcome,
-    Refined,
     to_microseconds,
     to_time,
 )
-from occupair.live.reasons import Cause, Reason
-from occupair.live.rooms.day_lows import co2_means, lows_by_day
+from occupair.live.rooms.day_estimates import DayEstimates, Estimation
+from occupair.live.rooms.day_lows import lows_by_day
 from occupair.live.rooms.interval_correction import UNCORRECTED, track_labels
-from occupair.live.rooms.reading_grid import (
-    EstimatedReadings,
-    GridReading,
-    ReadingGrid,
-    TimeSeries,
-    local_day,
-)
+from occupair.live.rooms.reading_grid import GridReading, ReadingGrid, TimeSeries, local_day
 from occupair.live.rooms.sensor_faults import FAULT_LOOKBACK, FaultDetector, SensorClock
-from occupair.live_room import Estimate, LiveRoom
-from occupair.live_rooms import NextReading
+from occupair.live_room import LiveRoom
 from occupair.readings.daily_lows import DailyLow
 from occupair.readings.gaps import VENTILATION_HOLD
 from occupair.readings.grid import MINUTE
@@ -53,16 +35,10 @@ from occupair.readings.time_zones import time_zone_of
 from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_LAGS, lag_in_readings
 
-EMPTY_AT_MIDNIGHT = 30.0
-"""A day whose first reading is at most this long after midnight starts with an empty room [min]."""
 UNTRAINED_INTERVAL = 1.0
 """Interval of the grid of a room without a model [min]."""
 READINGS_KEPT = max(FAULT_LOOKBACK, VENTILATION_HOLD)
 """Readings up to this long before midnight affect the estimates of a day [min]."""
-
-T = TypeVar("T")
-Estimation = Generator[NextReading, Estimate, T]
-"""Yields readings to be estimated, receives their estimates, and returns a result."""
 
 
 class Model(NamedTuple):
@@ -88,12 +64,10 @@ class Room:
     ----------
     broken : bool
         Whether estimation failed with an unexpected error. Readings are still stored.
-    fault : Cause, optional
-        Why the newest grid reading has no estimate.
     correction : IntervalCorrection
         Correction of the prediction intervals by head counts.
-    lags : tuple of (int or None)
-        Each of ``PUBLISHED_LAGS`` [intervals]; None if the model does not refine estimates at that lag.
+    today : DayEstimates
+        Estimates since local midnight.
     """
 
     def __init__(self, id: str, zone: ZoneInfo, model: Model | None = None) -> None:
@@ -101,50 +75,18 @@ class Room:
         self.zone = zone
         self.clock = SensorClock()
         self.broken = False
-        self.fault: Cause | None = None
         self.grid = ReadingGrid(UNTRAINED_INTERVAL)
         self.correction = UNCORRECTED
         self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
         self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]
         self._lows: dict[int, DailyLow] = {}  # of earlier days, by the ordinal of the date
         self._changes_newest = False  # whether the newest grid reading was changed after it was estimated
-        self._live: LiveRoom | None = None
-        self._live_before: LiveRoom | None = None  # before the newest grid reading, if that tends to change
         self._set_model(model)
 
     @property
     def midnight(self) -> dt.datetime | None:
         """Local midnight at the start of the newest reading's day, in UTC."""
         return None if self._day is None else to_time(self._day[0])
-
-    @property
-    def newest_estimate(self) -> EstimateRecord | None:
-        """The estimate of the newest grid reading."""
-        return self._recent[-1] if self._recent else None
-
-    def is_usual_time(self, time: dt.datetime) -> bool:
-        """Whether the room may be occupied at this time of day, as far as its model knows."""
-        return self._live is None or self._live.is_usual_time(time.astimezone(self._day_zone))
-
-    @property
-    def baseline_shift(self) -> float | None:
-        """Shift of the CO2 baseline since training that estimates are corrected for [ppm]."""
-        return None if self._live is None else self._live.baseline_shift
-
-    def refined_estimate(self, lag: int) -> float | None:
-        """Return the refined estimate for ``lag`` intervals ago [people], None before the first reading."""
-        if self._live is None or len(self._live) <= lag:
-            return None
-        return self._live.refined_estimate(lag)
-
-    def refined_estimates(self) -> Refined:
-        """Return the refined estimates for each of ``PUBLISHED_LAGS`` ago [people]."""
-        return tuple(None if lag is None else self.refined_estimate(lag) for lag in self.lags)
-
-    @property
-    def missing_sensors(self) -> tuple[str, ...]:
-        """Optional sensors of the model that the newest estimate does without."""
-        return () if self._live is None else self._live.missing_sensors
 
     def use_model(self, model: Model | None) -> Estimation[list[EstimateRecord]]:
         """Switch to another model and return its estimates for today."""
@@ -224,7 +166,8 @@ class Room:
         if not len(self.grid.co2):
             return []
         self._start_newest_day()
-        if self._resume({one.time: one for one in estimates}):
+        assert self._day is not None
+        if self.today.resume(self._grid_readings(self._day[0]), {one.time: one for one in estimates}):
             return []
         return (yield from self._replay())
 
@@ -252,7 +195,8 @@ class Room:
     def _outcome(self, grid_time: int) -> ReadingOutcome:
         if self._day is not None and grid_time < self._day[0]:
             return ReadingOutcome.TOO_LATE
-        is_late = len(self._estimated) and grid_time < self._estimated.times[-1]
+        times = self.today.readings.times
+        is_late = len(times) and grid_time < times[-1]
         return ReadingOutcome.LATE if is_late else ReadingOutcome.ACCEPTED
 
     def _grid_time(self, time: int) -> int:
@@ -279,30 +223,24 @@ class Room:
                 return []
             self._start_day(self._grid_time(self.grid.co2.times[0]))
         assert self._day is not None
-        times = self._estimated.times
+        times = self.today.readings.times
         start = max(min(since, times[-1] + self.grid.step if times else since), self._day[0])
         index = bisect_left(times, start)
         readings = self._grid_readings(start)
         if index < len(times) - 1:
             self._faults.reset()
         n_same = 0
-        while index < len(times) and n_same < len(readings) and self._is_same(index, readings[n_same]):
+        while index < len(times) and n_same < len(readings) and self.today.is_same(index, readings[n_same]):
             index, n_same = index + 1, n_same + 1
         readings = readings[n_same:]
         if not readings:
             return []
-        if index == len(times) - 1 and (self._live is None or self._live_before is not None):
-            self._live = None if self._live_before is None else self._live_before.copy()
-            self._estimated.pop()
-            self._recent.pop()
-        elif index < len(times):
-            self._changes_newest |= index == len(times) - 1
-            return (yield from self._replay(min(readings[0].time, times[max(index - self._longest_lag, 0)])))
+        is_newest = index == len(times) - 1
+        if index < len(times) and not (is_newest and self.today.undo_newest()):
+            self._changes_newest |= is_newest
+            refined_from = times[max(index - self.today.longest_lag, 0)]
+            return (yield from self._replay(min(readings[0].time, refined_from)))
         return (yield from self._estimate_all(readings))
-
-    def _is_same(self, index: int, reading: GridReading) -> bool:
-        suspect = self._faults.fault_at(reading.time) is not None
-        return self._estimated.is_same(index, reading, suspect=suspect)
 
     def _replay(self, since: int = 0) -> Estimation[list[EstimateRecord]]:
         """Estimate the day again, as far as estimates from a grid time on may change, and return those."""
@@ -310,138 +248,22 @@ class Room:
         self._start_day(self._day[0])
         readings = self._grid_readings(self._day[0])
         changed = bisect_left([reading.time for reading in readings], since)
-        start = max(changed - self._longest_lag - 1, 0)  # refined estimates reach back that far
-        self._skip(readings[:start])
+        start = max(changed - self.today.longest_lag - 1, 0)  # refined estimates reach back that far
+        self.today.skip(readings[:start])
         estimates = yield from self._estimate_all(readings[start:])
         return [one for one in estimates if to_microseconds(one.time) >= since]
-
-    def _resume(self, stored: dict[dt.datetime, EstimateRecord]) -> bool:
-        """Continue from the stored estimates of the newest grid readings; False if any of them is missing."""
-        assert self._day is not None
-        readings = self._grid_readings(self._day[0])
-        newest = [stored.get(to_time(reading.time)) for reading in readings[-self._longest_lag - 2 :]]
-        found = [one for one in newest if one is not None]
-        if len(found) < len(newest):
-            return False
-        self._skip(readings)
-        self._recent.extend(found)
-        last = readings[-1]
-        self.fault = (
-            self._faults.fault_at(last.time) if self._is_usable(last) else Cause(Reason.VENTILATION_UNKNOWN)
-        )
-        return True
-
-    def _skip(self, readings: list[GridReading]) -> None:
-        """Advance past grid readings without estimating each of them, which is much faster."""
-        for reading in readings:
-            self._estimated.append(reading, suspect=self._faults.fault_at(reading.time) is not None)
-        if self._live is None:
-            return
-        for run in self._runs(readings):
-            flow = np.array([reading.ventilation or 0.0 for reading in run])
-            times = [to_time(reading.time).astimezone(self._day_zone) for reading in run]
-            by_sensor = zip(*(reading.sensors for reading in run), strict=True)
-            sensors = {name: np.array(v) for name, v in zip(self.grid.sensor_names, by_sensor, strict=False)}
-            self._live.restore(times, np.array([reading.co2 for reading in run]), flow, sensors)
-
-    def _runs(self, readings: list[GridReading]) -> list[list[GridReading]]:
-        """Return the usable grid readings in runs without gaps."""
-        runs: list[list[GridReading]] = []
-        for reading in filter(self._is_usable, readings):
-            if runs and reading.time - runs[-1][-1].time == self.grid.step:
-                runs[-1].append(reading)
-            else:
-                runs.append([reading])
-        return runs
-
-    def _is_usable(self, reading: GridReading) -> bool:
-        return reading.ventilation is not None or not self._needs_ventilation
-
-    @property
-    def _needs_ventilation(self) -> bool:
-        return self.model is not None and self.model.room.uses_ventilation
-
-    # ---- estimates ----
 
     def _estimate_all(self, readings: list[GridReading]) -> Estimation[list[EstimateRecord]]:
         """Estimate grid readings and return the estimates that are new or were refined."""
         estimates: dict[dt.datetime, EstimateRecord] = {}
         for number, reading in enumerate(readings, start=1):
-            if self._changes_newest and number == len(readings) and self._live is not None:
-                self._live_before = self._live.copy()
-            for one in (yield from self._estimate_and_refine(reading)):
+            if self._changes_newest and number == len(readings):
+                self.today.keep_state()
+            if self._day is None or reading.time >= self._day[1]:
+                self._start_day(reading.time)
+            for one in (yield from self.today.estimate(reading, self.correction)):
                 estimates[one.time] = one
         return list(estimates.values())
-
-    def _estimate_and_refine(self, reading: GridReading) -> Estimation[list[EstimateRecord]]:
-        """Estimate the next grid reading and refine the estimates that are one of ``lags`` older."""
-        if self._day is None or reading.time >= self._day[1]:
-            self._start_day(reading.time)
-        self.fault = self._faults.fault_at(reading.time)
-        self._estimated.append(reading, suspect=self.fault is not None)
-        newest = yield from self._estimate(reading)
-        self._recent.append(newest)
-        if self._live is None or not self._is_usable(reading):
-            return [newest]
-        refined: dict[int, EstimateRecord] = {}
-        for place, lag in enumerate(self.lags):
-            if lag is None or not 0 < lag < min(len(self._recent), len(self._live)):
-                continue
-            earlier = self._recent[-1 - lag]
-            if earlier.time != to_time(reading.time - lag * self.grid.step) or earlier.people is None:
-                continue
-            people = list(earlier.people_refined)
-            people[place] = self._live.refined_estimate(lag)
-            refined[lag] = self._recent[-1 - lag] = replace(earlier, people_refined=tuple(people))
-        return [*refined.values(), newest]
-
-    def _estimate(self, reading: GridReading) -> Estimation[EstimateRecord]:
-        if self._live is None:
-            return self._record(reading, Quality.UNTRAINED)
-        if not self._is_usable(reading):
-            self.fault = Cause(Reason.VENTILATION_UNKNOWN)
-            return self._record(reading, Quality.SUSPECT)
-        local = to_time(reading.time).astimezone(self._day_zone)
-        sensors = dict(zip(self.grid.sensor_names, reading.sensors, strict=True))
-        estimate = yield NextReading(self._live, local, reading.co2, reading.ventilation, sensors)
-        if not math.isfinite(estimate.people):
-            self.fault = Cause(Reason.INVALID_ESTIMATE)
-        if self.fault:
-            return self._record(reading, Quality.SUSPECT, self._live.co2_now)
-        quality = Quality.OK if estimate.quality == "ok" else Quality.STARTING
-        is_known = quality is Quality.OK or self._started_empty(reading.time)
-        return self._record(reading, quality, self._live.co2_now, estimate if is_known else None)
-
-    def _record(
-        self,
-        reading: GridReading,
-        quality: Quality,
-        co2_smoothed: float | None = None,
-        estimate: Estimate | None = None,
-    ) -> EstimateRecord:
-        low, high = None, None
-        if estimate is not None:
-            interval = estimate.people, estimate.low, estimate.high
-            low, high = self.correction.corrected(*interval, reading.time)
-        return EstimateRecord(
-            room=self.id,
-            time=to_time(reading.time),
-            people=estimate and estimate.people,
-            low=low,
-            high=high,
-            people_refined=tuple(estimate.people if estimate and lag == 0 else None for lag in self.lags),
-            co2=reading.co2,
-            co2_smoothed=reading.co2 if co2_smoothed is None else co2_smoothed,
-            ventilation=reading.ventilation,
-            quality=quality,
-        )
-
-    def _started_empty(self, time: int) -> bool:
-        """Whether the readings up to a time go back to midnight without a gap, when the room was empty."""
-        assert self._live is not None
-        assert self._day is not None
-        first = time - (len(self._live) - 1) * self.grid.step
-        return first - self._day[0] <= EMPTY_AT_MIDNIGHT * MINUTE
 
     # ---- models and days ----
 
@@ -456,11 +278,10 @@ class Room:
         )
         self._faults = FaultDetector(self.grid.co2, self.grid.bridged)
         interval = self.grid.step / MINUTE
-        self.lags = tuple(
+        self._lags = tuple(
             lag_in_readings(lag, interval) if model is None or model.room.refines_after(lag) else None
             for lag in PUBLISHED_LAGS
         )
-        self._longest_lag = max((lag for lag in self.lags if lag is not None), default=0)
         self._drop_estimates()
 
     def _start_newest_day(self) -> None:
@@ -481,21 +302,15 @@ class Room:
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()
         if self.model is not None:
-            self._live = self.model.room.fresh_copy()
-            self._live.restore_lows(self._lows.values())
+            self.today.live = self.model.room.fresh_copy()
+            self.today.live.restore_lows(self._lows.values())
 
     def _keep_low(self) -> None:
         """Keep the lowest CO2 of the day that is over."""
-        valid = self._estimated.valid(needs_ventilation=self._needs_ventilation)
-        if valid.any():
-            means = co2_means(self._estimated.times, self._estimated.co2, valid)
-            self._lows |= lows_by_day(means, self._day_zone)
+        self._lows |= lows_by_day(self.today.co2_means(), self._day_zone)
         newest = max(self._lows, default=0)
         self._lows = {day: low for day, low in self._lows.items() if day >= newest - LOOKBACK}
 
     def _drop_estimates(self) -> None:
-        self._estimated = EstimatedReadings(len(self.grid.sensor_names))
-        self._recent: deque[EstimateRecord] = deque(maxlen=self._longest_lag + 2)
         self._faults.reset()
-        self.fault = None
-        self._live = self._live_before = None
+        self.today = DayEstimates(self.id, self._day_zone, self.grid, self._faults, self._lags)

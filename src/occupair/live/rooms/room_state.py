@@ -35,18 +35,18 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
     stale_after : float
         Time without readings after which the occupancy is unknown [min].
     """
-    newest = room.newest_estimate
+    newest = room.today.newest
     quality, cause = _quality(room, newest, now, stale_after)
     if newest is None:
         assert cause is not None
         return unknown_state(room.id, quality, cause)
     exact = newest.people if cause is None else None
     known = exact is not None
-    if known and (missing := room.missing_sensors):
+    if known and (missing := room.today.missing_sensors):
         cause = Cause(Reason.SENSORS_MISSING, {"sensors": missing})
-    if exact is not None and round(exact) > 0 and not room.is_usual_time(newest.time):
+    if exact is not None and round(exact) > 0 and not room.today.is_usual_time(newest.time):
         cause = Cause(Reason.UNUSUAL_TIME)
-    shift = room.baseline_shift
+    shift = room.today.baseline_shift
     note = None if shift is None else _note(shift)
     return RoomState(
         room=room.id,
@@ -59,7 +59,7 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         co2=newest.co2,
         co2_smoothed=newest.co2_smoothed,
         ventilation=newest.ventilation,
-        people_refined=room.refined_estimates() if known else NOT_REFINED,
+        people_refined=room.today.refined_estimates() if known else NOT_REFINED,
         quality=quality,
         reason="" if cause is None else cause.text(),
         trend=0 if exact is None else _trend(room, exact),
@@ -104,7 +104,7 @@ def _fault(room: Room, newest: EstimateRecord | None, now: dt.datetime) -> Cause
     out_of_range = room.out_of_range
     if len(out_of_range) and out_of_range.times[-1] > (room.grid.co2.times or [-1])[-1]:
         return Cause(Reason.OUT_OF_RANGE, {"co2": out_of_range.values[-1]})
-    return room.fault if newest is not None and newest.quality is Quality.SUSPECT else None
+    return room.today.fault if newest is not None and newest.quality is Quality.SUSPECT else None
 
 
 def _note(shift: float) -> Cause | None:
@@ -124,7 +124,7 @@ def _offline_since(room: Room, last: dt.datetime, now: dt.datetime) -> Cause:
 
 
 def _trend(room: Room, people: float) -> int:
-    before = room.refined_estimate(round(TREND_LAG * MINUTE / room.grid.step))
+    before = room.today.refined_estimate(round(TREND_LAG * MINUTE / room.grid.step))
     if before is None or abs(people - before) < TREND_CHANGE:
         return 0
     return 1 if people > before else -1
