@@ -20,6 +20,7 @@ Public names are listed in ``__init__.pyi`` and imported on first use. The packa
 The modules:
 
 - `smoothing`: smoothing of CO2
+- `estimator_arguments`: checks of the settings of the estimator, and of mode, lag and confidence
 - `estimator`: the occupancy estimator, on top of `room` and `paper`
 - `model_file`: trained estimators as files
 - `live_room`, `live_rooms`: one live room, and batched updates of many

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from occupair.errors import InputError, check_integer
-from occupair.estimator import Mode, OccupancyEstimator
+from occupair.estimator import OccupancyEstimator
+from occupair.estimator_arguments import Mode
 from occupair.folds import split_days
 from occupair.metrics import rmse
 from occupair.paper.network import Network

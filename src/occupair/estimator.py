@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self, overload
+from typing import Any, Self, overload
 
-import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.elm.regressors import ELMRegressor
-from occupair.errors import InputError
+from occupair.estimator_arguments import Mode, check_confidence, check_request, check_settings
 from occupair.live_room import LiveRoom, RunningDay
 from occupair.paper import estimation as paper_estimation
 from occupair.paper import training as paper_training
-from occupair.paper.features import LAYERS, Layer
+from occupair.paper.features import Layer
 from occupair.paper.live_day import TOLERANCE, LiveDay
 from occupair.paper.network import Network
 from occupair.readings.day_fingerprints import day_fingerprints
@@ -35,9 +33,6 @@ from occupair.room.pooled_start import POOLED, PooledStart
 from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.room.transfer import BalancePrior, balance_prior
 from occupair.smoothing import smoothing_in_readings
-
-Mode = Literal["live", "hindsight", "drifting"]
-MODES = ("live", "hindsight", "drifting")
 
 ALWAYS_EMPTY = "the room is empty at every head count, so every estimate will be 0: train on days with people"
 
@@ -221,7 +216,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             If CO2 adds next to nothing to the time-of-day profile of this room, on five days or more; if the
             room is empty at every head count.
         """
-        self._check_settings()
+        check_settings(self.layer, horizon=self.horizon, stride=self.stride)
         check_duplicate_columns(readings)
         readings = thin_days(check_labelled(readings))
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
@@ -313,7 +308,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """
         check_is_fitted(self, "most_people_")
         confidence = interval
-        self._check_request(mode, lag, confidence)
+        check_request(mode, lag, confidence, has_intervals=hasattr(self, "room_"))
         names = ("interval", "uses_ventilation", "ventilation_full", "ventilation_unit", "timezone")
         checked = match_training(
             readings, **{name: getattr(self, f"{name}_") for name in names}, sensors=self.sensor_names
@@ -344,7 +339,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         ``mode="hindsight"`` they use the whole day, and this is None.
         """
         check_is_fitted(self, "most_people_")
-        self._check_request(mode, lag, None)
+        check_request(mode, lag)
         if not hasattr(self, "room_"):
             return None if mode == "hindsight" else float(lag)
         wait = self._wait(lag, mode)
@@ -385,7 +380,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """
         check_is_fitted(self, "most_people_")
         confidence = interval
-        _check_confidence(confidence)
+        check_confidence(confidence)
         lags = None
         if hasattr(self, "room_"):
             start_day: Callable[[], RunningDay] = partial(
@@ -419,7 +414,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def layer_at(self, interval: float) -> Layer:
         """Return the features of the paper's layers for readings every ``interval`` minutes."""
-        self._check_settings()
+        check_settings(self.layer, horizon=self.horizon, stride=self.stride)
         return paper_training.layer_at(self.layer, self.horizon, self.stride, interval=interval)
 
     def new_regressor(self, layer: Layer) -> ELMRegressor:
@@ -447,29 +442,3 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """Return the lag of the room layer [readings]."""
         longest = self.room_.lags[-1]
         return lag_in_readings(longest if mode == "hindsight" else min(lag, longest), self.interval_)
-
-    def _check_settings(self) -> None:
-        if self.layer not in ("room", *LAYERS):
-            raise InputError(f"layer must be one of room, {', '.join(LAYERS)}, got {self.layer!r}")
-        for name in ("horizon", "stride"):
-            minutes = getattr(self, name)
-            if not (isinstance(minutes, int | float | np.number) and 0 < minutes < math.inf):
-                raise InputError(f"{name} must be a number of minutes above 0, got {minutes!r}")
-
-    def _check_request(self, mode: Mode, lag: float, confidence: float | None) -> None:
-        if mode not in MODES:
-            raise InputError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-        if lag and mode != "live":
-            raise InputError(f"lag must be 0 with mode {mode!r}, got {lag}")
-        if not (isinstance(lag, int | float | np.number) and 0 <= lag < math.inf):
-            raise InputError(f"lag must be a number of minutes, 0 or more, got {lag!r}")
-        if confidence is None:
-            return
-        _check_confidence(confidence)
-        if not hasattr(self, "room_"):
-            raise InputError("interval must be omitted: the paper's estimators have no prediction interval")
-
-
-def _check_confidence(confidence: float) -> None:
-    if not (isinstance(confidence, int | float | np.number) and 0 < confidence < 1):
-        raise InputError(f"interval must be above 0 and below 1 (90 % is 0.9), got {confidence!r}")

@@ -22,7 +22,8 @@ from sklearn.utils import check_random_state
 from occupair.cross_validation import free_run_error
 from occupair.elm.regressors import LINEAR_RANGE
 from occupair.errors import InputError, check_integer
-from occupair.estimator import Mode, OccupancyEstimator
+from occupair.estimator import OccupancyEstimator
+from occupair.estimator_arguments import Mode
 from occupair.folds import day_folds
 from occupair.progress import stage, track
 from occupair.readings.schema import check_readings, date_slices, episode_slices, interval_of

@@ -11,7 +11,8 @@ import pandas as pd
 
 from occupair import metrics
 from occupair.elm.regressors import LINEAR_RANGE
-from occupair.estimator import Mode, OccupancyEstimator
+from occupair.estimator import OccupancyEstimator
+from occupair.estimator_arguments import Mode
 from occupair.paper.stability import error_growth
 from occupair.paper.training import training_features
 from occupair.progress import stage
