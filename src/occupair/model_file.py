@@ -39,8 +39,8 @@ from occupair.room.profile_comparison import ProfileComparison
 from occupair.room.sensor_json import sensors_from_json, sensors_to_json
 from occupair.room.sensor_training import SensorTrial
 
-VERSION = 3
-READABLE = (1, 2, 3)  # 1 had no room layer; 2 no boosted trees, and other features
+VERSION = 4
+READABLE = (1, 2, 3, 4)  # 1 had no room layer; 2 no trees, and other features; 3 no kernel and no profile
 _MAGIC = '{"format":"occupair model",'
 _PARAMETERS = (
     "layer",

@@ -8,7 +8,7 @@ import numpy as np
 
 from occupair.baselines.baseline import Array, Baseline, Day
 from occupair.baselines.time_of_day import days_of_kind, is_weekend, slot_of_day, slots_per_day
-from occupair.room.profile_comparison import mean_by_bin
+from occupair.room.time_profile import mean_by_bin
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""The default estimator: a weighted mean of an FS-ELM, the CO2 mass balance and boosted trees.
+"""The default estimator: a weighted mean of an FS-ELM, the CO2 mass balance and three other members.
 
 Modules in data-flow order:
 
@@ -9,6 +9,8 @@ Modules in data-flow order:
 - `linked_elm`: FS-ELM with direct links from features to output
 - `pooled_start`: read-outs over public rooms that the network starts from
 - `boosted_trees`: gradient-boosted trees
+- `kernel_regression`: kernel regression with a robust loss
+- `time_profile`: time-of-day profile
 - `stack`: weights of the members
 - `baseline_drift`: drift of the CO2 baseline since training
 - `open_hours`: times of day at which the room may be occupied
@@ -21,7 +23,9 @@ Modules in data-flow order:
 - `training_days`: training samples and sparse head counts
 - `closed_hours`: closed hours as head counts of 0
 - `transfer`: prior from other trained rooms
-- `training`: training and cross-validation
+- `fitted_balances`: mass balances of the training days, and without the days of each fold
+- `members`: training of the members, and their estimates of held-out days
+- `training`: training of a room
 - `pooling`: read-outs over several rooms
 - `sensor_features`: features of optional sensors
 - `sensor_corrections`: corrections of the CO2 estimate by optional sensors

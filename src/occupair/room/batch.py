@@ -51,11 +51,18 @@ class BatchEstimates:
 
 def batch_key(model: RoomModel) -> Hashable:
     """Return what rooms must have in common to be evaluated as one batch."""
-    layers = [
-        (one.lag, one.layer.seed, one.layer.n_hidden, 0 if one.trees is None else len(one.trees.feature))
+    members = [
+        (
+            one.lag,
+            one.layer.seed,
+            one.layer.n_hidden,
+            0 if one.trees is None else len(one.trees.feature),
+            one.kernel is None,
+        )
         for one in model.refinements
     ]
-    return (model.interval, model.smoothing, model.lags, model.column_set, *layers)
+    common = model.interval, model.smoothing, model.lags, model.column_set, model.profile is None
+    return (*common, *members)
 
 
 class RoomBatch:

@@ -1,7 +1,6 @@
 """The room equation: people from inputs, for one room or for many rooms at once.
 
-The estimate is the weighted mean of its members, FS-ELM, mass balance and boosted trees, set to 0 where
-nobody is present. In closed hours it is 0, or the mass balance if that is clear evidence of people.
+The estimate is the weighted mean of its members (``occupair.room.stack``), set to 0 where nobody is present. In closed hours it is 0, or the mass balance if that is clear evidence of people.
 ``RoomModel`` evaluates it for N inputs of one room, and ``RoomBatch`` for one input of each of N rooms. Each
 parameter has a trailing axis of rooms, of length 1 for a single room, and broadcasts over inputs.
 """
@@ -9,26 +8,29 @@ parameter has a trailing axis of rooms, of length 1 for a single room, and broad
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.elm.hidden_layer import random_layer
-from occupair.room.boosted_trees import BoostedTrees, TreeEvaluator, tree_columns
+from occupair.room.boosted_trees import TreeEvaluator, tree_columns
 from occupair.room.evidence import ClearEvidence, is_started
 from occupair.room.features import COLUMN_SETS, FeatureSettings, room_features, stack_feature_settings
 from occupair.room.inputs import Inputs
+from occupair.room.kernel_regression import KernelEvaluator
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import linked_outputs
 from occupair.room.mass_balance import BalanceEvaluator, BaseLevel, stack_base_levels, take_rooms
 from occupair.room.open_hours import minute_of_day
+from occupair.room.time_profile import step_of_day
 
 if TYPE_CHECKING:
     from occupair.room.model import Refinement, RoomModel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+T = TypeVar("T")
 
 FEW_PEOPLE = 0.1
 """Share of the maximum occupancy below which presence decides between an estimate and an empty room."""
@@ -55,6 +57,10 @@ class RoomEquation:
         self._own_balance = [lags.index(one.lag) for one in first.refinements]
         trees = [[one.trees for one in model.refinements] for model in models]
         self._trees = TreeEvaluator(_present(trees)) if first.refinements[0].trees is not None else None
+        kernels = [[one.kernel for one in model.refinements] for model in models]
+        self._kernels = [KernelEvaluator(of_lag) for of_lag in zip(*_present(kernels), strict=True)]
+        profiles = [model.profile.people for model in models if model.profile is not None]
+        self._profiles = np.array(profiles) if profiles else None
         network = _OneNetwork if len(models) == 1 else _Networks
         self._networks = [
             network([model.refinements[k] for model in models]) for k in range(len(first.refinements))
@@ -107,6 +113,17 @@ class RoomEquation:
             before = np.asarray(features.lag) * inputs.interval
             for_trees = tree_columns(columns.T, inputs.clock, before, len(balance))
             people += weights[2] * _clamp(self._trees.people(for_trees, own), limit)
+        for k, kernel in enumerate(self._kernels):
+            people[k] += weights[3, k] * _clamp(kernel.people(columns[:, k].T, own), limit)
+        if self._profiles is not None:
+            people += (
+                weights[4]
+                * self._profiles[
+                    0 if rooms is None else rooms,
+                    inputs.clock.weekend.astype(int),
+                    step_of_day(inputs.clock, self._lags),
+                ]
+            )
         if_open = np.where(is_present(people, presence, threshold, max_people), people, 0.0)
         is_open = self.is_open(inputs, rooms)
         if is_open.all():
@@ -132,7 +149,7 @@ class _Parameters(NamedTuple):
     base: BaseLevel  # arrays of shape (R, n)
     features: FeatureSettings  # arrays of shape (R, n)
     threshold: Array  # shape (R, n)
-    weights: Array  # shape (3, R, n): of the network, the mass balance and the trees
+    weights: Array  # of the members, shape (n_members, R, n)
     max_people: Array  # shape (n,)
     limit: Array  # of the estimates, shape (n,)
 
@@ -187,8 +204,8 @@ def as_slice(rooms: Indices) -> slice | Indices:
     return slice(first, first + rooms.size) if is_consecutive else rooms
 
 
-def _present(rooms: Sequence[Sequence[BoostedTrees | None]]) -> list[list[BoostedTrees]]:
-    return [[one for one in trees if one is not None] for trees in rooms]
+def _present(rooms: Sequence[Sequence[T | None]]) -> list[list[T]]:
+    return [[one for one in members if one is not None] for members in rooms]
 
 
 def is_present(

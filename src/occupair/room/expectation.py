@@ -20,7 +20,13 @@ Array = NDArray[np.float64]
 MANY_DAYS = 2 * ENOUGH_DAYS
 """Labelled days beyond which further days are no longer the first advice."""
 
-_NAMES = {"network": "network", "balance": "mass balance", "trees": "boosted trees"}
+_NAMES = {
+    "network": "network",
+    "balance": "mass balance",
+    "trees": "boosted trees",
+    "kernel": "kernel regression",
+    "profile": "time of day",
+}
 
 
 @dataclass(frozen=True)

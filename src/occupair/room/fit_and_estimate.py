@@ -25,12 +25,13 @@ from occupair.room.features import GROUPS
 from occupair.room.inputs import Clock, episode_inputs
 from occupair.room.lags import LAGS
 from occupair.room.linked_elm import RIDGES
+from occupair.room.members import TrainingSettings
 from occupair.room.model import RoomModel
 from occupair.room.pooled_start import POOLED, PooledStart, shipped_start
 from occupair.room.profile_comparison import ProfileComparison, compare_with_profile
 from occupair.room.sensor_corrections import SensorCorrections, episode_people
 from occupair.room.sensor_training import FittedSensors, fit_sensors
-from occupair.room.training import HeldOutEstimates, TrainingSettings, fit_room
+from occupair.room.training import HeldOutEstimates, fit_room
 from occupair.room.training_days import LabelledEpisode
 from occupair.room.transfer import BalancePrior
 from occupair.smoothing import smoothing_in_readings

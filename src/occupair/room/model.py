@@ -13,10 +13,12 @@ from occupair.room.boosted_trees import BoostedTrees
 from occupair.room.equation import RoomEquation
 from occupair.room.features import COLUMN_SET, FeatureSettings
 from occupair.room.inputs import Inputs
+from occupair.room.kernel_regression import KernelRegression
 from occupair.room.linked_elm import LinkedLayer
 from occupair.room.mass_balance import Balance
 from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import CONFIDENCE, PredictionIntervals
+from occupair.room.time_profile import TimeProfile
 
 Array = NDArray[np.float64]
 
@@ -28,11 +30,13 @@ class Refinement:
     Parameters
     ----------
     weights : tuple of float
-        Weights of the network, the mass balance and the boosted trees in the estimate, see ``MEMBERS``.
+        Weight of each of ``MEMBERS`` in the estimate.
     balance : Balance
         Mass balance.
     trees : BoostedTrees or None
         Boosted trees; None in models of earlier versions.
+    kernel : KernelRegression or None
+        Kernel regression; None in models of earlier versions.
     features : FeatureSettings
         Settings of the network's features.
     layer : LinkedLayer
@@ -50,6 +54,7 @@ class Refinement:
     weights: tuple[float, ...]
     balance: Balance
     trees: BoostedTrees | None
+    kernel: KernelRegression | None
     features: FeatureSettings
     layer: LinkedLayer
     coef: Array
@@ -83,6 +88,8 @@ class RoomModel:
         Lags of the estimates [min], 0 first, increasing. At long intervals several may share a refinement.
     column_set : int
         Columns of the features, a key of ``COLUMN_SETS``.
+    profile : TimeProfile, optional
+        Time-of-day profile; None in models of earlier versions.
     people_limit : float, optional
         Upper limit of the estimates [people]; None: ``max_people``.
     evidence_thresholds : tuple of float, optional
@@ -99,6 +106,7 @@ class RoomModel:
     refinements: tuple[Refinement, ...]
     lags: tuple[float, ...]
     column_set: int = COLUMN_SET
+    profile: TimeProfile | None = None
     people_limit: float | None = None
     evidence_thresholds: tuple[float, ...] | None = None
     baseline: Baseline | None = None

@@ -18,6 +18,7 @@ from occupair.room.boosted_trees import N_LEAVES, N_NODES, BoostedTrees
 from occupair.room.error_scale import N_FEATURES, ErrorScale
 from occupair.room.features import COLUMN_SETS, GROUPS, FeatureSettings, group_sizes
 from occupair.room.inputs import window_length
+from occupair.room.kernel_regression import N_WAVES, KernelRegression, random_waves
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
 from occupair.room.mass_balance import N_TERMS, Balance, BalanceVariant, BaseLevel
@@ -25,6 +26,7 @@ from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 from occupair.room.stack import MEMBERS
+from occupair.room.time_profile import N_STEPS, TimeProfile
 
 Array = NDArray[np.float64]
 
@@ -53,7 +55,8 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
         "refinements": [_refinement_to_json(one) for one in room.refinements],
         **_baseline_to_json(room.baseline),
     }
-    return plain | limit | evidence
+    profile = {} if room.profile is None else {"profile": room.profile.people.tolist()}
+    return plain | profile | limit | evidence
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
@@ -66,6 +69,11 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         raise ValueError("refinements do not match the interval and the lags")
     if len({0 if one.trees is None else len(one.trees.feature) for one in refinements}) > 1:
         raise ValueError("all refinements must have the same number of trees")
+    if len({one.kernel is None for one in refinements}) > 1:
+        raise ValueError("either all refinements must have a kernel regression or none")
+    profile = _profile_from_json(values.get("profile"))
+    for one in refinements:
+        _check_members(one, profile)
     return RoomModel(
         interval=interval,
         smoothing=_number(values["smoothing"], least=0.0),
@@ -74,6 +82,7 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         refinements=refinements,
         lags=lags,
         column_set=column_set,
+        profile=profile,
         people_limit=_number(values["people_limit"], least=0.0) if "people_limit" in values else None,
         evidence_thresholds=_thresholds(values.get("evidence_thresholds"), len(lags)),
         baseline=_baseline_from_json(values.get("baseline")),
@@ -134,6 +143,7 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
     return {
         "weights": list(one.weights),
         "trees": None if one.trees is None else _trees_to_json(one.trees),
+        "kernel": None if one.kernel is None else _kernel_to_json(one.kernel),
         "base": [base.lowest, base.highest, base.median],
         "choices": [
             [variant.low_share, variant.delay, variant.offset, variant.weight, *variant.coef.tolist()]
@@ -172,12 +182,11 @@ def _refinement_from_json(
     check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, n_features))
     weights = _weights(values, network_share)
     trees = _trees_from_json(values.get("trees"), n_features - sizes[-1] + 1)
-    if trees is None and weights[MEMBERS.index("trees")] > 0:
-        raise ValueError("trees must not be missing if they have a weight")
     return Refinement(
         weights=weights,
         balance=Balance(base, _variants(values["choices"], lag)),
         trees=trees,
+        kernel=_kernel_from_json(values.get("kernel"), n_features),
         features=features,
         layer=layer,
         coef=_array(values["coef"], (n_hidden + n_features + 1,)),
@@ -195,14 +204,54 @@ def _alphas(values: list[Any], sizes: tuple[int, ...]) -> Array:
 
 
 def _weights(values: dict[str, Any], network_share: Any) -> tuple[float, ...]:
-    """Return the weights of the members; older files have the weight of the network for all lags."""
-    if "weights" not in values:
+    """Return the weights of the members; files of earlier versions have those of the first members.
+
+    The oldest have the weight of the network, for all lags, and the mass balance has the rest.
+    """
+    if "weights" in values:
+        weights = tuple(_number(weight, least=0.0, most=1.0) for weight in values["weights"])
+    else:
         share = _number(network_share, least=0.0, most=1.0)
-        return (share, 1 - share, 0.0)
-    weights = tuple(_number(weight, least=0.0, most=1.0) for weight in values["weights"])
-    if len(weights) != len(MEMBERS) or not np.isclose(sum(weights), 1.0):
+        weights = (share, 1 - share)
+    if not 1 < len(weights) <= len(MEMBERS) or not np.isclose(sum(weights), 1.0):
         raise ValueError("weights of the members must sum to 1")
-    return weights
+    return weights + (0.0,) * (len(MEMBERS) - len(weights))
+
+
+def _check_members(one: Refinement, profile: TimeProfile | None) -> None:
+    """Raise if a member that has a weight is missing."""
+    for name, member in (("trees", one.trees), ("kernel", one.kernel), ("profile", profile)):
+        if member is None and one.weights[MEMBERS.index(name)] > 0:
+            raise ValueError(f"{name} must not be missing if it has a weight")
+
+
+def _kernel_to_json(kernel: KernelRegression) -> dict[str, Any]:
+    return {
+        "checksum": layer_checksum(*random_waves(kernel.mean.size)),
+        "mean": kernel.mean.tolist(),
+        "scale": kernel.scale.tolist(),
+        "coef": kernel.coef.tolist(),
+    }
+
+
+def _kernel_from_json(values: dict[str, Any] | None, n_features: int) -> KernelRegression | None:
+    if values is None:
+        return None
+    check_layer(values["checksum"], *random_waves(n_features))
+    return KernelRegression(
+        _array(values["mean"], (n_features,)),
+        _array(values["scale"], (n_features,)),
+        _array(values["coef"], (N_WAVES + 1,)),
+    )
+
+
+def _profile_from_json(values: list[Any] | None) -> TimeProfile | None:
+    if values is None:
+        return None
+    people = _array(values, (2, N_STEPS))
+    if not (people >= 0).all():
+        raise ValueError("profile must be 0 or more people")
+    return TimeProfile(people)
 
 
 def _trees_to_json(trees: BoostedTrees) -> dict[str, Any]:

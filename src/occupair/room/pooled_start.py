@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.room.stack import PRIOR_DAYS
+from occupair.room.stack import STACK_PRIOR, StackPrior
 
 Array = NDArray[np.float64]
 
@@ -44,15 +44,15 @@ class PooledStart:
         of their standard deviation, and presence.
     rooms : tuple of str
         Names of the rooms.
-    prior_days : float
-        Number of labelled days to which the prior weights of the members are equivalent.
+    stack : StackPrior
+        Prior of the weights of the members.
     """
 
     n_hidden: int
     z_max: tuple[float, ...]
     read_outs: dict[float, Array] = field(repr=False)
     rooms: tuple[str, ...]
-    prior_days: float = PRIOR_DAYS
+    stack: StackPrior = STACK_PRIOR
 
     def suits(self, n_hidden: int, z_max: tuple[float, ...], lags: tuple[float, ...]) -> bool:
         """Whether the read-outs belong to a network with these settings."""

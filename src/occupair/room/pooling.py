@@ -17,10 +17,10 @@ from scipy.linalg import solve
 from occupair.readings.schema import interval_of
 from occupair.room.features import feature_gains, group_sizes, people_spread
 from occupair.room.fit_and_estimate import Z_MAX, episodes_by_date
+from occupair.room.fitted_balances import fit_balances
 from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.linked_elm import LinkedLayer, fit_layer, normal_equations
 from occupair.room.pooled_start import LAYER_SEED, PooledStart
-from occupair.room.training import fit_balances
 from occupair.room.training_days import prepare_training_days
 from occupair.smoothing import smoothing_in_readings
 

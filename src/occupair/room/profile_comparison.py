@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.room.inputs import Clock
+from occupair.room.time_profile import mean_of_sums, sums_by_bin
 
 Array = NDArray[np.float64]
 
@@ -109,13 +109,15 @@ def held_out_profiles(
     """
     given = [np.ones(day.size) for day in people] if weights is None else weights
     days = zip(clocks, people, given, strict=True)
-    sums = np.array([_sums(_steps(clock), count, weight, _STEPS_PER_DAY) for clock, count, weight in days])
+    sums = np.array(
+        [sums_by_bin(_steps(clock), count, weight, n_bins=_STEPS_PER_DAY) for clock, count, weight in days]
+    )
     kinds = np.array([clock.weekend[0] for clock in clocks])
     others = _sums_of_others(sums)  # of any kind
     for kind in (0.0, 1.0):
         if (kinds == kind).sum() > 1:
             others[kinds == kind] = _sums_of_others(sums[kinds == kind])
-    means = [_mean(*of_day)[_steps(clock)] for of_day, clock in zip(others, clocks, strict=True)]
+    means = [mean_of_sums(*of_day)[_steps(clock)] for of_day, clock in zip(others, clocks, strict=True)]
     return [np.nan_to_num(mean) for mean in means] if weights is None else means
 
 
@@ -125,33 +127,6 @@ def _sums_of_others(sums: Array) -> Array:
     before = np.concatenate([none, np.cumsum(sums[:-1], axis=0)])
     after = np.concatenate([np.cumsum(sums[:0:-1], axis=0)[::-1], none])
     return np.asarray(before + after)
-
-
-def mean_by_bin(bins: NDArray[np.signedinteger[Any]], people: Array, weights: Array, *, n_bins: int) -> Array:
-    """Return the weighted mean occupancy of each time-of-day bin [people]; NaN without head counts.
-
-    Examples
-    --------
-    >>> mean_by_bin(np.array([0, 0, 2]), np.array([1.0, 4.0, 5.0]), np.array([1.0, 0.5, 1.0]), n_bins=3)
-    array([ 2., nan,  5.])
-    """
-    return _mean(*_sums(bins, people, weights, n_bins))
-
-
-def _sums(
-    bins: NDArray[np.signedinteger[Any]], people: Array, weights: Array, n_bins: int
-) -> tuple[Array, Array]:
-    """Return the sum of weighted people and the sum of weights of each bin."""
-    total, weight_sum = (
-        np.bincount(bins, weights=values, minlength=n_bins).astype(float)
-        for values in (weights * people, weights)
-    )
-    return total, weight_sum
-
-
-def _mean(total: Array, weight_sum: Array) -> Array:
-    has_counts = weight_sum > 0
-    return np.where(has_counts, total / np.where(has_counts, weight_sum, 1.0), np.nan)
 
 
 _STEPS_PER_DAY = 1440 // PROFILE_STEP

@@ -1,83 +1,81 @@
 """Weights of the members of the default estimator, from their errors on held-out days.
 
-The weights are not negative and sum to 1. They minimise the squared error of the weighted mean on held-out
-days plus a penalty on their distance from prior weights, which did well over many rooms. A dozen days say
-little about which member is best, so the penalty is strong with few days and fades with more.
+The weight of a member is its prior weight times a power of its mean squared error on held-out days. A member
+that does badly in a room has next to no weight there, and members that do about equally well are averaged,
+since a dozen days cannot tell which of them is best. Weights that minimise the error of the weighted mean
+itself, by least squares, fit the few days at hand too closely and were worse on other days. The power grows
+with the number of days, so with few of them the weights are close to the prior ones.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-MEMBERS = ("network", "balance", "trees")
-"""Members of the default estimator: FS-ELM, mass balance and boosted trees."""
+MEMBERS = ("network", "balance", "trees", "kernel", "profile")
+"""Members of the default estimator: FS-ELM, mass balance, boosted trees, kernel regression and time-of-day
+profile."""
 
-PRIOR_WEIGHTS = (1 / 3, 1 / 3, 1 / 3)
-"""Prior weight of each member: none of them leads over many rooms."""
+EXPONENT = 6.0
+"""Power of the squared error with many days: 10 % more RMSE than another member is a third of its weight."""
 
-PRIOR_DAYS = 6.0
-"""Number of labelled days to which the prior weights are equivalent."""
+
+class StackPrior(NamedTuple):
+    """What is known about the weights before a room has held-out days.
+
+    Parameters
+    ----------
+    weights : tuple of float
+        Prior weight of each of ``MEMBERS``, up to a common factor; a member with weight 0 is not used.
+    days : float
+        Number of labelled days at which half of ``EXPONENT`` is reached.
+    """
+
+    weights: tuple[float, ...] = (1.0,) * len(MEMBERS)  # no member leads over many rooms
+    days: float = 5.0
+
+
+STACK_PRIOR = StackPrior()
+"""Prior of the default estimator."""
 
 
 def member_weights(
-    errors: Array,
-    prior: Array,
-    n_days: float,
-    weight: Array | None = None,
-    *,
-    prior_days: float = PRIOR_DAYS,
+    errors: Array, prior: Array, n_days: float, weight: Array | None = None, *, prior_days: float
 ) -> Array:
-    """Return the weights of the members.
+    """Return the weights of the members, which sum to 1.
 
     Parameters
     ----------
     errors : array of shape (n_members, N)
         Error of each member on held-out days [people].
     prior : array of shape (n_members,)
-        Prior weights, which sum to 1; a member with prior weight 0 is not used.
+        Prior weights up to a common factor; a member with prior weight 0 is not used.
     n_days : float
         Number of fully labelled days that the errors stand for.
     weight : array of shape (N,), optional
         Sample weights; None: all 1.
     prior_days : float
-        Number of labelled days to which the prior weights are equivalent.
+        Number of days at which half of ``EXPONENT`` is reached.
 
     Examples
     --------
-    >>> errors = np.array([[2.0, -2.0], [1.0, 1.0]])
-    >>> member_weights(errors, np.array([0.5, 0.5]), n_days=1e9).round(3)
-    array([0.2, 0.8])
-    >>> member_weights(errors, np.array([0.5, 0.5]), n_days=1e-9).round(3)
-    array([0.5, 0.5])
+    A member with twice the mean squared error of another one, after many days and after one:
+
+    >>> errors = np.array([[1.0, -1.0], [2.0**0.5, 2.0**0.5]])
+    >>> member_weights(errors, np.ones(2), n_days=1e9, prior_days=5.0).round(3)
+    array([0.985, 0.015])
+    >>> member_weights(errors, np.ones(2), n_days=1.0, prior_days=5.0).round(3)
+    array([0.667, 0.333])
     """
-    used = np.flatnonzero(prior > 0)
-    weighted = errors[used] if weight is None else errors[used] * weight
-    gram = weighted @ errors[used].T
-    penalty = prior_days / n_days * np.trace(gram) / used.size
-    found = np.zeros(prior.size)
-    found[used] = _minimise(gram, prior[used], penalty) if penalty > 0 else prior[used]
-    return found
-
-
-def _minimise(gram: Array, prior: Array, penalty: float) -> Array:
-    """Minimise w'Gw + penalty |w - prior|^2 over the simplex, trying every set of members with weight.
-
-    Three members have seven such sets; the best feasible solution is the minimum.
-    """
-    n = prior.size
-    matrix = gram + penalty * np.eye(n)
-    best, least = prior, np.inf
-    for code in range(1, 2**n):
-        some = [k for k in range(n) if code >> k & 1]
-        system = np.ones((len(some) + 1, len(some) + 1))
-        system[:-1, :-1], system[-1, -1] = matrix[np.ix_(some, some)], 0.0
-        solution = np.linalg.solve(system, np.append(penalty * prior[some], 1.0))[:-1]
-        candidate = np.zeros(n)
-        candidate[some] = solution
-        value = float(candidate @ gram @ candidate + penalty * np.sum((candidate - prior) ** 2))
-        if (solution >= 0).all() and value < least:
-            best, least = candidate, value
-    return best
+    squares = errors**2 if weight is None else weight * errors**2
+    size = squares.sum(axis=1)
+    least = size[prior > 0].min()
+    if least > 0:
+        found = prior * (size / least) ** (-EXPONENT * n_days / (n_days + prior_days))
+    else:  # members without any error share the weight
+        found = prior * (size == 0)
+    return np.asarray(found / found.sum())
