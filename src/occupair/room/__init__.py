@@ -23,6 +23,7 @@ Modules in data-flow order:
 - `transfer`: prior from other trained rooms
 - `training`: training and cross-validation
 - `pooling`: read-outs over several rooms
+- `stuck_sensors`: optional sensors that repeat one value for too long
 - `sensor_features`: features of optional sensors
 - `sensor_corrections`: corrections of the CO2 estimate by optional sensors
 - `sensor_training`: training of the corrections, and which sensors to keep
