@@ -1,7 +1,7 @@
 """One room of the service: which grid readings of its local day are estimated, and again after late readings.
 
-The estimates of a day depend only on the stored readings of that day and of some hours before midnight, and
-on the lowest CO2 of earlier days, not on the order in which readings arrived nor on restarts in between.
+The estimates of a day depend only on the stored readings of that day and of the day before, and on the lowest
+CO2 of earlier days, not on the order in which readings arrived nor on restarts in between.
 
 Methods that estimate are generators: they yield the readings to be estimated one by one, receive an
 estimate for each, and return their result. The engine runs those of many rooms side by side and estimates
@@ -14,7 +14,7 @@ import datetime as dt
 import math
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
@@ -52,6 +52,7 @@ from occupair.readings.grid import MINUTE
 from occupair.readings.time_zones import time_zone_of
 from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_LAGS, lag_in_readings
+from occupair.room.stuck_sensors import Run, last_run
 
 EMPTY_AT_MIDNIGHT = 30.0
 """A day whose first reading is at most this long after midnight starts with an empty room [min]."""
@@ -107,6 +108,7 @@ class Room:
         self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
         self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]
         self._lows: dict[int, DailyLow] = {}  # of earlier days, by the ordinal of the date
+        self._sensor_runs: Mapping[str, Run] = {}  # of the optional sensors at midnight
         self._changes_newest = False  # whether the newest grid reading was changed after it was estimated
         self._live: LiveRoom | None = None
         self._live_before: LiveRoom | None = None  # before the newest grid reading, if that tends to change
@@ -145,6 +147,11 @@ class Room:
     def missing_sensors(self) -> tuple[str, ...]:
         """Optional sensors of the model that the newest estimate does without."""
         return () if self._live is None else self._live.missing_sensors
+
+    @property
+    def stuck_sensors(self) -> tuple[str, ...]:
+        """Those of ``missing_sensors`` that are stuck."""
+        return () if self._live is None else self._live.stuck_sensors
 
     def use_model(self, model: Model | None) -> Estimation[list[EstimateRecord]]:
         """Switch to another model and return its estimates for today."""
@@ -279,6 +286,8 @@ class Room:
                 return []
             self._start_day(self._grid_time(self.grid.co2.times[0]))
         assert self._day is not None
+        if since < self._day[0] and self._runs_at_midnight() != self._sensor_runs:
+            return (yield from self._replay())
         times = self._estimated.times
         start = max(min(since, times[-1] + self.grid.step if times else since), self._day[0])
         index = bisect_left(times, start)
@@ -480,9 +489,25 @@ class Room:
         for series in (self.grid, self.out_of_range):
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()
+        self._sensor_runs = self._runs_at_midnight()
         if self.model is not None:
             self._live = self.model.room.fresh_copy()
             self._live.restore_lows(self._lows.values())
+            self._live.restore_runs(self._sensor_runs)
+
+    def _runs_at_midnight(self) -> Mapping[str, Run]:
+        """Return the runs of equal values of the optional sensors at the end of the day before."""
+        assert self._day is not None
+        if self.model is None or not self.grid.sensor_names:
+            return {}
+        start, midnight = local_day(self._day_zone, self._day[0] - 1)
+        readings = self.grid.readings(start, midnight, midnight=start)
+        by_sensor = zip(*(reading.sensors for reading in readings), strict=True)
+        runs = {
+            name: last_run(np.array(values))
+            for name, values in zip(self.grid.sensor_names, by_sensor, strict=False)
+        }
+        return self.model.room.relevant_runs(runs)
 
     def _keep_low(self) -> None:
         """Keep the lowest CO2 of the day that is over."""

@@ -44,6 +44,8 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
     known = exact is not None
     if known and (missing := room.missing_sensors):
         cause = Cause(Reason.SENSORS_MISSING, {"sensors": missing})
+        if stuck := room.stuck_sensors:
+            cause = Cause(Reason.SENSORS_STUCK, {"sensors": missing, "stuck": stuck})
     if exact is not None and round(exact) > 0 and not room.is_usual_time(newest.time):
         cause = Cause(Reason.UNUSUAL_TIME)
     shift = room.baseline_shift
