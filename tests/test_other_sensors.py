@@ -1,5 +1,8 @@
 """Optional sensors from fit to live: kept only with a gain, live = replay, and a fallback without them."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,7 @@ import pytest
 import occupair as oc
 from occupair.live_rooms import LiveRooms, NextReading
 from occupair.model_file import dump_model, parse_model
+from occupair.room.stuck_sensors import last_run
 
 BASE = ["co2", "ventilation", "occupancy"]
 
@@ -171,6 +175,118 @@ def test_future_does_not_change_the_past(model, days):
     changed.iloc[150:, changed.columns.get_loc("wifi")] = 40.0
     before, after = model.estimate(test), model.estimate(changed)
     pd.testing.assert_series_equal(before.iloc[:150], after.iloc[:150])
+
+
+FROZEN = 150
+"""Reading from which on the Wi-Fi counter is stuck: 12:30 on the first test day."""
+BUSY = 17.0
+
+
+def _without_rules(model):
+    other = parse_model(dump_model(model))
+    other.sensors_ = replace(other.sensors_, stuck=())
+    return other
+
+
+def _frozen(test):
+    """Wi-Fi clients that stay at 17 until the end of the second day, but for its last three hours."""
+    values = test["wifi"].to_numpy().copy()
+    values[FROZEN:-36] = BUSY
+    return test.assign(wifi=values)
+
+
+def _detected(model):
+    """The first reading at which the counter is stuck: more than the limit after the first at 17."""
+    (rule,) = model.sensors_.stuck
+    assert BUSY not in rule.rest
+    return FROZEN + int(rule.limit // 5) + 1
+
+
+def test_stuck_sensor_is_missing_from_its_detection_on(model, co2_model, days):
+    test, first = _frozen(days[1]), _detected(model)
+    assert first < 288  # detected on the first day, and not used on the second one either
+    ignorant = _without_rules(model)
+    for lag in (0, 10, 20):
+        found, alone, fooled = (
+            one.estimate(test, lag=lag, interval=0.9) for one in (model, co2_model, ignorant)
+        )
+        seen = first - lag // 5  # estimated at the first stuck reading
+        pd.testing.assert_frame_equal(found.iloc[:seen], fooled.iloc[:seen])
+        pd.testing.assert_frame_equal(found.iloc[seen:-36], alone.iloc[seen:-36])
+    assert not np.allclose(fooled["people"].iloc[first:-36], alone["people"].iloc[first:-36], atol=1.0)
+
+
+def test_live_equals_replay_with_a_stuck_sensor(model, days):
+    test, first = _frozen(days[1]), _detected(model)
+    room, live = model.live(), []
+    for time, row in test.iterrows():
+        live.append(room.update(time, row["co2"], row["ventilation"], sensors={"wifi": row["wifi"]}))
+    table = model.estimate(test, interval=0.9)
+    for name in ("people", "low", "high"):
+        np.testing.assert_allclose([getattr(one, name) for one in live], table[name], atol=1e-9)
+    stuck = [k for k, one in enumerate(live) if one.stuck_sensors]
+    assert stuck == list(range(first, len(test) - 36))
+    assert {live[k].reason for k in stuck} == {"estimated without wifi: wifi unchanged for too long"}
+    assert live[-36].reason == "estimated without wifi: no recent reading"  # its features cover stuck values
+    assert live[-36 + 7].reason == ""  # 35 min later
+
+
+@pytest.mark.parametrize("stop", [FROZEN + 10, 280, 300, 500])
+def test_restored_room_knows_a_stuck_sensor(model, days, stop):
+    """Restored at any time of the first or second day, with the run at midnight."""
+    test = _frozen(days[1])
+    one, other = model.live(), model.live()
+    live = [
+        one.update(t, r["co2"], r["ventilation"], sensors={"wifi": r["wifi"]}) for t, r in test.iterrows()
+    ]
+    start = 288 * (stop > 288)
+    other.restore_runs({"wifi": last_run(test["wifi"].to_numpy()[:start])})
+    part = test.iloc[start:stop]
+    arrays = [part[name].to_numpy() for name in ("co2", "ventilation", "wifi")]
+    other.restore(list(part.index), arrays[0], arrays[1], {"wifi": arrays[2]})
+    for expected, (time, row) in zip(live[stop:], test.iloc[stop:].iterrows(), strict=True):
+        again = other.update(time, row["co2"], row["ventilation"], sensors={"wifi": row["wifi"]})
+        assert again.people == pytest.approx(expected.people, abs=1e-9)
+        assert again.reason == expected.reason
+
+
+def test_stuck_sensor_does_not_change_the_past(model, days):
+    test = _frozen(days[1])
+    whole = model.estimate(test)
+    for stop in (FROZEN, _detected(model), _detected(model) + 1, 400):
+        pd.testing.assert_series_equal(model.estimate(test.iloc[:stop]), whole.iloc[:stop])
+
+
+def test_resting_sensor_is_not_stuck(model, days):
+    test = days[1].assign(wifi=0.0)
+    room = model.live()
+    for time, row in test.iterrows():
+        assert room.update(time, row["co2"], row["ventilation"], sensors={"wifi": 0.0}).reason == ""
+
+
+def test_stuck_stretch_is_not_trained_on(office):
+    column = office.columns.get_loc("wifi")
+    stuck, missing = office.copy(), office.copy()
+    stuck.iloc[700:1100, column] = BUSY  # 33 h
+    missing.iloc[700:1100, column] = np.nan
+    models = [oc.OccupancyEstimator(random_state=0).fit(one) for one in (stuck, missing)]
+    assert models[0].sensor_names == ("wifi",)
+    files = [json.loads(dump_model(one))["model"] for one in models]
+    assert files[0]["sensors"] == files[1]["sensors"]
+    assert files[0]["sensor_trials"] == files[1]["sensor_trials"]
+
+
+def test_model_without_rules_takes_every_value(model, days):
+    """Models of earlier versions: no sensor is ever stuck."""
+    earlier = _without_rules(model)
+    assert "stuck" not in json.loads(dump_model(earlier))["model"]["sensors"]
+    again, test = parse_model(dump_model(earlier)), _frozen(days[1])
+    room = again.live()
+    live = [
+        room.update(t, r["co2"], r["ventilation"], sensors={"wifi": r["wifi"]}) for t, r in test.iterrows()
+    ]
+    assert {one.reason for one in live} == {""}
+    np.testing.assert_allclose([one.people for one in live], again.estimate(test), atol=1e-9)
 
 
 def test_few_days_do_not_try_sensors(office):

@@ -18,6 +18,7 @@ from occupair.readings.schema import times_must_increase
 from occupair.readings.time_zones import check_zone_stated, time_zone_of
 from occupair.readings.value_rules import VALUE_RULES
 from occupair.room.sensor_corrections import describe_unused
+from occupair.room.stuck_sensors import Run
 
 Array = NDArray[np.float64]
 
@@ -31,11 +32,12 @@ class Estimate(NamedTuple):
     high: float | None
     quality: str  # "ok", or "starting" while the day, or the time since a gap, is too short
     missing_sensors: tuple[str, ...] = ()  # optional sensors of the model that this estimate does without
+    stuck_sensors: tuple[str, ...] = ()  # those of them that repeat a value for too long
 
     @property
     def reason(self) -> str:
-        """Which optional sensors the estimate does without, "" if none."""
-        return describe_unused(self.missing_sensors)
+        """Which optional sensors the estimate does without, and why; "" if none."""
+        return describe_unused(self.missing_sensors, self.stuck_sensors)
 
 
 class RunningDay(Protocol):
@@ -74,6 +76,12 @@ class RunningDay(Protocol):
     def restore_lows(self, lows: Iterable[DailyLow]) -> None:
         """Set the lowest CO2 of earlier days, before the first reading."""
 
+    def restore_runs(self, runs: Mapping[str, Run]) -> None:
+        """Set the newest runs of equal values of the optional sensors, before the first reading."""
+
+    def relevant_runs(self, runs: Mapping[str, Run]) -> Mapping[str, Run]:
+        """Return those runs of the optional sensors that affect the estimates."""
+
     @property
     def baseline_shift(self) -> float:
         """Shift of the CO2 baseline since training that estimates are corrected for [ppm]."""
@@ -93,6 +101,10 @@ class RunningDay(Protocol):
     @property
     def missing_sensors(self) -> tuple[str, ...]:
         """Optional sensors of the model that the newest estimate does without."""
+
+    @property
+    def stuck_sensors(self) -> tuple[str, ...]:
+        """Those of ``missing_sensors`` that are stuck."""
 
     @property
     def co2_smoothed(self) -> Array:
@@ -173,7 +185,7 @@ class LiveRoom:
             Ventilation [0..1]; required if the estimator was trained with it.
         sensors : mapping, optional
             Values of optional sensors, such as ``{"humidity": 41.0}``. Without a valid value of a sensor that
-            the model uses, the estimate does without it, which its ``reason`` states.
+            the model uses, or if it is stuck, the estimate does without it, which its ``reason`` states.
 
         Raises
         ------
@@ -202,7 +214,8 @@ class LiveRoom:
         self._last = self._local(time)
         low, high = self.day.prediction_interval or (None, None)
         quality = "ok" if self.day.started else "starting"
-        return Estimate(time, float(self.day.people[-1]), low, high, quality, self.day.missing_sensors)
+        unused = self.day.missing_sensors, self.day.stuck_sensors
+        return Estimate(time, float(self.day.people[-1]), low, high, quality, *unused)
 
     def fresh_copy(self) -> LiveRoom:
         """Return the same room without any readings."""
@@ -220,6 +233,17 @@ class LiveRoom:
         """Set the lowest CO2 of earlier days, from which the drift of the sensor is followed."""
         self.day = self._start_day()
         self.day.restore_lows(lows)
+
+    def restore_runs(self, runs: Mapping[str, Run]) -> None:
+        """Set the newest runs of equal values of the optional sensors, after ``restore_lows``.
+
+        A sensor that has been stuck since the day before is then not used from midnight on.
+        """
+        self.day.restore_runs(runs)
+
+    def relevant_runs(self, runs: Mapping[str, Run]) -> Mapping[str, Run]:
+        """Return those runs of the optional sensors that affect the estimates, not at a resting level."""
+        return self.day.relevant_runs(runs)
 
     def restore(
         self,
@@ -256,6 +280,11 @@ class LiveRoom:
     def missing_sensors(self) -> tuple[str, ...]:
         """Optional sensors of the model that the newest estimate does without."""
         return self.day.missing_sensors
+
+    @property
+    def stuck_sensors(self) -> tuple[str, ...]:
+        """Those of ``missing_sensors`` that are stuck."""
+        return self.day.stuck_sensors
 
     def is_usual_time(self, time: dt.datetime) -> bool:
         """Whether the room may be occupied at this time of day, as far as the model knows.

@@ -36,6 +36,12 @@ def test_text_contains_the_values(cause, text):
     assert cause.text() == text
 
 
+def test_sensors_are_named_in_both_languages():
+    cause = Cause(Reason.SENSORS_STUCK, {"sensors": ("wifi", "humidity"), "stuck": ("wifi",)})
+    assert cause.text() == "estimated without Wi-Fi clients, humidity: Wi-Fi clients unchanged for too long"
+    assert cause.text("de") == "ohne WLAN-Geräte, Luftfeuchte geschätzt: WLAN-Geräte zu lange unverändert"
+
+
 def test_german_date_has_the_year():
     assert (
         Cause(Reason.OFFLINE_SINCE_DATE, {"since": NOON.date()}).text("de") == "kein Messwert seit 11.01.2024"

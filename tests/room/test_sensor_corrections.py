@@ -79,6 +79,8 @@ def test_less_than_half_a_person_does_not_appear(corrections):
 def test_unused_sensors_are_named():
     assert describe_unused(("wifi", "motion")) == "estimated without wifi, motion: no recent reading"
     assert describe_unused(()) == ""
+    stuck = describe_unused(("wifi", "motion"), ("wifi",))
+    assert stuck == "estimated without wifi, motion: wifi unchanged for too long"
 
 
 def test_live_correction_equals_that_of_an_episode(corrections):

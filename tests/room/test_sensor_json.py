@@ -11,6 +11,7 @@ from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections
 from occupair.room.sensor_json import sensors_from_json, sensors_to_json
+from occupair.room.stuck_sensors import StuckRule
 
 ROOM = SimpleNamespace(
     refinements=(SimpleNamespace(lag=0), SimpleNamespace(lag=2)),
@@ -33,7 +34,8 @@ def _correction(rng, n_sensors):
 def corrections():
     rng = np.random.default_rng(0)
     steps = (_correction(rng, 1), _correction(rng, 2))
-    return SensorCorrections(("wifi", "humidity"), steps, 5.0, (0, 2), 10.0, ROOM.hours)
+    rules = (StuckRule(720.0, (0.0, 1.0)), StuckRule(360.0))
+    return SensorCorrections(("wifi", "humidity"), steps, 5.0, (0, 2), 10.0, ROOM.hours, rules)
 
 
 @pytest.fixture
@@ -44,12 +46,18 @@ def values(corrections):
 def test_corrections_are_read_back(corrections, values):
     again = sensors_from_json(values, ROOM)
     assert (again.names, again.lags, again.interval) == (corrections.names, (0, 2), 5.0)
+    assert again.stuck == corrections.stuck
     for one, other in zip(again.steps, corrections.steps, strict=True):
         for name in ("low", "high", "rest", "scale", "coef"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         for mine, theirs in zip(one.intervals, other.intervals, strict=True):
             np.testing.assert_array_equal(mine.edges, theirs.edges)
             np.testing.assert_array_equal(mine.errors, theirs.errors)
+
+
+def test_corrections_of_earlier_versions_have_no_rules(values):
+    del values["stuck"]
+    assert sensors_from_json(values, ROOM).stuck == ()
 
 
 def _set(path, value):
@@ -76,6 +84,11 @@ def _set(path, value):
         (_set(["steps", 1, "intervals"], []), "prediction intervals for each lag"),
         (_set(["steps", 1, "intervals", 0, "edges"], [0.0, -1.0]), "edges must increase from 0"),
         (_set(["steps", 1, "intervals", 0, "errors"], [[0.0]]), "must be finite numbers of shape"),
+        (_set(["stuck"], [{"limit": 360.0, "rest": []}]), "one limit for stuck values for each sensor"),
+        (_set(["stuck", 0, "limit"], 1e9), "limits for stuck values must be from 360 to 1200 min"),
+        (_set(["stuck", 0, "limit"], float("nan")), "must be finite numbers of shape"),
+        (_set(["stuck", 0, "rest"], [0.0, 1.0, 2.0]), "at most 2 resting levels"),
+        (_set(["stuck", 0, "rest"], [float("inf")]), "must be finite numbers of shape"),
     ],
 )
 def test_malformed_corrections_are_refused(values, change, message):

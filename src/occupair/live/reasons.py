@@ -34,6 +34,7 @@ class Reason(StrEnum):
     INVALID_ESTIMATE = "invalid_estimate"
     ESTIMATION_FAILED = "estimation_failed"
     SENSORS_MISSING = "sensors_missing"  # sensors: their names
+    SENSORS_STUCK = "sensors_stuck"  # sensors: names of those not used; stuck: of those that are stuck
     UNUSUAL_TIME = "unusual_time"  # the occupancy is known
     SENSOR_READS_HIGH = "sensor_reads_high"  # ppm
     SENSOR_READS_LOW = "sensor_reads_low"  # ppm
@@ -57,6 +58,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
         Reason.SENSORS_MISSING: "estimated without {sensors}: no recent reading",
+        Reason.SENSORS_STUCK: "estimated without {sensors}: {stuck} unchanged for too long",
         Reason.UNUSUAL_TIME: "people detected outside the usual hours",
         Reason.SENSOR_READS_HIGH: "baseline drift: CO2 reads {ppm} ppm higher than in training (corrected)",
         Reason.SENSOR_READS_LOW: "baseline drift: CO2 reads {ppm} ppm lower than in training (corrected)",
@@ -78,6 +80,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
         Reason.SENSORS_MISSING: "ohne {sensors} geschätzt: kein aktueller Messwert",
+        Reason.SENSORS_STUCK: "ohne {sensors} geschätzt: {stuck} zu lange unverändert",
         Reason.UNUSUAL_TIME: "Personen außerhalb der üblichen Zeiten erkannt",
         Reason.SENSOR_READS_HIGH: "Sensordrift: CO2 {ppm} ppm höher als beim Training (korrigiert)",
         Reason.SENSOR_READS_LOW: "Sensordrift: CO2 {ppm} ppm niedriger als beim Training (korrigiert)",
@@ -145,7 +148,7 @@ def reason_text(code: Reason, language: str = "en", **values: Any) -> str:
     >>> reason_text(Reason.SENSORS_MISSING, "de", sensors=("humidity", "wifi"))
     'ohne Luftfeuchte, WLAN-Geräte geschätzt: kein aktueller Messwert'
     """
-    if "sensors" in values:
-        names = SENSOR_NAMES.get(language, SENSOR_NAMES["en"])
-        values["sensors"] = ", ".join(names[name] for name in values["sensors"])
+    names = SENSOR_NAMES.get(language, SENSOR_NAMES["en"])
+    for key in {"sensors", "stuck"} & values.keys():
+        values[key] = ", ".join(names[name] for name in values[key])
     return TEXTS.get(language, TEXTS["en"])[code].format(**values)

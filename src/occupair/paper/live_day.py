@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,11 @@ class LiveDay:
         return ()
 
     @property
+    def stuck_sensors(self) -> tuple[str, ...]:
+        """Empty: the paper's estimators use no optional sensors."""
+        return ()
+
+    @property
     def prediction_interval(self) -> None:
         """None: the paper's estimators have no prediction interval."""
         return
@@ -107,6 +112,13 @@ class LiveDay:
 
     def restore_lows(self, lows: Iterable[DailyLow]) -> None:
         """Ignore the lows of earlier days: this estimator does not follow the baseline."""
+
+    def restore_runs(self, runs: Mapping[str, tuple[float, int]]) -> None:
+        """Ignore the runs of optional sensors: this estimator does not use any."""
+
+    def relevant_runs(self, runs: Mapping[str, tuple[float, int]]) -> Mapping[str, Never]:
+        """Empty: no run of an optional sensor affects the estimates."""
+        return {}
 
     @property
     def baseline_shift(self) -> float:

@@ -27,6 +27,7 @@ Modules in data-flow order:
 - `members`: training of the members, and their estimates of held-out days
 - `training`: training of a room
 - `pooling`: read-outs over several rooms
+- `stuck_sensors`: optional sensors that repeat one value for too long
 - `sensor_features`: features of optional sensors
 - `sensor_corrections`: corrections of the CO2 estimate by optional sensors
 - `sensor_training`: training of the corrections, and which sensors to keep

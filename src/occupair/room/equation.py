@@ -1,8 +1,9 @@
 """The room equation: people from inputs, for one room or for many rooms at once.
 
-The estimate is the weighted mean of its members (``occupair.room.stack``), set to 0 where nobody is present. In closed hours it is 0, or the mass balance if that is clear evidence of people.
-``RoomModel`` evaluates it for N inputs of one room, and ``RoomBatch`` for one input of each of N rooms. Each
-parameter has a trailing axis of rooms, of length 1 for a single room, and broadcasts over inputs.
+The estimate is the weighted mean of its members (``occupair.room.stack``), set to 0 where nobody is present.
+In closed hours it is 0, or the mass balance if that is clear evidence of people. ``RoomModel`` evaluates it
+for N inputs of one room, and ``RoomBatch`` for one input of each of N rooms. Each parameter has a trailing
+axis of rooms, of length 1 for a single room, and broadcasts over inputs.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -31,6 +32,7 @@ from occupair.room.pooled_start import POOLED, PooledStart, shipped_start
 from occupair.room.profile_comparison import ProfileComparison, compare_with_profile
 from occupair.room.sensor_corrections import SensorCorrections, episode_people
 from occupair.room.sensor_training import FittedSensors, fit_sensors
+from occupair.room.stuck_sensors import StuckRule
 from occupair.room.training import HeldOutEstimates, fit_room
 from occupair.room.training_days import LabelledEpisode
 from occupair.room.transfer import BalancePrior
@@ -99,10 +101,12 @@ def fit_readings(
     prior = start if isinstance(start, BalancePrior) else None
     if prior is not None:
         prior.check("ventilation" in readings.columns)
+    rules = {name: StuckRule.fit(name, values, interval) for name, values in sensor_columns(readings).items()}
+    readings = _without_stuck(readings, rules, interval)
     dates = count_closed_hours(episodes_by_date(readings), parse_closed(closed))
     model, held_out = fit_room(dates, settings, prior)
     model = replace(model, baseline=Baseline.fit(daily_lows(readings), interval))
-    sensors = fit_sensors(dates, model, held_out) if sensor_names(readings) else None
+    sensors = fit_sensors(dates, model, held_out, rules) if sensor_names(readings) else None
     comparison = _compared(held_out)
     adds_little = comparison is not None and comparison.is_warning and any(d.any() for d in held_out.people)
     error = held_out.error if sensors is None else sensors.error
@@ -152,6 +156,7 @@ def estimate_readings(
         ``people``, ``low`` and ``high`` [people].
     """
     episodes, drift = [], DriftFollower(room.baseline, room.interval)
+    runs = {} if sensors is None else sensors.new_runs()
     for one in track(episode_slices(readings), "estimating", show=verbose):
         part = readings.iloc[one]
         co2, clock = part["co2"].to_numpy(), _clock(part)
@@ -167,7 +172,7 @@ def estimate_readings(
         if sensors is None:
             episodes.append(room.episode_people(inputs, wait, confidence))
         else:
-            values = sensor_columns(part)
+            values, runs = sensors.without_stuck(sensor_columns(part), runs)
             episodes.append(episode_people(room, sensors, inputs, values, wait, confidence))
     columns = (np.concatenate(column) for column in zip(*episodes, strict=True))
     return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
@@ -206,6 +211,15 @@ def _episode(readings: pd.DataFrame) -> LabelledEpisode:
         weight,
         sensor_columns(readings) or None,
     )
+
+
+def _without_stuck(readings: pd.DataFrame, rules: Mapping[str, StuckRule], interval: float) -> pd.DataFrame:
+    """Return the readings of training without the runs in which a sensor was stuck."""
+    hidden = {
+        name: np.where(rule.stuck_in_training(values, interval), np.nan, values)
+        for (name, rule), values in zip(rules.items(), sensor_columns(readings).values(), strict=True)
+    }
+    return readings.assign(**hidden) if hidden else readings
 
 
 def _clock(readings: pd.DataFrame) -> Clock:

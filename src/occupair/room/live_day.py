@@ -19,6 +19,7 @@ from occupair.room.open_hours import START_UP
 from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.room.sensor_corrections import SensorCorrections
 from occupair.room.sensor_live import LiveSensors
+from occupair.room.stuck_sensors import Run
 from occupair.smoothing import LocalSmoother
 
 Array = NDArray[np.float64]
@@ -165,12 +166,23 @@ class RoomDay:
         return bool(self.model.hours.at(Clock.at(time))[0])
 
     def continue_from(self, earlier: RoomDay) -> None:
-        """Continue to follow the baseline from an earlier day, which is not used any more."""
+        """Take over the baseline and the runs of the sensors from an earlier day, not used any more."""
         self._drift = earlier._drift
+        if self._sensors is not None and earlier._sensors is not None:
+            self._sensors.runs = earlier._sensors.runs
 
     def restore_lows(self, lows: Iterable[DailyLow]) -> None:
         """Set the lows of earlier days, before the first reading."""
         self._drift.restore(lows)
+
+    def restore_runs(self, runs: Mapping[str, Run]) -> None:
+        """Set the newest runs of the optional sensors on the day before, before the first reading."""
+        if self._sensors is not None:
+            self._sensors.runs = self._sensors.relevant_runs(runs)
+
+    def relevant_runs(self, runs: Mapping[str, Run]) -> Mapping[str, Run]:
+        """Return those runs of the optional sensors that affect the estimates."""
+        return {} if self._sensors is None else self._sensors.relevant_runs(runs)
 
     @property
     def baseline_shift(self) -> float:
@@ -184,6 +196,11 @@ class RoomDay:
     def missing_sensors(self) -> tuple[str, ...]:
         """Optional sensors of the model that the newest estimate does without."""
         return () if self._sensors is None else self._sensors.missing
+
+    @property
+    def stuck_sensors(self) -> tuple[str, ...]:
+        """Those of ``missing_sensors`` that are stuck."""
+        return () if self._sensors is None else self._sensors.stuck
 
     @property
     def started(self) -> bool:

@@ -224,5 +224,5 @@ def stack_weights(
     weights[~is_balance] *= enough
     weights[is_balance] = max(1 - weights[~is_balance].sum(), 0.0) if weights[is_balance].any() else 0.0
     if len(training) < 2:
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
     return member_weights(errors, weights, days, weight, prior_days=prior.days)

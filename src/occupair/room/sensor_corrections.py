@@ -10,8 +10,9 @@ range in training, so a sensor out of range cannot cause an absurd count. Produc
 sensor are left out: they fit a single busy day, and fail on the next.
 
 Sensors are ordered by their gain, and there is a correction for each prefix of this order. If a sensor is
-missing, the correction of the longest usable prefix applies; without any, the CO2 estimate. Outside the open
-hours nothing is corrected, and where CO2 indicates nobody, less than half a person stays nobody.
+missing, the correction of the longest usable prefix applies; without any, the CO2 estimate. A stuck sensor
+(``occupair.room.stuck_sensors``) is missing. Outside the open hours nothing is corrected, and where CO2
+indicates nobody, less than half a person stays nobody.
 """
 
 from __future__ import annotations
@@ -28,9 +29,13 @@ from occupair.room.model import RoomModel
 from occupair.room.open_hours import OpenHours
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.sensor_features import N_FEATURES, SensorHistory, episode_features, on_scale
+from occupair.room.stuck_sensors import NO_RUN, Run, StuckRule, last_run
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+Runs = Mapping[str, Run]
+"""Newest run of equal values of each sensor that has a ``StuckRule``."""
 
 NOBODY = 0.5
 """A corrected estimate below this is 0 where the CO2 estimate is 0 [people]: it would round to 0."""
@@ -118,6 +123,8 @@ class SensorCorrections:
         Maximum occupancy in training [people].
     hours : OpenHours
         When the room may be occupied.
+    stuck : tuple of StuckRule
+        When each sensor is stuck; empty in models of earlier versions, for which none ever is.
     """
 
     names: tuple[str, ...]
@@ -126,6 +133,37 @@ class SensorCorrections:
     lags: tuple[int, ...]
     max_people: float
     hours: OpenHours
+    stuck: tuple[StuckRule, ...] = ()
+
+    def new_runs(self) -> Runs:
+        """Return the runs before the first reading, by sensor."""
+        return dict.fromkeys(self.names if self.stuck else (), NO_RUN)
+
+    def relevant_runs(self, runs: Runs) -> Runs:
+        """Return the runs of the sensors that may get stuck: those at a resting level start anew."""
+        rules = dict(zip(self.names, self.stuck, strict=False))
+        return {
+            name: run if (run := runs.get(name, NO_RUN)).value not in rule.rest else NO_RUN
+            for name, rule in rules.items()
+        }
+
+    def without_stuck(self, columns: Mapping[str, Array], runs: Runs) -> tuple[dict[str, Array], Runs]:
+        """Return the readings of an episode with NaN where a sensor is stuck, and the runs at its end.
+
+        Parameters
+        ----------
+        columns : mapping
+            Readings of the sensors; NaN if missing.
+        runs : mapping
+            Runs before the episode.
+        """
+        found, after = dict(columns), dict(runs)
+        for name, rule in zip(self.names, self.stuck, strict=False):
+            if name in found:
+                values = found[name]
+                found[name] = np.where(rule.stuck_readings(values, self.interval, runs[name]), np.nan, values)
+                after[name] = last_run(values, runs[name])
+        return found, after
 
     def new_history(self) -> SensorHistory:
         """Return an empty history of the sensors."""
@@ -188,7 +226,8 @@ def episode_people(
     inputs : Inputs
         Inputs of the episode.
     columns : mapping
-        Readings of the sensors in the episode; a missing column or NaN: the sensor is missing.
+        Readings of the sensors in the episode, from ``without_stuck``; a missing column or NaN: the sensor is
+        missing.
     lag : int
         Lag of the refined estimates [readings].
     confidence : float
@@ -214,12 +253,17 @@ def episode_people(
     return found[0], found[1], found[2]
 
 
-def describe_unused(names: Sequence[str]) -> str:
-    """Return which sensors an estimate does without, "" if none.
+def describe_unused(names: Sequence[str], stuck: Sequence[str] = ()) -> str:
+    """Return which sensors an estimate does without, and which of them are stuck; "" if none.
 
     Examples
     --------
     >>> describe_unused(["humidity"])
     'estimated without humidity: no recent reading'
+    >>> describe_unused(["wifi", "humidity"], stuck=["wifi"])
+    'estimated without wifi, humidity: wifi unchanged for too long'
     """
-    return f"estimated without {', '.join(names)}: no recent reading" if names else ""
+    if not names:
+        return ""
+    why = f"{', '.join(stuck)} unchanged for too long" if stuck else "no recent reading"
+    return f"estimated without {', '.join(names)}: {why}"

@@ -15,16 +15,21 @@ from occupair.room.model import RoomModel
 from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections
 from occupair.room.sensor_features import N_FEATURES
+from occupair.room.stuck_sensors import LONGEST, SHORTEST, StuckRule
 
 Array = NDArray[np.float64]
 
 _ARRAYS = ("low", "high", "rest", "scale", "coef")
+_MAX_REST = 2  # resting levels of a sensor
 _MAX_BINS = 1000  # of prediction intervals; limits the memory that an untrusted file can claim
 
 
 def sensors_to_json(sensors: SensorCorrections) -> dict[str, Any]:
     """Return the corrections of a room as plain values."""
-    return {"names": list(sensors.names), "steps": [_step_to_json(step) for step in sensors.steps]}
+    values = {"names": list(sensors.names), "steps": [_step_to_json(step) for step in sensors.steps]}
+    if sensors.stuck:
+        values["stuck"] = [{"limit": rule.limit, "rest": list(rule.rest)} for rule in sensors.stuck]
+    return values
 
 
 def sensors_from_json(values: dict[str, Any], room: RoomModel) -> SensorCorrections:
@@ -35,7 +40,10 @@ def sensors_from_json(values: dict[str, Any], room: RoomModel) -> SensorCorrecti
     if len(values["steps"]) != len(names):
         raise ValueError("there must be one correction for each sensor")
     steps = [_step_from_json(step, len(lags), n + 1) for n, step in enumerate(values["steps"])]
-    return SensorCorrections(names, tuple(steps), room.interval, lags, room.max_people, room.hours)
+    rules = tuple(_rule_from_json(rule) for rule in values.get("stuck", ()))  # none in earlier versions
+    if rules and len(rules) != len(names):
+        raise ValueError("there must be one limit for stuck values for each sensor")
+    return SensorCorrections(names, tuple(steps), room.interval, lags, room.max_people, room.hours, rules)
 
 
 def _step_to_json(step: Correction) -> dict[str, Any]:
@@ -52,6 +60,15 @@ def _step_from_json(values: dict[str, Any], n_lags: int, n_sensors: int) -> Corr
     if len(values["intervals"]) != n_lags:
         raise ValueError("there must be prediction intervals for each lag")
     return Correction(**arrays, intervals=tuple(_intervals(one) for one in values["intervals"]))
+
+
+def _rule_from_json(values: dict[str, Any]) -> StuckRule:
+    limit, rest = _array(values["limit"], ()), _array(values["rest"], (len(values["rest"]),))
+    if rest.size > _MAX_REST:
+        raise ValueError(f"a sensor must have at most {_MAX_REST} resting levels, got {rest.size}")
+    if not SHORTEST <= limit <= LONGEST:
+        raise ValueError(f"limits for stuck values must be from {SHORTEST:g} to {LONGEST:g} min")
+    return StuckRule(float(limit), tuple(rest.tolist()))
 
 
 def _intervals(values: dict[str, Any]) -> PredictionIntervals:

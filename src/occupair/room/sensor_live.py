@@ -5,6 +5,7 @@ Equal to ``SensorCorrections.correct`` on the same readings, without the cost of
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.room.inputs import Clock
-from occupair.room.sensor_corrections import SensorCorrections
+from occupair.room.sensor_corrections import Runs, SensorCorrections
 
 Array = NDArray[np.float64]
 
@@ -33,22 +34,38 @@ class LiveSensors:
     ----------
     missing : tuple of str
         Sensors that the newest estimate does without.
+    runs : mapping
+        Newest run of equal values of each sensor; it lasts longer than the episode.
     """
 
     def __init__(self, corrections: SensorCorrections, confidence: float) -> None:
         self._corrections, self._confidence = corrections, confidence
         self._history = corrections.new_history()
         self.missing: tuple[str, ...] = ()
+        self.runs: Runs = corrections.new_runs()
+        self._stuck: set[str] = set()
 
     def append(self, values: Mapping[str, float]) -> None:
         """Add the values of one reading; sensors without a value are missing."""
-        self._history.append(values)
+        known = {name: value for name, value in values.items() if value == value}
+        self.runs = {name: run.then(known.get(name, math.nan)) for name, run in self.runs.items()}
+        rules = zip(self._corrections.names, self._corrections.stuck, strict=False)
+        interval = self._corrections.interval
+        self._stuck = {
+            name for name, rule in rules if rule.is_stuck(self.runs[name], interval)
+        } & known.keys()
+        self._history.append({name: value for name, value in known.items() if name not in self._stuck})
 
     def restore(self, columns: Mapping[str, Array], co2_people: Array, clock: Clock) -> Array:
         """Add the first readings of an episode, and return their corrected estimates, shape (R, N)."""
         size = co2_people.shape[1]
+        columns, self.runs = self._corrections.without_stuck(columns, self.runs)
         self._history.restore(columns, size)
         return self._corrections.correct(co2_people, clock, *self._corrections.features(columns, size))[0]
+
+    def relevant_runs(self, runs: Runs) -> Runs:
+        """Return the runs of the sensors that may get stuck."""
+        return self._corrections.relevant_runs(runs)
 
     def correct(
         self, co2_people: Sequence[float], interval: tuple[float, float], clock: Clock
@@ -86,6 +103,11 @@ class LiveSensors:
                 new if size == own else old for new, old, own in zip(corrected, people, sizes, strict=True)
             ]
         return people, self._interval(people[0], sizes[0]) if sizes[0] else interval
+
+    @property
+    def stuck(self) -> tuple[str, ...]:
+        """Those of the missing sensors that are stuck."""
+        return tuple(name for name in self.missing if name in self._stuck)
 
     def copy(self) -> LiveSensors:
         """Return an independent copy; the corrections are shared."""

@@ -8,7 +8,7 @@ Gains are measured by cross-validation over days, on all lags together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -23,6 +23,7 @@ from occupair.room.model import RoomModel
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections, clamp_corrected
 from occupair.room.sensor_features import N_FEATURES, episode_features, on_scale
+from occupair.room.stuck_sensors import StuckRule
 from occupair.room.training import HeldOutEstimates
 from occupair.room.training_days import LabelledEpisode, choose_samples
 
@@ -100,18 +101,23 @@ class FittedSensors:
 
 
 def fit_sensors(
-    dates: Sequence[Sequence[LabelledEpisode]], model: RoomModel, held_out: HeldOutEstimates
+    dates: Sequence[Sequence[LabelledEpisode]],
+    model: RoomModel,
+    held_out: HeldOutEstimates,
+    rules: Mapping[str, StuckRule],
 ) -> FittedSensors:
     """Train the corrections of a room.
 
     Parameters
     ----------
     dates : sequence of sequence of LabelledEpisode
-        Episodes of each local day, with ``sensors``.
+        Episodes of each local day, with ``sensors``; readings of stuck ones are missing.
     model : RoomModel
         The room trained on them.
     held_out : HeldOutEstimates
         Its cross-validated estimates.
+    rules : mapping
+        When each sensor is stuck.
     """
     present = {name for date in dates for episode in date for name in episode.sensors or {}}
     samples = _Samples(dates, model, held_out, [name for name in SENSORS if name in present])
@@ -128,6 +134,7 @@ def fit_sensors(
             lags=tuple(samples.lags),
             max_people=model.max_people,
             hours=model.hours,
+            stuck=tuple(rules[name] for name in kept),
         )
     error = samples.current_error(steps[-1].people) if steps else held_out.error
     untried = (SensorTrial(name, None, kept=False) for name in not_tried)

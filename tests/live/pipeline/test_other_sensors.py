@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,6 +48,24 @@ def test_restarts_keep_sensors(setup, store, office, estimator):
     estimates = stored_estimates(store)
     np.testing.assert_allclose([one.people for one in estimates], expected["people"], atol=1e-9)
     np.testing.assert_allclose([one.low for one in estimates], expected["low"], atol=1e-9)
+
+
+def test_restarts_keep_a_stuck_sensor(setup, store, office, estimator):
+    """The counter is stuck from noon of the first day to 15:00 on the second; four restarts."""
+    days = office.iloc[6 * 288 :].copy()
+    days.iloc[144 : 288 + 180, days.columns.get_loc("wifi")] = 17.0
+    readings = [
+        replace(one, sensors={"wifi": value})
+        for one, value in zip(readings_of(days), days["wifi"], strict=True)
+    ]
+    edges = [0, 200, 287, 300, 400, 576]
+    for first, last in pairwise(edges):
+        with_pipeline(setup, store, lambda pipeline, part=readings[first:last]: pipeline.submit(part))
+    expected = estimator.estimate(days, interval=0.9)
+    alone = estimator.estimate(days.drop(columns="wifi"))
+    assert (expected["people"] == alone).iloc[288 : 288 + 180].all()
+    estimates = stored_estimates(store)
+    np.testing.assert_allclose([one.people for one in estimates], expected["people"], atol=1e-9)
 
 
 def test_state_names_missing_sensors(setup, store, office):

@@ -1,13 +1,15 @@
 """Optional sensors in the service: the estimates of the library, and a reason where one is missing."""
 
 import datetime as dt
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 
 import occupair as oc
-from occupair.live.messages import Quality, Reading, ReadingOutcome
+from occupair.live.messages import Quality, Reading, ReadingOutcome, to_microseconds
+from occupair.live.rooms.day_lows import co2_means
 from occupair.live.rooms.engine import is_valid_reading, run_batched
 from occupair.live.rooms.room import Model, Room
 from occupair.live.rooms.room_models import load_model
@@ -146,3 +148,53 @@ def test_validity_of_sensor_values(day):
     assert not is_valid_reading(reading(day.index[0], co2=500.0, humidity=140.0))
     assert not is_valid_reading(reading(day.index[0], co2=500.0, pressure=1013.0))
     assert not is_valid_reading(reading(day.index[0]))
+
+
+@pytest.fixture(scope="module")
+def frozen(office):
+    """The last two days, with Wi-Fi clients stuck from 12:30 on the first one to 15:00 on the second."""
+    days = office.iloc[6 * 288 :].copy()
+    days.iloc[150 : 288 + 180, days.columns.get_loc("wifi")] = 17.0
+    return days
+
+
+def test_sensor_stays_stuck_over_midnight(room, estimator, frozen):
+    (rule,) = estimator.sensors_.stuck
+    assert rule.limit < 10 * 60  # detected before midnight
+    estimates = feed(room, together(frozen.iloc[: 288 + 100]))
+    expected = estimator.estimate(frozen, interval=0.9)
+    assert_same(estimates, expected.iloc[: 288 + 100])
+    state = room_state(room, frozen.index[288 + 99].to_pydatetime(), 15.0)
+    assert state.people is not None
+    assert state.quality is Quality.OK
+    assert state.reason == "estimated without Wi-Fi clients: Wi-Fi clients unchanged for too long"
+    assert state.cause.text("de") == "ohne WLAN-Geräte geschätzt: WLAN-Geräte zu lange unverändert"
+    assert_same(feed(room, together(frozen.iloc[288 + 100 :]))[-188:], expected.iloc[288 + 100 :])
+    assert room_state(room, frozen.index[-1].to_pydatetime(), 15.0).reason == ""
+
+
+@pytest.mark.parametrize("stop", [200, 285, 288, 289, 400, 480])
+def test_restart_keeps_a_stuck_sensor(room, estimator, frozen, stop):
+    readings = together(frozen)
+    times = [to_microseconds(one.time) for one in readings[:stop]]
+    means = list(co2_means(times, [one.co2 for one in readings[:stop]], np.ones(stop, dtype=bool)))
+    run(room.restore(readings[:stop], (), means))
+    estimates = feed(room, readings[stop:])[stop - len(readings) :]
+    assert_same(estimates, estimator.estimate(frozen, interval=0.9).iloc[stop:])
+
+
+def test_late_reading_of_the_day_before_ends_a_run(room, estimator, frozen):
+    """Without the late reading, the sensor is stuck from midnight on; with it, later or never."""
+    readings = together(frozen.iloc[: 288 + 60])
+    place = 280
+    late, readings[place] = readings[place], replace(readings[place], sensors={})
+    late = replace(late, co2=None, ventilation=None, sensors={"wifi": 3.0})
+    feed(room, readings)
+    assert room.stuck_sensors == ("wifi",)
+    outcomes, estimates = run(room.add_readings([late]))
+    assert outcomes == [ReadingOutcome.TOO_LATE]
+    corrected = frozen.iloc[: 288 + 60].copy()
+    corrected.iloc[place, corrected.columns.get_loc("wifi")] = 3.0
+    assert_same(estimates, estimator.estimate(corrected, interval=0.9).iloc[288:])
+    assert room.stuck_sensors == ()
+    assert run(room.add_readings([replace(late, time=late.time - dt.timedelta(hours=9))]))[1] == []

@@ -54,7 +54,7 @@ def modified(content, **changes):
 class Day:
     """A day of a model that may be broken; ``estimate`` maps the number of a reading to people."""
 
-    started, prediction_interval, missing_sensors = True, None, ()
+    started, prediction_interval, missing_sensors, stuck_sensors = True, None, (), ()
 
     def __init__(self, estimate):
         self._estimate, self._seen = estimate, 0

@@ -109,6 +109,11 @@ class DayEstimates:
         """Optional sensors of the model that the newest estimate does without."""
         return () if self.live is None else self.live.missing_sensors
 
+    @property
+    def stuck_sensors(self) -> tuple[str, ...]:
+        """Those of ``missing_sensors`` that are stuck."""
+        return () if self.live is None else self.live.stuck_sensors
+
     # ---- the next estimate ----
 
     def estimate(

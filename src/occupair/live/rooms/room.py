@@ -1,16 +1,18 @@
 """One room of the service: which grid readings of its local day are estimated, and again after late readings.
 
-The estimates of a day depend only on the stored readings of that day and of some hours before midnight, and
-on the lowest CO2 of earlier days, not on the order in which readings arrived nor on restarts in between.
+The estimates of a day depend only on the stored readings of that day and of the day before, and on the lowest
+CO2 of earlier days, not on the order in which readings arrived nor on restarts in between.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
+
+import numpy as np
 
 from occupair.checks.sensor_limits import is_plausible
 from occupair.live.messages import (
@@ -34,6 +36,7 @@ from occupair.readings.grid import MINUTE
 from occupair.readings.time_zones import time_zone_of
 from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_LAGS, lag_in_readings
+from occupair.room.stuck_sensors import Run, last_run
 
 UNTRAINED_INTERVAL = 1.0
 """Interval of the grid of a room without a model [min]."""
@@ -80,6 +83,7 @@ class Room:
         self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
         self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]
         self._lows: dict[int, DailyLow] = {}  # of earlier days, by the ordinal of the date
+        self._sensor_runs: Mapping[str, Run] = {}  # of the optional sensors at midnight
         self._changes_newest = False  # whether the newest grid reading was changed after it was estimated
         self._set_model(model)
 
@@ -223,6 +227,8 @@ class Room:
                 return []
             self._start_day(self._grid_time(self.grid.co2.times[0]))
         assert self._day is not None
+        if since < self._day[0] and self._runs_at_midnight() != self._sensor_runs:
+            return (yield from self._replay())
         times = self.today.readings.times
         start = max(min(since, times[-1] + self.grid.step if times else since), self._day[0])
         index = bisect_left(times, start)
@@ -301,9 +307,25 @@ class Room:
         for series in (self.grid, self.out_of_range):
             series.drop_before(self._day[0] - round(READINGS_KEPT * MINUTE))
         self._drop_estimates()
+        self._sensor_runs = self._runs_at_midnight()
         if self.model is not None:
             self.today.live = self.model.room.fresh_copy()
             self.today.live.restore_lows(self._lows.values())
+            self.today.live.restore_runs(self._sensor_runs)
+
+    def _runs_at_midnight(self) -> Mapping[str, Run]:
+        """Return the runs of equal values of the optional sensors at the end of the day before."""
+        assert self._day is not None
+        if self.model is None or not self.grid.sensor_names:
+            return {}
+        start, midnight = local_day(self._day_zone, self._day[0] - 1)
+        readings = self.grid.readings(start, midnight, midnight=start)
+        by_sensor = zip(*(reading.sensors for reading in readings), strict=True)
+        runs = {
+            name: last_run(np.array(values))
+            for name, values in zip(self.grid.sensor_names, by_sensor, strict=False)
+        }
+        return self.model.room.relevant_runs(runs)
 
     def _keep_low(self) -> None:
         """Keep the lowest CO2 of the day that is over."""

@@ -44,6 +44,8 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
     known = exact is not None
     if known and (missing := room.today.missing_sensors):
         cause = Cause(Reason.SENSORS_MISSING, {"sensors": missing})
+        if stuck := room.today.stuck_sensors:
+            cause = Cause(Reason.SENSORS_STUCK, {"sensors": missing, "stuck": stuck})
     if exact is not None and round(exact) > 0 and not room.today.is_usual_time(newest.time):
         cause = Cause(Reason.UNUSUAL_TIME)
     shift = room.today.baseline_shift
