@@ -11,6 +11,7 @@ were pooled over all rooms but their own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,7 +52,7 @@ SIMULATED = {f"office-{seats}": (seed, seats) for seed, seats in enumerate((8, 1
 SIMULATED_DAYS = 12
 
 _ABOUT = """nRMSE of the default estimator with the folds of the benchmark.
-"left out": read-out, mass balance shapes, members and the prior of their weights come from the other rooms only.
+"left out": read-out, mass balance shapes, members and the prior of their weights come from the other rooms.
 "all rooms": what is part of the package, with read-out and shapes over all public rooms, which have seen the
 held-out days of the room.
 The settings of each member are not chosen here: some were chosen with scores of these rooms in view."""
@@ -137,7 +138,7 @@ def best_on_others(nrmse: pd.Series[float], room: str) -> str:
     >>> best_on_others(nrmse, "a"), best_on_others(nrmse, "b")
     ('y', 'x')
     """
-    others = np.log(nrmse[nrmse.index.get_level_values("room") != room])
+    others = nrmse[nrmse.index.get_level_values("room") != room].map(math.log)
     return str(others.groupby(level="candidate").mean().idxmin())
 
 

@@ -6,7 +6,6 @@ of a public room must not use them, because they have seen its held-out days.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from occupair.datasets.benchmark_rooms import ROOMS, read_room
@@ -27,7 +26,7 @@ def start_without(room: str) -> PooledStart | str | None:
 
 
 @cache
-def _sums(name: str) -> Mapping[float, RoomSums] | None:
+def _sums(name: str) -> RoomSums | None:
     try:
         return sum_room(read_room(name))
     except InputError:  # not on this machine

@@ -23,6 +23,7 @@ from occupair.room.baseline_drift import Baseline, DriftFollower
 from occupair.room.closed_hours import count_closed_hours, parse_closed
 from occupair.room.expectation import Expectation, expect
 from occupair.room.features import GROUPS
+from occupair.room.fitted_balances import BalanceStart
 from occupair.room.inputs import Clock, episode_inputs
 from occupair.room.lags import LAGS
 from occupair.room.linked_elm import RIDGES
@@ -98,9 +99,7 @@ def fit_readings(
         start=_pooled(start, n_hidden, _influences(z_max)),
         verbose=verbose,
     )
-    prior = start if isinstance(start, BalancePrior) else None
-    if prior is not None:
-        prior.check("ventilation" in readings.columns)
+    prior = _balance_start(start, settings.start, uses_ventilation="ventilation" in readings.columns)
     rules = {name: StuckRule.fit(name, values, interval) for name, values in sensor_columns(readings).items()}
     readings = _without_stuck(readings, rules, interval)
     dates = count_closed_hours(episodes_by_date(readings), parse_closed(closed))
@@ -235,6 +234,14 @@ def _pooled(start: Any, n_hidden: int, z_max: tuple[float, ...]) -> PooledStart 
     own = start.pooled if isinstance(start, BalancePrior) else start
     pooled = own if isinstance(own, PooledStart) else shipped_start()
     return pooled if pooled.suits(n_hidden, z_max, LAGS) else None
+
+
+def _balance_start(start: Any, pooled: PooledStart | None, *, uses_ventilation: bool) -> BalanceStart | None:
+    """Return what the mass balance starts from: other trained rooms, or shapes of the public rooms."""
+    if isinstance(start, BalancePrior):
+        start.check(uses_ventilation)
+        return start
+    return None if pooled is None else pooled.shapes.get(uses_ventilation)
 
 
 def _compared(held_out: HeldOutEstimates) -> ProfileComparison | None:

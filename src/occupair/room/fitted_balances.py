@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,21 @@ from occupair.room.mass_balance import (
     BalanceEvaluator,
     BaseLevel,
     DayTerms,
+    Penalty,
     fit_balance,
     weak_ridge,
 )
 from occupair.room.training_days import TrainingDays
-from occupair.room.transfer import BalancePrior
 
 Array = NDArray[np.float64]
+
+
+class BalanceStart(Protocol):
+    """What mass balances start from."""
+
+    def penalty(self, lag: float, n_days: float) -> Penalty:
+        """Return the penalty at a lag [min] for a number of labelled days."""
+
 
 MAX_FOLDS = 5
 """Maximum number of folds in the cross-validation over days."""
@@ -95,7 +104,7 @@ class BalanceFold:
         return [balances[lag] for lag in self.fitted.training.lags_in_readings], self.held_out.days
 
 
-def fit_balances(training: TrainingDays, prior: BalancePrior | None = None) -> FittedBalances:
+def fit_balances(training: TrainingDays, prior: BalanceStart | None = None) -> FittedBalances:
     """Fit the mass balance of every lag, started from other rooms if given."""
     days, balances = DayTerms(training.days, BaseLevel.fit(training.lows)), {}
     for lag, minutes in zip(training.lags_in_readings, training.lags, strict=True):
@@ -106,7 +115,7 @@ def fit_balances(training: TrainingDays, prior: BalancePrior | None = None) -> F
     return FittedBalances(training, balances)
 
 
-def fold_balances(training: TrainingDays, prior: BalancePrior | None) -> list[BalanceFold]:
+def fold_balances(training: TrainingDays, prior: BalanceStart | None) -> list[BalanceFold]:
     """Fit the mass balances without the days of each fold; a single day has no folds."""
     if len(training) < 2:
         return []

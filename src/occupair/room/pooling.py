@@ -1,7 +1,8 @@
-"""Pooling of rooms: one ridge regression over the features of all rooms, each with the same weight.
+"""Pooling of rooms: one ridge regression over their features, and the shapes of their mass balances.
 
-Only the sums H'H and H'o of each room enter, in units that are comparable between rooms, see
-``occupair.room.features.feature_gains``. ``make pooled`` pools the public rooms.
+Only the sums H'H and H'o and the mass balance coefficients of each room enter, in units that are comparable
+between rooms, see ``occupair.room.features.feature_gains`` and ``occupair.room.balance_shapes``. All rooms
+have the same weight. ``make pooled`` pools the public rooms.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from occupair.readings.schema import interval_of
+from occupair.room.balance_shapes import BalanceShapes, pool_shapes, relative_coefs
 from occupair.room.features import feature_gains, group_sizes, people_spread
 from occupair.room.fit_and_estimate import Z_MAX, episodes_by_date
-from occupair.room.fitted_balances import fit_balances
+from occupair.room.fitted_balances import FittedBalances, fit_balances
 from occupair.room.lags import LAGS, lag_in_readings
 from occupair.room.linked_elm import LinkedLayer, fit_layer, normal_equations
+from occupair.room.mass_balance import BaseLevel, DayTerms
 from occupair.room.pooled_start import LAYER_SEED, PooledStart
 from occupair.room.training_days import prepare_training_days
 from occupair.smoothing import smoothing_in_readings
 
 Array = NDArray[np.float64]
+
+VENTILATION = "ventilation"
 
 N_HIDDEN = 300
 """Number of neurons, that of the default estimator."""
@@ -32,7 +37,7 @@ N_HIDDEN = 300
 _RIDGE, _LINK_RIDGE = 0.01, 0.001  # relative to sums of one sample per room
 
 
-class RoomSums(NamedTuple):
+class LagSums(NamedTuple):
     """Sums of one room at one lag, divided by its number of samples."""
 
     layer: LinkedLayer
@@ -40,29 +45,63 @@ class RoomSums(NamedTuple):
     moment: Array  # H'o for people and presence
 
 
-def sum_room(readings: pd.DataFrame, *, smoothing: float = 10.0) -> dict[float, RoomSums]:
-    """Return the sums of a labelled room by lag [min]; the smoothing [min squared] is the estimator's."""
-    interval = interval_of(readings)
-    training = prepare_training_days(
-        episodes_by_date(readings), interval=interval, smoothing=smoothing_in_readings(smoothing, interval)
-    )
-    fitted, sums = fit_balances(training), {}
+class RoomSums(NamedTuple):
+    """What a room adds to the pool.
+
+    Parameters
+    ----------
+    by_lag : dict
+        Sums of the network by lag [min].
+    balances : dict
+        By whether ventilation readings are used, by lag [min], the coefficients of the mass balance relative
+        to their units, see ``relative_coefs``. A room without ventilation readings has one entry.
+    """
+
+    by_lag: dict[float, LagSums]
+    balances: dict[bool, dict[float, dict[tuple[float, float], Array]]]
+
+
+def sum_room(readings: pd.DataFrame, *, smoothing: float = 10.0) -> RoomSums:
+    """Return what a labelled room adds to the pool; the smoothing [min squared] is the estimator's."""
+    fitted, sums = _fit_balances(readings, smoothing), {}
+    training = fitted.training
     for minutes in LAGS:
-        lag = lag_in_readings(minutes, interval)
+        lag = lag_in_readings(minutes, training.interval)
         features, people = fitted.features(fitted.on_training_days, lag), training.target(lag)
         gains = feature_gains(features, people, len(LAGS))
         layer = fit_layer(gains, group_sizes(len(LAGS)), Z_MAX, n_hidden=N_HIDDEN, seed=LAYER_SEED)
         targets = np.column_stack([people / people_spread(people), people > 0])
         gram, moment = normal_equations(layer, features, targets, None)
-        sums[minutes] = RoomSums(layer, gram / len(people), moment / len(people))
-    return sums
+        sums[minutes] = LagSums(layer, gram / len(people), moment / len(people))
+    balances = {
+        False: _relative(_fit_balances(readings.drop(columns=VENTILATION, errors="ignore"), smoothing))
+    }
+    if VENTILATION in readings.columns:
+        balances[True] = _relative(fitted)
+    return RoomSums(sums, balances)
 
 
-def pool(rooms: Mapping[str, Mapping[float, RoomSums]]) -> PooledStart:
-    """Return the read-outs over the sums of some rooms."""
+def _fit_balances(readings: pd.DataFrame, smoothing: float) -> FittedBalances:
+    interval = interval_of(readings)
+    days = episodes_by_date(readings)
+    return fit_balances(
+        prepare_training_days(days, interval=interval, smoothing=smoothing_in_readings(smoothing, interval))
+    )
+
+
+def _relative(fitted: FittedBalances) -> dict[float, dict[tuple[float, float], Array]]:
+    training = fitted.training
+    days, found = DayTerms(training.days, BaseLevel.fit(training.lows)), {}
+    for minutes, lag in zip(training.lags, training.lags_in_readings, strict=True):
+        found[minutes] = relative_coefs(fitted.balances[lag], days, training.target(lag))
+    return found
+
+
+def pool(rooms: Mapping[str, RoomSums]) -> PooledStart:
+    """Return the read-outs and the shapes over some rooms."""
     read_outs = {}
     for minutes in LAGS:
-        sums = [room[minutes] for room in rooms.values()]
+        sums = [room.by_lag[minutes] for room in rooms.values()]
         layer = sums[0].layer
         gram, moment = (np.mean([getattr(one, name) for one in sums], axis=0) for name in ("gram", "moment"))
         read_outs[minutes] = np.array(
@@ -76,4 +115,10 @@ def pool(rooms: Mapping[str, Mapping[float, RoomSums]]) -> PooledStart:
                 for own in layer.layer_outputs()
             ]
         )
-    return PooledStart(N_HIDDEN, Z_MAX, read_outs, tuple(rooms))
+    shapes = {}
+    for known in (True, False):
+        balances = [room.balances[known] for room in rooms.values() if known in room.balances]
+        if balances:
+            by_lag = {minutes: pool_shapes([one[minutes] for one in balances]) for minutes in LAGS}
+            shapes[known] = BalanceShapes(by_lag)
+    return PooledStart(N_HIDDEN, Z_MAX, read_outs, tuple(rooms), shapes)

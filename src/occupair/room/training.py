@@ -8,7 +8,7 @@ intervals come from the held-out estimates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,13 @@ from occupair.room.day_conformal import fit_intervals
 from occupair.room.equation import is_present
 from occupair.room.evidence import fit_thresholds
 from occupair.room.features import feature_settings
-from occupair.room.fitted_balances import BalanceFold, FittedBalances, fit_balances, fold_balances
+from occupair.room.fitted_balances import (
+    BalanceFold,
+    BalanceStart,
+    FittedBalances,
+    fit_balances,
+    fold_balances,
+)
 from occupair.room.inputs import Clock
 from occupair.room.members import (
     TrainingSettings,
@@ -32,8 +38,7 @@ from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours, fit_open_hours
 from occupair.room.prediction_intervals import PredictionIntervals
 from occupair.room.time_profile import TimeProfile
-from occupair.room.training_days import LabelledEpisode, TrainingDays, prepare_training_days
-from occupair.room.transfer import BalancePrior
+from occupair.room.training_days import HEADROOM, LabelledEpisode, TrainingDays, prepare_training_days
 
 Array = NDArray[np.float64]
 
@@ -81,7 +86,7 @@ class HeldOutEstimates:
 
 
 def fit_room(
-    dates: Sequence[Sequence[LabelledEpisode]], settings: TrainingSettings, prior: BalancePrior | None = None
+    dates: Sequence[Sequence[LabelledEpisode]], settings: TrainingSettings, prior: BalanceStart | None = None
 ) -> tuple[RoomModel, HeldOutEstimates]:
     """Train a room.
 
@@ -91,7 +96,7 @@ def fit_room(
         Episodes of each local day.
     settings : TrainingSettings
         Settings of the training.
-    prior : BalancePrior, optional
+    prior : BalanceStart, optional
         Mass balances of other rooms to start from.
 
     Returns
@@ -102,6 +107,8 @@ def fit_room(
     training = prepare_training_days(
         dates, interval=settings.interval, smoothing=settings.smoothing, lags=settings.lags
     )
+    if prior is not None:
+        training = replace(training, headroom=HEADROOM)
     fitted, folds = fit_balances(training, prior), fold_balances(training, prior)
     unobserved = None if training.sparse is None else training.sparse.unobserved
     hours, held_out_hours = fit_open_hours(

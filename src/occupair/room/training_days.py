@@ -30,15 +30,15 @@ HOUR = 60
 """Resolution at which the labelled part of a day is measured [min]."""
 
 
-HEADROOM = 1.5
-"""How far estimates may exceed the largest of some single head counts, relative to it.
+HEADROOM = 1.0
+"""How far estimates may exceed the largest head count of few days, relative to it.
 
-Single counts hardly include the fullest hour. Days that are labelled throughout include theirs, and a mass
-balance fitted to few of them is not reliable beyond the occupancies that it has seen.
+Few head counts hardly include the fullest hour. A mass balance that starts from other rooms is reliable
+beyond the occupancies that it has seen; one fitted to few days alone is not, and has no headroom.
 """
 
-HEADROOM_DAYS, NO_HEADROOM_DAYS = 2, 10
-"""Number of labelled days from which on estimates may exceed it that far, decreasing to 0 at the second."""
+NO_HEADROOM_DAYS = 8
+"""Number of labelled days from which on estimates do not exceed the largest head count."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,8 @@ class TrainingDays:
         Lags of the estimates to train [min].
     sparse : SparseLabels, optional
         None if head counts are complete and of weight 1.
+    headroom : float
+        How far estimates may exceed the maximum occupancy if there are few labelled days, relative to it.
     """
 
     days: list[Inputs]
@@ -119,6 +121,7 @@ class TrainingDays:
     lows: list[float]
     lags: tuple[float, ...]
     sparse: SparseLabels | None = None
+    headroom: float = 0.0
 
     def __len__(self) -> int:
         return len(self.days)
@@ -149,14 +152,9 @@ class TrainingDays:
 
     @cached_property
     def people_limit(self) -> float:
-        """Upper limit of the estimates [people]: above the maximum occupancy if counts are sparse."""
-        if self.sparse is None:
-            return self.max_people
-        days = self.effective_days
-        n_days = sum(bool(np.nansum(hours)) for hours in self.sparse.counted_hourly_weights)
-        not_counted = max(1.0 - days / max(n_days, 1), 0.0)
-        share = not_counted * min(days / HEADROOM_DAYS, 1.0) * max(1.0 - days / NO_HEADROOM_DAYS, 0.0)
-        return self.max_people * (1 + HEADROOM * share)
+        """Upper limit of the estimates [people]: above the maximum occupancy with few labelled days."""
+        few = max(1.0 - self.effective_days / NO_HEADROOM_DAYS, 0.0)
+        return self.max_people * (1 + self.headroom * few)
 
     def clamp(self, people: Array) -> Array:
         """Clamp estimates to the range from 0 to ``people_limit`` [people]."""

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
+from occupair.room.balance_shapes import covariance, nearest, shrink_towards
 from occupair.room.lags import LAGS, lag_in_readings
-from occupair.room.mass_balance import Balance, BalanceVariant, Penalty
+from occupair.room.mass_balance import Balance, Penalty
 from occupair.room.model import RoomModel
 from occupair.room.pooled_start import PooledStart
 
@@ -27,9 +28,6 @@ Array = NDArray[np.float64]
 
 PRIOR_SAMPLES = 300.0
 """Training samples, divided by the number of days, that the prior is equivalent to."""
-
-_CORRELATION = 0.7  # weight of the observed covariance of the coefficients over rooms
-_MIN_SPREAD = 0.5  # smallest standard deviation of a coefficient over rooms, relative to its mean
 
 
 @dataclass(frozen=True)
@@ -71,17 +69,11 @@ class BalancePrior:
         def shrink(
             low_share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
         ) -> tuple[Array, Array]:
-            coefs = np.array([_nearest(balance.variants, low_share, delay).coef for balance in balances])
-            start = np.median(coefs, axis=0)
-            precision = np.asarray(np.linalg.inv(_covariance(coefs)), dtype=np.float64)
-            residual = people - terms @ start
-            weighted = terms if weight is None else weight[:, np.newaxis] * terms
-            penalty = _noise(residual, weight) * precision
-            for _ in range(2):  # the noise of the room is known only once the balance fits
-                matrix = PRIOR_SAMPLES / n_days * penalty
-                step = np.linalg.solve(weighted.T @ terms + matrix, weighted.T @ residual)
-                penalty = _noise(residual - terms @ step, weight) * precision
-            return PRIOR_SAMPLES / n_days * penalty, start
+            coefs = np.array([nearest(balance.variants, low_share, delay).coef for balance in balances])
+            precision = np.asarray(np.linalg.inv(covariance(coefs)), dtype=np.float64)
+            return shrink_towards(
+                np.median(coefs, axis=0), precision, terms, people, weight, n_samples=PRIOR_SAMPLES / n_days
+            )
 
         return shrink
 
@@ -106,23 +98,3 @@ def _balance(room: RoomModel, lag: float) -> Balance:
     """
     readings = lag_in_readings(lag, room.interval)
     return [one.balance for one in room.refinements if one.lag <= readings][-1]
-
-
-def _noise(residual: Array, weight: Array | None = None) -> float:
-    """Return the mean squared residual, never 0, so that there is always a penalty [people squared]."""
-    return max(float(np.average(residual**2, weights=weight)), 1e-3)
-
-
-def _nearest(variants: Sequence[BalanceVariant], low_share: float, delay: float) -> BalanceVariant:
-    """Return the variant with the nearest low share, then the nearest delay."""
-    return min(variants, key=lambda one: (abs(one.low_share - low_share), abs(one.delay - delay)))
-
-
-def _covariance(coefs: Array) -> Array:
-    """Return the covariance of coefficients over rooms; diagonal for fewer than three rooms."""
-    spread = np.maximum(coefs.std(axis=0), _MIN_SPREAD * np.abs(coefs.mean(axis=0))) + 1e-6
-    if len(coefs) < 3:
-        return np.diag(spread**2)
-    deviation = coefs - coefs.mean(axis=0)
-    observed = deviation.T @ deviation / len(coefs)
-    return np.asarray(_CORRELATION * observed + (1 - _CORRELATION) * np.diag(spread**2))
