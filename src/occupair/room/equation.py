@@ -8,7 +8,7 @@ axis of rooms, of length 1 for a single room, and broadcasts over inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 T = TypeVar("T")
+
+_INPUTS_PER_BLOCK = 2048  # limits the memory of an evaluation
 
 FEW_PEOPLE = 0.1
 """Share of the maximum occupancy below which presence decides between an estimate and an empty room."""
@@ -59,13 +61,12 @@ class RoomEquation:
         trees = [[one.trees for one in model.refinements] for model in models]
         self._trees = TreeEvaluator(_present(trees)) if first.refinements[0].trees is not None else None
         kernels = [[one.kernel for one in model.refinements] for model in models]
-        self._kernels = [KernelEvaluator(of_lag) for of_lag in zip(*_present(kernels), strict=True)]
+        self._kernels = (
+            KernelEvaluator(_present(kernels)) if first.refinements[0].kernel is not None else None
+        )
         profiles = [model.profile.people for model in models if model.profile is not None]
         self._profiles = np.array(profiles) if profiles else None
-        network = _OneNetwork if len(models) == 1 else _Networks
-        self._networks = [
-            network([model.refinements[k] for model in models]) for k in range(len(first.refinements))
-        ]
+        self._networks = _networks_by_layer(models)
         self._is_open = np.array([model.hours.is_open for model in models])
         self._lags = np.array([[first.interval * one.lag] for one in first.refinements])  # [min]
         self._evidence = ClearEvidence([model.evidence_thresholds for model in models], len(lags))
@@ -98,6 +99,17 @@ class RoomEquation:
             Estimates, and estimates without regard to the open hours [people]. In closed hours the estimate
             is the mass balance if that is clear evidence of people (``occupair.room.evidence``), else 0.
         """
+        parts = [
+            slice(first, first + _INPUTS_PER_BLOCK) for first in range(0, len(inputs), _INPUTS_PER_BLOCK)
+        ]
+        if len(parts) == 1:
+            return self._people(inputs, rooms)
+        found = [self._people(inputs.take(part), None if rooms is None else rooms[part]) for part in parts]
+        people, if_open = (np.concatenate(values, axis=1) for values in zip(*found, strict=True))
+        return people, if_open
+
+    def _people(self, inputs: Inputs, rooms: Indices | None) -> tuple[Array, Array]:
+        """Estimate the people for inputs that fit into the cache, see ``people``."""
         own = None if rooms is None else as_slice(rooms)
         parameters = self._parameters if own is None else self._parameters.take(own)
         base, features, threshold, weights, max_people, limit = parameters
@@ -105,26 +117,20 @@ class RoomEquation:
         unclamped = balance[: self._n_lags].copy()
         balance[: self._n_lags] = _clamp(unclamped, limit)
         columns = room_features(inputs, base, features, balance, self._column_set)
-        read = np.empty((2, len(self._networks), len(inputs)))
-        for k, network in enumerate(self._networks):
-            read[:, k] = network.read(columns[:, k].T, own)
+        read = np.empty((2, *columns.T.shape[1:]))
+        for which, networks in self._networks:
+            read[:, which] = networks.read(columns.T[:, which], own)
         presence = read[1]
         people = weights[0] * _clamp(read[0], limit) + weights[1] * balance[self._own_balance]
         if self._trees is not None:
             before = np.asarray(features.lag) * inputs.interval
             for_trees = tree_columns(columns.T, inputs.clock, before, len(balance))
             people += weights[2] * _clamp(self._trees.people(for_trees, own), limit)
-        for k, kernel in enumerate(self._kernels):
-            people[k] += weights[3, k] * _clamp(kernel.people(columns[:, k].T, own), limit)
+        if self._kernels is not None:
+            people += weights[3] * _clamp(self._kernels.people(columns.T, own), limit)
         if self._profiles is not None:
-            people += (
-                weights[4]
-                * self._profiles[
-                    0 if rooms is None else rooms,
-                    inputs.clock.weekend.astype(int),
-                    step_of_day(inputs.clock, self._lags),
-                ]
-            )
+            room, weekend = 0 if rooms is None else rooms, inputs.clock.weekend.astype(int)
+            people += weights[4] * self._profiles[room, weekend, step_of_day(inputs.clock, self._lags)]
         if_open = np.where(is_present(people, presence, threshold, max_people), people, 0.0)
         is_open = self.is_open(inputs, rooms)
         if is_open.all():
@@ -165,37 +171,40 @@ class _Parameters(NamedTuple):
         )
 
 
-class _OneNetwork:
-    """Networks of people and presence of one refinement in a single room."""
-
-    def __init__(self, refinements: Sequence[Refinement]) -> None:
-        (one,) = refinements
-        self._layer, self._read_outs = one.layer, np.column_stack([one.coef, one.presence])
-
-    def read(self, features: Array, rooms: slice | Indices | None) -> Array:
-        """Return people and presence for features of shape (n_features, N)."""
-        return np.asarray((self._layer.outputs(features.T) @ self._read_outs).T)
-
-
 class _Networks:
-    """Networks of people and presence of one refinement in several rooms with the same random layer."""
+    """Networks of people and presence of R refinements with the same random layer, in one or many rooms."""
 
-    def __init__(self, refinements: Sequence[Refinement]) -> None:
-        layer = refinements[0].layer
+    def __init__(self, rooms: Sequence[Sequence[Refinement]]) -> None:
+        layer = rooms[0][0].layer
         self._weights, bias = random_layer(layer.seed, layer.n_hidden, sum(layer.sizes))
         self._bias = bias[:, np.newaxis]
-        self._alphas = np.array([one.layer.alphas for one in refinements]).T.copy()
-        self._mean = np.array([one.layer.mean for one in refinements]).T.copy()
-        self._scale = np.array([one.layer.scale for one in refinements]).T.copy()
-        self._people = np.array([one.coef for one in refinements]).T.copy()
-        self._presence = np.array([one.presence for one in refinements]).T.copy()
+
+        def by_room(values: Callable[[Refinement], Array]) -> Array:
+            """Return an array of shape (..., R, n_rooms)."""
+            return np.ascontiguousarray(np.array([[values(one) for one in room] for room in rooms]).T)
+
+        self._alphas = by_room(lambda one: one.layer.alphas)
+        self._mean, self._scale = by_room(lambda one: one.layer.mean), by_room(lambda one: one.layer.scale)
+        self._read_outs = np.array([by_room(lambda one: one.coef), by_room(lambda one: one.presence)])
 
     def read(self, features: Array, rooms: slice | Indices | None) -> Array:
-        """Return people and presence for features of shape (n_features, N), one room each."""
-        links = features, self._mean[:, rooms], self._scale[:, rooms]
-        outputs = linked_outputs(self._weights, self._bias, features * self._alphas[:, rooms], links)
-        coefs = self._people[:, rooms], self._presence[:, rooms]
-        return np.array([np.einsum("jn,jn->n", outputs, coef) for coef in coefs])
+        """Return people and presence, shape (2, R, N), for features of shape (n_features, R, N)."""
+        own, n = slice(None) if rooms is None else rooms, len(features)
+        links = ((features - self._mean[:, :, own]) * self._scale[:, :, own]).reshape(n, -1)
+        scaled = (features * self._alphas[:, :, own]).reshape(n, -1)
+        outputs = linked_outputs(self._weights, self._bias, scaled, links).reshape(-1, *features.shape[1:])
+        return np.asarray(np.einsum("tjrn,jrn->trn", self._read_outs[:, :, :, own], outputs))
+
+
+def _networks_by_layer(models: Sequence[RoomModel]) -> list[tuple[list[int], _Networks]]:
+    """Return the networks of the refinements, and their numbers, for each random layer."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, one in enumerate(models[0].refinements):
+        groups.setdefault((one.layer.seed, one.layer.n_hidden), []).append(k)
+    return [
+        (which, _Networks([[model.refinements[k] for k in which] for model in models]))
+        for which in groups.values()
+    ]
 
 
 def as_slice(rooms: Indices) -> slice | Indices:

@@ -120,31 +120,31 @@ def fit_kernel(features: Array, people: Array, weight: Array | None = None) -> K
 
 
 class KernelEvaluator:
-    """Evaluates the kernel regressions of one refinement in one or many rooms.
+    """Evaluates the kernel regressions of R refinements in one or many rooms.
 
     Parameters
     ----------
-    rooms : sequence of KernelRegression
-        The regression of each room.
+    rooms : sequence of sequence of KernelRegression
+        Regressions of the R refinements of each room.
     """
 
-    def __init__(self, rooms: Sequence[KernelRegression]) -> None:
-        self._mean = np.array([one.mean for one in rooms]).T.copy()
-        self._scale = np.array([one.scale for one in rooms]).T.copy()
-        self._coef = np.array([one.coef for one in rooms]).T.copy()
+    def __init__(self, rooms: Sequence[Sequence[KernelRegression]]) -> None:
+        self._mean, self._scale, self._coef = (
+            np.ascontiguousarray(np.array([[getattr(one, name) for one in room] for room in rooms]).T)
+            for name in ("mean", "scale", "coef")
+        )  # each of shape (size, R, n_rooms)
 
     def people(self, features: Array, rooms: slice | Indices | None = None) -> Array:
-        """Estimate the people, not clamped, shape (N,) [people].
+        """Estimate the people, not clamped, shape (R, N) [people].
 
         Parameters
         ----------
-        features : array of shape (n_features, N)
+        features : array of shape (n_features, R, N)
             Features of the network.
         rooms : slice or array of int, optional
             Room of each input. None: all inputs are of the only room.
         """
         own = slice(None) if rooms is None else rooms
-        outputs = waves((features - self._mean[:, own]) * self._scale[:, own])
-        if rooms is None:
-            return np.asarray(self._coef[:, 0] @ outputs)
-        return np.asarray(np.einsum("jn,jn->n", self._coef[:, own], outputs))
+        standardised = (features - self._mean[:, :, own]) * self._scale[:, :, own]
+        outputs = waves(standardised.reshape(len(features), -1)).reshape(-1, *features.shape[1:])
+        return np.asarray(np.einsum("jrn,jrn->rn", self._coef[:, :, own], outputs))

@@ -81,7 +81,7 @@ class LinkedLayer:
             self._weights,  # type: ignore[attr-defined]
             self._bias,  # type: ignore[attr-defined]
             x.T,
-            (x.T, self.mean[:, np.newaxis], self.scale[:, np.newaxis]),
+            (x.T - self.mean[:, np.newaxis]) * self.scale[:, np.newaxis],
             out,
         ).T
 
@@ -96,10 +96,8 @@ class LinkedLayer:
         return np.concatenate([np.full(n_hidden, ridge), links, [_CONSTANT_RIDGE]])
 
 
-def linked_outputs(
-    weights: Array, bias: Array, x: Array, links: tuple[Array, Array, Array], out: Array | None = None
-) -> Array:
-    """Return the outputs of hidden layer and links: sigmoid(weights x + bias) - 1/2, scaled links, and 1.
+def linked_outputs(weights: Array, bias: Array, x: Array, links: Array, out: Array | None = None) -> Array:
+    """Return the outputs of hidden layer and links: sigmoid(weights x + bias) - 1/2, the links, and 1.
 
     Parameters
     ----------
@@ -107,9 +105,8 @@ def linked_outputs(
         Weights and biases of the neurons. The group scales, Eq. (12), are part of the weights or of ``x``.
     x : array of shape (n_features, N)
         Inputs of the neurons.
-    links : tuple of array
-        Features, shape (n_features, N), their means and their scales, shape (n_features, 1) or
-        (n_features, N).
+    links : array of shape (n_features, N)
+        Standardised features.
     out : array of shape (n, N), optional
         Memory to write the outputs to.
 
@@ -117,16 +114,14 @@ def linked_outputs(
     -------
     array of shape (n, N), n = L + n_features + 1
     """
-    features, mean, scale = links
     n_hidden = len(weights)
-    out = np.empty((n_hidden + len(features) + 1, features.shape[1])) if out is None else out
-    hidden, linked = out[:n_hidden], out[n_hidden:-1]
+    out = np.empty((n_hidden + len(links) + 1, links.shape[1])) if out is None else out
+    hidden = out[:n_hidden]
     np.matmul(weights, x, out=hidden)
     hidden += bias
     sigmoid_in_place(hidden)
     hidden -= 0.5
-    np.subtract(features, mean, out=linked)
-    linked *= scale
+    out[n_hidden:-1] = links
     out[-1] = 1.0
     return out
 

@@ -207,7 +207,7 @@ def _held_out(
     people = [
         fitted.people(days, lag),
         members.trees.people(fitted.tree_columns(days, features, lag).T),
-        KernelEvaluator([members.kernel]).people(features.T),
+        KernelEvaluator([[members.kernel]]).people(features.T[:, np.newaxis])[0],
         np.concatenate([members.profile.at(day.clock, before) for day in days.days]),
     ]
     return outputs, training.clamp(np.array(people))
