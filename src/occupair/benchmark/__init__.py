@@ -9,6 +9,7 @@
 - `scores`, `bootstrap`, `result`: scores and confidence intervals of their differences
 - `score_tables`, `room_figures`, `benchmark_page`: tables, figures and report
 - `public_rooms`: the benchmark on public rooms, ``occupair benchmark``
+- `room_variants`: altered rooms and simulated offices
 - `leave_one_room_out`: scores with nothing chosen on the room itself
 - `coverage`: coverage of the prediction intervals
 - `few_labelled_days`: accuracy with few labelled days

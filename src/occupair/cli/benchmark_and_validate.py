@@ -46,9 +46,10 @@ def benchmark(
         if rooms or methods or path or as_json:
             raise InputError("--leave-one-room-out takes no rooms, --methods, --out or --json")
         from occupair.benchmark import leave_one_room_out as study
+        from occupair.benchmark.room_variants import study_rooms
 
         with bar():
-            result = study.leave_one_room_out(study.left_out_rooms(), lags=_parse_minutes(lags))
+            result = study.leave_one_room_out(study_rooms(), lags=_parse_minutes(lags))
         typer.echo(study.as_markdown(result))
         return
     with bar():

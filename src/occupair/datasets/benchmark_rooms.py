@@ -81,18 +81,24 @@ def read_room(key: str, folder: str | Path | None = None, *, aligned: bool = Tru
     """
     _check_name(key)
     room = ROOMS[key]
-    folder = folder if folder is not None else find_folder(room.dataset)
-    if folder is None:
-        raise InputError(
-            f"{key}: data set {room.dataset} not found, download it with 'occupair datasets fetch "
-            f"{room.dataset}' or set OCCUPAIR_DATA to the folder that contains {room.dataset}/"
-        )
+    folder = folder if folder is not None else folder_of(key, room.dataset)
     if room.dataset == "uci864":
         return read_uci864(folder, aligned=aligned)
     if room.dataset == "robod":  # whole days only would lose all Mondays and the busiest day
         return read_robod(folder, room=room.room, aligned=aligned, whole_days=False)
     readers = {"sdu2018": read_sdu2018, "sdu2019": read_sdu2019}
     return readers[room.dataset](folder, room=room.room, aligned=aligned)
+
+
+def folder_of(room: str, dataset: str) -> Path:
+    """Return the folder of the data set of a room, or raise if it is not on this machine."""
+    folder = find_folder(dataset)
+    if folder is None:
+        raise InputError(
+            f"{room}: data set {dataset} not found, download it with 'occupair datasets fetch {dataset}' "
+            f"or set OCCUPAIR_DATA to the folder that contains {dataset}/"
+        )
+    return folder
 
 
 def read_rooms(names: Iterable[str] = ()) -> dict[str, pd.DataFrame]:
