@@ -58,7 +58,7 @@ lint: $(INSTALLED)       ## run ruff, mypy and the import contracts
 rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchmark.md (20 min, then cached)
 	@$(BIN)/occupair benchmark --jobs 2 --out occupair-benchmark.html
 
-lead: $(INSTALLED)       ## leave-one-room-out accuracy of the default estimator: docs/benchmark.md (10 min)
+lead: $(INSTALLED)       ## leave-one-room-out accuracy of the default estimator: docs/benchmark.md (40 min)
 	@$(BIN)/occupair benchmark --leave-one-room-out
 
 validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (3 min)
