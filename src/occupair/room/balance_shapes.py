@@ -19,8 +19,8 @@ from occupair.room.mass_balance import N_TERMS, SLOPES, Balance, BalanceVariant,
 
 Array = NDArray[np.float64]
 
-PRIOR_SAMPLES = 1000.0
-"""Training samples, divided by the number of days, that the prior is equivalent to."""
+PRIOR_DAYS = 1.5
+"""Number of labelled days at which the prior counts as much as they do; its share decreases with their square."""
 
 _CORRELATION = 0.7  # weight of the observed covariance of the coefficients over rooms
 _MIN_SPREAD = 0.5  # smallest standard deviation of a coefficient over rooms, relative to its mean
@@ -71,9 +71,8 @@ class BalanceShapes:
             shape = nearest(self.by_lag[lag], low_share, delay)
             unit = coefficient_units(terms, people, weight)
             precision = np.linalg.inv(shape.covariance) / np.outer(unit, unit)
-            return shrink_towards(
-                shape.coef * unit, precision, terms, people, weight, n_samples=PRIOR_SAMPLES / n_days
-            )
+            n_samples = (len(people) if weight is None else float(weight.sum())) * (PRIOR_DAYS / n_days) ** 2
+            return shrink_towards(shape.coef * unit, precision, terms, people, weight, n_samples=n_samples)
 
         return shrink
 

@@ -217,7 +217,7 @@ def stack_weights(
     training: TrainingDays, errors: Array, weight: Array | None, prior: StackPrior = STACK_PRIOR
 ) -> Array:
     """Return the weights of the members, given their errors on held-out days, shape (n_members, N)."""
-    days = training.effective_days
+    days = training.informative_days
     enough = min(1.0, days / FULL_WEIGHT_DAYS) * training.labelled_hours_share
     weights = np.array(prior.weights) / sum(prior.weights)
     is_balance = np.array(MEMBERS) == "balance"

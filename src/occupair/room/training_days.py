@@ -153,7 +153,7 @@ class TrainingDays:
     @cached_property
     def people_limit(self) -> float:
         """Upper limit of the estimates [people]: above the maximum occupancy with few labelled days."""
-        few = max(1.0 - self.effective_days / NO_HEADROOM_DAYS, 0.0)
+        few = max(1.0 - self.informative_days / NO_HEADROOM_DAYS, 0.0)
         return self.max_people * (1 + self.headroom * few)
 
     def clamp(self, people: Array) -> Array:
@@ -178,6 +178,18 @@ class TrainingDays:
         if self.sparse is None:
             return float(len(self))
         return max(sum(float(np.nanmean(hours)) for hours in self.sparse.counted_hourly_weights), 0.01)
+
+    @property
+    def informative_days(self) -> float:
+        """Number of fully labelled days that tell as much as the head counts.
+
+        The hours of a day are alike: a quarter of them tells half as much as all. Head counts here and there
+        on many days therefore tell more than the same number on one day.
+        """
+        if self.sparse is None:
+            return float(len(self))
+        shares = [float(np.nanmean(hours)) for hours in self.sparse.counted_hourly_weights]
+        return max(float(np.sum(np.sqrt(shares))), 0.01)
 
     @property
     def labelled_hours_share(self) -> float:
