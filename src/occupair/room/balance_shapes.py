@@ -20,7 +20,7 @@ from occupair.room.mass_balance import N_TERMS, SLOPES, Balance, BalanceVariant,
 Array = NDArray[np.float64]
 
 PRIOR_DAYS = 1.5
-"""Number of labelled days at which the prior counts as much as the head counts; with d, (PRIOR_DAYS / d)^2."""
+"""Number of labelled days at which the prior counts as much as the head counts; with d, (1.5 / d)^2."""
 
 _CORRELATION = 0.7  # weight of the observed covariance of the coefficients over rooms
 _MIN_SPREAD = 0.5  # smallest standard deviation of a coefficient over rooms, relative to its mean

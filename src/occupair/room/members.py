@@ -220,9 +220,11 @@ def stack_weights(
     days = training.informative_days
     enough = min(1.0, days / FULL_WEIGHT_DAYS) * training.labelled_hours_share
     weights = np.array(prior.weights) / sum(prior.weights)
-    is_balance = np.array(MEMBERS) == "balance"
-    weights[~is_balance] *= enough
-    weights[is_balance] = max(1 - weights[~is_balance].sum(), 0.0) if weights[is_balance].any() else 0.0
+    balance = MEMBERS.index("balance")
+    others = np.arange(len(MEMBERS)) != balance
+    weights[others] *= enough
+    if weights[balance] > 0:
+        weights[balance] = 1 - weights[others].sum()
     if len(training) < 2:
         return np.asarray(weights / weights.sum())
     return member_weights(errors, weights, days, weight, prior_days=prior.days)
