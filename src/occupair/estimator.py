@@ -77,10 +77,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     random_state, verbose
         See ``FSELMRegressor``. ``verbose`` also applies to ``estimate``.
     start : {"pooled"}, PooledStart, BalancePrior or None
-        Room layer: other rooms to start from. ``"pooled"`` is part of the package: a read-out that was trained
-        on public rooms, of which held-out days decide how much is used, and the shapes of their mass balances.
-        It belongs to the default ``n_hidden`` and ``z_max`` and to a fixed random layer, so ``n_draws`` and
-        ``random_state`` matter only without it. None starts from nothing. ``transfer`` adds rooms of your own.
+        Room layer: other rooms to start from. ``"pooled"`` is part of the package: a read-out that was
+        trained on public rooms, and the shapes of their mass balances; held-out days decide how much of them
+        is used. It belongs to the default ``n_hidden`` and ``z_max`` and to a fixed random layer, so
+        ``n_draws`` and ``random_state`` matter only without it. None starts from nothing. ``transfer`` adds
+        rooms of your own.
     screen : bool
         The paper's layers only: train only the most promising draws on all readings, see ``ELMRegressor``.
     closed : str or sequence of str, optional

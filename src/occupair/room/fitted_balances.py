@@ -108,9 +108,13 @@ def fit_balances(training: TrainingDays, prior: BalanceStart | None = None) -> F
     """Fit the mass balance of every lag, started from other rooms if given."""
     days, balances = DayTerms(training.days, BaseLevel.fit(training.lows)), {}
     for lag, minutes in zip(training.lags_in_readings, training.lags, strict=True):
-        penalty = weak_ridge if prior is None else prior.penalty(minutes, training.informative_days)
+        penalties = [] if prior is None else [prior.penalty(minutes, training.informative_days)]
         balances[lag] = fit_balance(
-            days, training.people[lag], lag=lag, penalty=penalty, weights=training.weights(lag)
+            days,
+            training.people[lag],
+            lag=lag,
+            penalties=[*penalties, weak_ridge],
+            weights=training.weights(lag),
         )
     return FittedBalances(training, balances)
 

@@ -274,7 +274,7 @@ def fit_balance(
     people: Sequence[Array],
     *,
     lag: int,
-    penalty: Penalty = weak_ridge,
+    penalties: Sequence[Penalty] = (weak_ridge,),
     weights: Sequence[Array] | None = None,
 ) -> Balance:
     """Fit the mass balance of a room for one lag.
@@ -287,8 +287,8 @@ def fit_balance(
         Head counts ``lag`` readings before each input, one array per day [people].
     lag : int
         Readings between the reading to estimate and the newest one.
-    penalty : callable
-        Penalty on the coefficients.
+    penalties : sequence of callable
+        Candidate penalties on the coefficients.
     weights : sequence of array, optional
         Weight of each head count [0..1], one array per day; 0 where there is none. None: all 1.
     """
@@ -300,7 +300,7 @@ def fit_balance(
         _fit_variant(
             BalanceVariant(low_share, delay, offset, np.zeros(N_TERMS)), days, counts, weight, penalty
         )
-        for low_share, (delay, offset) in product(LOW_SHARES, _delays(days.interval, lag))
+        for penalty, low_share, (delay, offset) in product(penalties, LOW_SHARES, _delays(days.interval, lag))
     ]
     variant_weights = average_weights(np.array([error for _, error in fitted]))
     variants = [replace(one, weight=float(w)) for (one, _), w in zip(fitted, variant_weights, strict=True)]
