@@ -19,7 +19,6 @@ from occupair.live.store import Store, restore
 from occupair.model_file import READABLE, VERSION
 
 
-
 def versions_with(name):
     """Parametrise a test with the versions that have a file."""
     found = sorted(path.parent for path in Path(__file__).parent.glob(f"*/{name}"))
