@@ -20,7 +20,7 @@ SIZES = (5, 12, 4, 7, 7)  # features of the groups M, P, V, T and S
 EXPONENT = 6  # power of the squared errors in the weights of the members, with many days
 PRIOR_DAYS = 5  # labelled days at which half of it is reached
 FULL_WEIGHT_DAYS = 6  # labelled days from which on all members have the same prior weight
-PRIOR_SAMPLES = 1000  # samples that the shapes of other rooms count as, divided by the labelled days
+SHAPE_DAYS = 1.5  # labelled days at which the shapes of other rooms count as much as the head counts
 HEADROOM = 1.0  # of the estimates above the largest head count, with shapes of other rooms and few days
 NO_HEADROOM_DAYS = 8  # labelled days from which on there is none
 
@@ -158,16 +158,16 @@ class FitReference:
         weight = then["occupancy_weight"].where(then["occupancy"].notna(), 0.0).to_numpy()
         return np.where(weight > 0, then["occupancy"], 0.0), weight
 
-    def effective_days(self, days=None):
-        """Sum over days of the largest weight in each hour with readings, averaged over these hours."""
+    def informative_days(self, days=None):
+        """Sum over days of the root of the largest weight in each hour, averaged over hours with readings."""
         some = self.days if days is None else [self.days[d] for d in days]
-        return sum(day["occupancy_weight"].groupby(day.index.hour).max().mean() for day in some)
+        return sum(np.sqrt(day["occupancy_weight"].groupby(day.index.hour).max().mean()) for day in some)
 
     def people_limit(self, days, max_people):
         """Above the largest head count if the mass balance starts from other rooms, less with more days."""
         if self.shapes is None:
             return max_people
-        few = max(1 - self.effective_days(days) / NO_HEADROOM_DAYS, 0)
+        few = max(1 - self.informative_days(days) / NO_HEADROOM_DAYS, 0)
         return max_people * (1 + HEADROOM * few)
 
     def labelled_hours_share(self):
@@ -221,7 +221,7 @@ class FitReference:
 
     def stack(self, errors, weight):
         """Weights of the members: prior weights of a fifth, less for all but the balance with few labels."""
-        days = self.effective_days()
+        days = self.informative_days()
         other = min(1.0, days / FULL_WEIGHT_DAYS) * self.labelled_hours_share() / 5
         prior = np.array([other, 1 - 4 * other, other, other, other])
         weights = prior * (errors**2 @ weight / weight.sum()) ** (-EXPONENT * days / (days + PRIOR_DAYS))
@@ -296,7 +296,7 @@ class _Trained:
         unit = max(spread(people, weight), 0.3) / np.array([rise, rise, level, level, level, 1.0])
         start, covariance = shape[2] * unit, shape[3] * np.outer(unit, unit)
         whitening = np.linalg.inv(np.linalg.cholesky(covariance))
-        n_samples, coef = PRIOR_SAMPLES / self.fit.effective_days(self.days), start
+        n_samples, coef = weight.sum() * (SHAPE_DAYS / self.fit.informative_days(self.days)) ** 2, start
         for _ in range(3):
             residual = people - terms @ coef
             noise = max(weight @ residual**2 / weight.sum(), 1e-3)

@@ -6,7 +6,6 @@ import pytest
 
 import occupair as oc
 from occupair.metrics import rmse
-from occupair.room import balance_shapes
 from occupair.room.balance_shapes import (
     BalanceShapes,
     Shape,
@@ -24,7 +23,7 @@ from occupair.room.mass_balance import Balance, BalanceVariant, BaseLevel, DayTe
 from occupair.room.pooling import pool, sum_room
 from occupair.room.training_days import prepare_training_days
 
-PRIOR_SAMPLES = 1000.0  # samples that the prior counts as, divided by the number of days
+PRIOR_DAYS = 1.5  # labelled days at which the prior counts as much as they do
 
 COEF = np.array([0.3, 0.2, 0.5, 0.1, -0.1, 0.05])
 
@@ -178,19 +177,20 @@ def test_prior_counts_as_samples_of_the_noise_of_the_room():
     np.testing.assert_allclose(matrix, 50 * 4 * np.mean(noise**2) * precision, rtol=1e-9)
     exact, _ = shrink_towards(start, precision, terms, terms @ start, None, n_samples=50.0)
     np.testing.assert_allclose(exact, 50 * 1e-3 * precision)  # never 0
-    assert balance_shapes.PRIOR_SAMPLES == PRIOR_SAMPLES
-    by_days, _ = shapes_with().penalty(0.0, 4.0)(0.5, 0.0, terms, terms @ start + noise, None)
-    unit = coefficient_units(terms, terms @ start + noise)
-    shape = shapes_with().by_lag[0.0][0]
-    direct, _ = shrink_towards(
-        shape.coef * unit,
-        np.linalg.inv(shape.covariance * np.outer(unit, unit)),
-        terms,
-        terms @ start + noise,
-        None,
-        n_samples=PRIOR_SAMPLES / 4,
-    )
-    np.testing.assert_allclose(by_days, direct, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n_days", "share"), [(PRIOR_DAYS, 1.0), (2 * PRIOR_DAYS, 1 / 4), (PRIOR_DAYS / 3, 9.0)]
+)
+def test_share_of_the_prior_decreases_with_the_square_of_the_days(n_days, share):
+    terms, people = a_room(n=200)
+    shapes, unit = shapes_with(), coefficient_units(terms, people)
+    shape = shapes.by_lag[0.0][0]
+    prior = shape.coef * unit, np.linalg.inv(shape.covariance * np.outer(unit, unit))
+    for weight, total in ((None, 200.0), (np.full(200, 0.5), 100.0)):
+        found, _ = shapes.penalty(0.0, n_days)(0.5, 0.0, terms, people, weight)
+        expected, _ = shrink_towards(*prior, terms, people, weight, n_samples=share * total)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_weights_equal_repeated_rows():

@@ -188,6 +188,7 @@ def test_assumed_counts_are_no_evidence_of_accuracy():
     assert training.target(0)[counted > 0].tolist() == [5.0] * 6
     assert training.weight(0).sum() == pytest.approx(6 * (1 + MAX_SHARE))
     assert training.subset([0, 1]).effective_days == pytest.approx(2 / 24)
+    assert training.informative_days == pytest.approx(6 * np.sqrt(1 / 24))
 
 
 def test_closed_hours_improve_single_counts_in_simulated_offices():
@@ -213,11 +214,11 @@ def test_saved_model_keeps_closed_hours(slow_office, tmp_path):
     assert dump_model(loaded) == dump_model(model)
 
 
-def test_limit_of_single_counts_follows_labelled_hours_not_days():
-    """24 days with a count in one hour are one labelled day."""
-    training = prepare_training_days(dates_of(office_days(24)), interval=5.0, smoothing=0.0)
+def test_limit_of_single_counts_follows_labelled_hours():
+    """Six days with a count in one of 24 hours."""
+    training = prepare_training_days(dates_of(office_days(6)), interval=5.0, smoothing=0.0)
     assert training.max_people == training.people_limit == 5
-    limit = 5 * (1 + HEADROOM * (1 - 1 / NO_HEADROOM_DAYS))
+    limit = 5 * (1 + HEADROOM * (1 - 6 * np.sqrt(1 / 24) / NO_HEADROOM_DAYS))
     assert replace(training, headroom=HEADROOM).people_limit == pytest.approx(limit)
 
 

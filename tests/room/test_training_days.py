@@ -50,12 +50,13 @@ def test_weight_zero_equals_missing_and_weight_one_equals_unweighted(slow_office
     assert dump_model(small().fit(slow_office.assign(occupancy_weight=np.nan))) == whole
 
 
-def test_half_weights_halve_effective_days(slow_office, last_day):
+def test_half_weights_lower_prior_weights_of_all_but_the_balance(slow_office, last_day):
     half = slow_office.assign(occupancy_weight=0.5)
-    for readings, days in ((half, 2), (slow_office, 4)):
+    for readings, days in ((half, 4 * np.sqrt(0.5)), (slow_office, 4)):
         dates = episodes_by_date(check_labelled(readings))
         training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
         same = np.ones((5, len(slow_office)))  # members with equal errors keep their prior weights
+        assert training.informative_days == pytest.approx(days)
         share = days / FULL_WEIGHT_DAYS / 5
         found = stack_weights(training, same, training.weight(0))
         np.testing.assert_allclose(found, [share, 1 - 4 * share, share, share, share])
@@ -64,14 +65,15 @@ def test_half_weights_halve_effective_days(slow_office, last_day):
 
 
 def test_labels_of_few_hours_lower_prior_weights_of_all_but_the_balance(slow_office):
-    """Head counts in six of 24 hours, of weight 1: a quarter of the share for a quarter of the days."""
+    """Head counts in six of 24 hours tell half as much, and a quarter of the hours of the day."""
     six_hours = slow_office["occupancy"].where(slow_office.index.hour // 6 == 2)
     dates = episodes_by_date(check_labelled(slow_office.assign(occupancy=six_hours)))
     training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
     assert training.effective_days == pytest.approx(1)
+    assert training.informative_days == pytest.approx(2)
     n = training.target(0).size
     weights = stack_weights(training, np.ones((5, n)), training.weight(0))
-    share = (1 / FULL_WEIGHT_DAYS) * (6 / 24) / 5
+    share = (2 / FULL_WEIGHT_DAYS) * (6 / 24) / 5
     np.testing.assert_allclose(weights, [share, 1 - 4 * share, share, share, share])
 
 
@@ -200,8 +202,10 @@ def test_effective_days_follow_labelled_hours():
     training = prepare_training_days(dates, interval=1.0, smoothing=0.0)
     assert len(training) == 2  # the third has no count
     assert training.effective_days == pytest.approx(1 + 1.25 / 24)
+    assert training.informative_days == pytest.approx(1 + np.sqrt(1.25 / 24))
     assert training.labelled_hours_share == 1.0
     assert training.subset([1]).effective_days == pytest.approx(1.25 / 24)
+    assert training.subset([1]).informative_days == pytest.approx(np.sqrt(1.25 / 24))
     assert training.subset([1]).labelled_hours_share == pytest.approx(2 / 24)
 
 
@@ -209,7 +213,7 @@ def test_effective_days_follow_labelled_hours():
 def test_headroom_falls_to_nothing_with_days(n_days):
     days = [[episode([0.0, 10.0], [1.0, 1.0])] for _ in range(n_days)]
     training = prepare_training_days(days, interval=10.0, smoothing=0.0, lags=(0.0,))
-    assert training.effective_days == n_days
+    assert training.effective_days == training.informative_days == n_days
     assert training.people_limit == training.max_people == 10
     roomy = replace(training, headroom=HEADROOM)
     limit = 10 * (1 + HEADROOM * max(1 - n_days / NO_HEADROOM_DAYS, 0))
