@@ -187,6 +187,18 @@ def test_estimates_are_clamped_to_limit(trained_room, last_day):
             assert table["people"].between(table["low"], table["high"]).all()
 
 
+@pytest.mark.parametrize("lag", [0, 10, 20])
+def test_closed_hours_decide_whatever_the_members_estimate(trained_room, last_day, lag):
+    """Five people by the profile at any time, and always present: nobody in closed hours."""
+    model = with_refinements(only(trained_room, "profile"), threshold=-1e9)
+    model.room_ = replace(model.room_, profile=TimeProfile(np.full((2, 96), 5.0)), evidence_thresholds=None)
+    people = model.estimate(last_day, lag=lag)
+    minute = last_day.index.hour * 60 + last_day.index.minute
+    is_open = model.room_.hours.is_open[0, minute]
+    assert 50 < is_open.sum() < 250
+    np.testing.assert_array_equal(people, np.where(is_open, 5.0, 0.0))
+
+
 @pytest.mark.parametrize("member", MEMBERS)
 def test_every_member_is_clamped_to_limit(trained_room, last_day, member):
     rng, limit = np.random.default_rng(0), trained_room.room_.people_limit
