@@ -169,11 +169,23 @@ class RoomReference:
         y = [round(value, 6) for value in self.features(one)[:-n_people]]
         return np.append(y, self.hour(one.lag) * 60 % 1440).astype(np.float32)
 
+    def minute(self, lag):
+        """Minute of the day of the reading to estimate, on the day before if negative."""
+        return self.time.hour * 60 + self.time.minute + self.time.second / 60 - lag * self.d
+
     def members(self, one):
-        """Network, mass balance and boosted trees."""
-        h = linked_outputs(self.features(one), one.layer)
-        trees = 0.0 if one.trees is None else self.clamp(sum_of_trees(one.trees, self.tree_columns(one)))
-        return np.array([self.clamp(h @ one.coef), self.balance(one.balance), trees]), h @ one.presence
+        """Network, mass balance, boosted trees, kernel regression and profile; those that a model has."""
+        y = self.features(one)
+        h = linked_outputs(y, one.layer)
+        people = [h @ one.coef, self.unclamped_balance(one.balance), 0.0, 0.0, 0.0]
+        if one.trees is not None:
+            people[2] = sum_of_trees(one.trees, self.tree_columns(one))
+        if one.kernel is not None:
+            people[3] = wave_outputs((y - one.kernel.mean) * one.kernel.scale) @ one.kernel.coef
+        if self.room.profile is not None:
+            weekend = int(self.time.isoweekday() > 5)
+            people[4] = self.room.profile.people[weekend, int(self.minute(one.lag) % 1440) // 15]
+        return np.array([self.clamp(member) for member in people]), h @ one.presence
 
     def people(self, one):
         """Estimate of the reading ``one.lag`` readings ago."""
@@ -181,7 +193,7 @@ class RoomReference:
         people, room = members @ one.weights, self.room
         if presence < one.threshold and people < 0.1 * room.max_people:
             people = 0.0
-        minute = int(self.time.hour * 60 + self.time.minute + self.time.second / 60 - one.lag * self.d)
+        minute = int(self.minute(one.lag))
         if room.hours.is_open[int(self.time.isoweekday() > 5), minute]:
             return people
         return self.balance(one.balance) if minute >= 20 and self.is_evident(one) else 0.0
@@ -219,6 +231,14 @@ def linked_outputs(y, layer):
     S = np.diag(layer.alphas)
     hidden = 1 / (1 + np.exp(-(R @ S @ y + b))) - 0.5
     return np.concatenate([hidden, (y - layer.mean) * layer.scale, [1.0]])
+
+
+def wave_outputs(z):
+    """Random Fourier features of one row of standardised features, and 1."""
+    draw = np.random.RandomState(20161)
+    W = draw.standard_normal((200, z.size)) / 10
+    b = draw.uniform(0, 2 * np.pi, 200)
+    return np.append(np.cos(W @ z + b) * np.sqrt(2 / 200), 1.0)
 
 
 def sum_of_trees(trees, columns):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import occupair as oc
-from occupair.model_file import _canonical, _checksum, dump_model, parse_model
+from occupair.model_file import READABLE, VERSION, _canonical, _checksum, dump_model, parse_model
 
 
 @pytest.fixture
@@ -51,8 +51,16 @@ def test_model_with_1000_neurons_is_below_40_kb(slow_office):
     assert len(dump_model(model)) < 40_000
 
 
-def test_version_1_is_readable(estimator, path, last_day):
-    path.write_bytes(path.read_bytes().replace(b'"version":3', b'"version":1'))
+def with_version(path, version):
+    """Write the file with another format version."""
+    assert b'"version":%d,' % VERSION in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(b'"version":%d,' % VERSION, b'"version":%d,' % version))
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_earlier_versions_are_readable(estimator, path, last_day, version):
+    assert READABLE == (1, 2, 3, VERSION)
+    with_version(path, version)
     pd.testing.assert_series_equal(
         oc.OccupancyEstimator.load(path).estimate(last_day), estimator.estimate(last_day)
     )
@@ -122,10 +130,9 @@ def test_foreign_file_is_rejected(tmp_path, content):
 
 
 def test_newer_format_asks_for_an_upgrade(path):
-    path.write_bytes(path.read_bytes().replace(b'"version":3', b'"version":4'))
-    with pytest.raises(
-        oc.InputError, match="has format version 4, this occupair reads up to 3: upgrade occupair"
-    ):
+    with_version(path, VERSION + 1)
+    message = f"has format version {VERSION + 1}, this occupair reads up to {VERSION}: upgrade occupair"
+    with pytest.raises(oc.InputError, match=message):
         oc.OccupancyEstimator.load(path)
 
 
@@ -134,7 +141,8 @@ def forged(path, change):
     model = json.loads(path.read_bytes())["model"]
     change(model)
     text = _canonical(model)
-    return f'{{"format":"occupair model","version":3,"checksum":"{_checksum(text)}","model":{text}}}'.encode()
+    head = f'{{"format":"occupair model","version":{VERSION},"checksum":"{_checksum(text)}"'
+    return f'{head},"model":{text}}}'.encode()
 
 
 @pytest.mark.parametrize(

@@ -16,19 +16,25 @@ from sqlalchemy import create_engine, text
 import occupair as oc
 from occupair.live.config import read_config
 from occupair.live.store import Store, restore
+from occupair.model_file import READABLE, VERSION
 
-VERSIONS = sorted(path for path in Path(__file__).parent.iterdir() if (path / "estimates.json").exists())
-pytestmark = pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+
+def versions_with(name):
+    """Parametrise a test with the versions that have a file."""
+    found = sorted(path.parent for path in Path(__file__).parent.glob(f"*/{name}"))
+    assert found
+    return pytest.mark.parametrize("version", found, ids=lambda path: path.name)
 
 
 def load(path):
     return json.loads(path.read_text())
 
 
+@versions_with("estimates.json")
 def test_models_give_the_same_estimates(version):
     day = oc.read_readings(version / "day.csv", timezone="Europe/Copenhagen")
     expected = load(version / "estimates.json")
-    assert len(expected) == 5
+    assert {path.stem for path in version.glob("*.occupair")} == set(expected)
     for name, columns in expected.items():
         model = oc.OccupancyEstimator.load(version / f"{name}.occupair")
         found = {mode: model.estimate(day, mode=mode) for mode in ("live", "hindsight")}
@@ -40,6 +46,12 @@ def test_models_give_the_same_estimates(version):
             np.testing.assert_allclose(found[column], values, rtol=0, atol=1e-6, err_msg=f"{name} {column}")
 
 
+def test_models_have_every_earlier_format():
+    files = Path(__file__).parent.glob("*/*.occupair")
+    assert {load(path)["version"] for path in files} == set(READABLE) - {1, VERSION}  # 1 had no room layer
+
+
+@versions_with("store.json")
 @pytest.mark.parametrize("kind", ["database", "backup"])
 def test_stores_keep_their_contents(version, tmp_path, kind):
     url = f"sqlite:///{tmp_path / 'store.db'}"
@@ -83,6 +95,7 @@ def columns_of(values):
     return values | times
 
 
+@versions_with("settings.json")
 def test_settings_mean_the_same(version):
     environment = {"OCCUPAIR_PORT": "8124", "OCCUPAIR_MQTT__PREFIX": "env"}
     compare(read_config(version / "rooms.toml", environment), load(version / "settings.json"))

@@ -1,5 +1,7 @@
 """Closed hours as head counts of 0: given, found, and their effect on training."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,9 @@ from occupair.room.closed_hours import (
 )
 from occupair.room.fit_and_estimate import episodes_by_date
 from occupair.room.training_days import prepare_training_days
+
+HEADROOM = 1.0  # of estimates above the largest head count, in a room that starts from others
+NO_HEADROOM_DAYS = 8  # from which on there is none
 
 
 def office_days(n, *, co2=None, people=None, day_range=400.0):
@@ -183,6 +188,7 @@ def test_assumed_counts_are_no_evidence_of_accuracy():
     assert training.target(0)[counted > 0].tolist() == [5.0] * 6
     assert training.weight(0).sum() == pytest.approx(6 * (1 + MAX_SHARE))
     assert training.subset([0, 1]).effective_days == pytest.approx(2 / 24)
+    assert training.informative_days == pytest.approx(6 * np.sqrt(1 / 24))
 
 
 def test_closed_hours_improve_single_counts_in_simulated_offices():
@@ -208,16 +214,15 @@ def test_saved_model_keeps_closed_hours(slow_office, tmp_path):
     assert dump_model(loaded) == dump_model(model)
 
 
-def test_limit_of_single_counts_exceeds_the_largest():
-    """24 days with a count in one hour are one labelled day: 1 + 1.5 (1 - 1 / 24) (1 / 2) (1 - 1 / 10)."""
-    training = prepare_training_days(dates_of(office_days(24)), interval=5.0, smoothing=0.0)
-    limit = 5 * (1 + 1.5 * (23 / 24) * 0.5 * 0.9)
-    assert training.max_people == 5
-    assert training.people_limit == pytest.approx(limit)
-    assert training.clamp(np.array([-1.0, 100.0])).tolist() == pytest.approx([0.0, limit])
+def test_limit_of_single_counts_follows_labelled_hours():
+    """Six days with a count in one of 24 hours."""
+    training = prepare_training_days(dates_of(office_days(6)), interval=5.0, smoothing=0.0)
+    assert training.max_people == training.people_limit == 5
+    limit = 5 * (1 + HEADROOM * (1 - 6 * np.sqrt(1 / 24) / NO_HEADROOM_DAYS))
+    assert replace(training, headroom=HEADROOM).people_limit == pytest.approx(limit)
 
 
-def test_limit_of_labelled_days_is_the_largest_count():
+def test_limit_without_other_rooms_is_the_largest_count():
     readings = office_days(3).assign(occupancy=np.tile([0.0, 8.0], 144 * 3))
     assert prepare_training_days(dates_of(readings), interval=5.0, smoothing=0.0).people_limit == 8
     unlabelled = readings.assign(occupancy=readings["occupancy"].where(readings.index < "2024-01-10"))

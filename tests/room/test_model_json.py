@@ -15,7 +15,7 @@ import occupair as oc
 from occupair.model_file import VERSION, _canonical, _checksum, dump_model, parse_model
 from occupair.room.model_json import _from_runs, _runs, room_from_json, room_to_json
 
-EARLIER = Path(__file__).parents[1] / "compatibility/2026-11"
+EARLIER = Path(__file__).parents[1] / "compatibility"
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +101,19 @@ def test_files_without_limit_and_thresholds_estimate_as_before(trained_room, slo
 @pytest.fixture(scope="module")
 def earlier():
     """A room of an earlier version: without lags, columns, weights and trees."""
-    values = json.loads((EARLIER / "room.occupair").read_text())["model"]["room"]
-    assert not {"lags", "columns"} & set(values)
-    assert not {"weights", "trees"} & set(values["refinements"][0])
+    values = json.loads((EARLIER / "2026-11/room.occupair").read_text())["model"]["room"]
+    assert not {"lags", "columns", "profile"} & set(values)
+    assert not {"weights", "trees", "kernel"} & set(values["refinements"][0])
+    return values
+
+
+@pytest.fixture(scope="module")
+def with_trees():
+    """A room of a later version: with three members, without kernel regression and profile."""
+    values = json.loads((EARLIER / "2026-11-17/room.occupair").read_text())["model"]["room"]
+    assert "profile" not in values
+    assert "kernel" not in values["refinements"][0]
+    assert len(values["refinements"][0]["weights"]) == 3
     return values
 
 
@@ -112,17 +122,37 @@ def test_room_of_earlier_version(earlier):
     room = room_from_json(earlier)
     assert (room.lags, room.column_set) == ((0, 10, 20), 1)
     for one, values in zip(room.refinements, earlier["refinements"], strict=True):
-        assert one.weights == (earlier["network_share"], 1 - earlier["network_share"], 0)
-        assert one.trees is None
+        assert one.weights == (earlier["network_share"], 1 - earlier["network_share"], 0, 0, 0)
+        assert (one.trees, one.kernel, room.profile) == (None, None, None)
         a, b, c, d, e = values["alphas"]
         assert one.layer.alphas.tolist() == [a] * 5 + [b] * 8 + [c] * 4 + [d] * 7 + [e] * 3
 
 
-def test_room_of_earlier_version_survives_new_format(earlier):
-    room = room_from_json(earlier)
-    values = room_to_json(room)
-    assert values["columns"] == 1
-    assert room_to_json(room_from_json(json.loads(json.dumps(values)))) == values
+def test_room_with_three_members(with_trees):
+    room = room_from_json(with_trees)
+    assert room.profile is None
+    for one, values in zip(room.refinements, with_trees["refinements"], strict=True):
+        assert one.weights == (*values["weights"], 0, 0)
+        assert one.kernel is None
+        assert len(one.trees.feature) == 100
+
+
+def test_rooms_of_earlier_versions_survive_new_format(earlier, with_trees):
+    for plain, columns in ((earlier, 1), (with_trees, 2)):
+        values = room_to_json(room_from_json(plain))
+        assert values["columns"] == columns
+        assert "profile" not in values
+        assert room_to_json(room_from_json(json.loads(json.dumps(values)))) == values
+
+
+def test_kernel_and_profile_are_written_with_full_precision(trained_room):
+    values = json.loads(json.dumps(room_to_json(trained_room.room_)))
+    again = room_from_json(values)
+    np.testing.assert_array_equal(again.profile.people, trained_room.room_.profile.people)
+    assert again.profile.people.any()
+    for one, other in zip(again.refinements, trained_room.room_.refinements, strict=True):
+        for name in ("mean", "scale", "coef"):
+            np.testing.assert_array_equal(getattr(one.kernel, name), getattr(other.kernel, name))
 
 
 @pytest.mark.parametrize("share", [1.5, -0.1, None, "x"])
@@ -190,15 +220,49 @@ def in_trees(name, value):
     return lambda model: model["room"]["refinements"][0]["trees"].__setitem__(name, value)
 
 
+def in_kernel(name, value, at=None):
+    """Change a value of the kernel regression of the first refinement, or one of its items."""
+
+    def change(model):
+        kernel = model["room"]["refinements"][0]["kernel"]
+        if at is None:
+            kernel[name] = value
+        else:
+            kernel[name][at] = value
+
+    return change
+
+
+def without_kernel(k):
+    """Remove the kernel regression of one refinement, and its weight."""
+    return lambda model: model["room"]["refinements"][k].update(
+        kernel=None, weights=[0.5, 0.5, 0.0, 0.0, 0.0]
+    )
+
+
+def in_profile(weekend, step, value):
+    return lambda model: model["room"]["profile"][weekend].__setitem__(step, value)
+
+
 def one_tree(model):
     trees = model["room"]["refinements"][0]["trees"]
     for name in ("feature", "threshold", "value"):
         trees[name] = trees[name][:1]
 
 
+def no_member(name):
+    """Remove a member of all refinements, but not its weight."""
+
+    def change(model):
+        for one in model["room"]["refinements"]:
+            one[name] = None
+
+    return change
+
+
 def without_trees(k):
     """Remove the trees of one refinement, and their weight."""
-    return lambda model: model["room"]["refinements"][k].update(trees=None, weights=[0.5, 0.5, 0.0])
+    return lambda model: model["room"]["refinements"][k].update(trees=None, weights=[0.5, 0.5, 0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -236,14 +300,34 @@ def without_trees(k):
         (in_room(columns=1), "is not a valid model"),
         (in_room(columns=None), r"columns must be one of \[1, 2\], got None: upgrade occupair"),
         (in_room(columns=[2]), "is not a valid model"),
-        (setting("weights", [0.5, 0.6, 0.2]), "weights of the members must sum to 1"),
-        (setting("weights", [0.5, 0.5]), "weights of the members must sum to 1"),
-        (setting("weights", [0.5, 0.5, 0.0, 0.0]), "weights of the members must sum to 1"),
+        (setting("weights", [0.5, 0.6, 0.2, 0.0, 0.0]), "weights of the members must sum to 1"),
+        (setting("weights", [0.5, 0.6]), "weights of the members must sum to 1"),
+        (setting("weights", [0.2] * 4), "weights of the members must sum to 1"),
+        (setting("weights", [1.0]), "weights of the members must sum to 1"),
+        (setting("weights", []), "weights of the members must sum to 1"),
+        (setting("weights", [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]), "weights of the members must sum to 1"),
         (setting("weights", [1.5, -0.5, 0.0]), "number out of range: 1.5"),
         (setting("weights", [10**400, 0, 0]), "is not a valid model"),
         (setting("weights", "abc"), "must be a number, got 'a'"),
         (setting("weights", None), "is not a valid model"),
-        (setting("trees", None), "trees must not be missing if they have a weight"),
+        (setting("trees", None), "the same number of trees|trees must not be missing if it has a weight"),
+        (no_member("trees"), "trees must not be missing if it has a weight"),
+        (no_member("kernel"), "kernel must not be missing if it has a weight"),
+        (lambda m: m["room"].pop("profile"), "profile must not be missing if it has a weight"),
+        (without_kernel(0), "either all refinements must have a kernel regression or none"),
+        (without_kernel(2), "either all refinements must have a kernel regression or none"),
+        (in_kernel("checksum", 7), "the random layer of the model cannot be reproduced on this machine"),
+        (in_kernel("mean", [0.0] * 34), r"must be finite numbers of shape \(35,\)"),
+        (in_kernel("scale", None, at=3), r"must be finite numbers of shape \(35,\)"),
+        (in_kernel("coef", [0.0] * 200), r"must be finite numbers of shape \(201,\)"),
+        (in_kernel("coef", "x", at=3), "is not a valid model"),
+        (setting("kernel", 4), "is not a valid model"),
+        (setting("kernel", {}), "is not a valid model: 'checksum'"),
+        (in_room(profile=[[0.0] * 96]), r"must be finite numbers of shape \(2, 96\)"),
+        (in_room(profile=[[0.0] * 95] * 2), r"must be finite numbers of shape \(2, 96\)"),
+        (in_room(profile="x"), "is not a valid model"),
+        (in_profile(1, 40, -0.5), "profile must be 0 or more people"),
+        (in_profile(0, 95, None), r"must be finite numbers of shape \(2, 96\)"),
         (without_trees(0), "all refinements must have the same number of trees"),
         (without_trees(2), "all refinements must have the same number of trees"),
         (in_trees("feature", [[0] * 7]), r"must be finite numbers of shape \(1, 7\)"),

@@ -6,12 +6,14 @@ import pytest
 import occupair as oc
 from dense import linked_outputs
 from occupair.room import pooling
+from occupair.room.balance_shapes import relative_coefs
 from occupair.room.fit_and_estimate import Z_MAX, episodes_by_date
+from occupair.room.fitted_balances import fit_balances
 from occupair.room.lags import LAGS
 from occupair.room.linked_elm import N_LAYERS
+from occupair.room.mass_balance import BaseLevel, DayTerms
 from occupair.room.pooled_start import LAYER_SEED, start_from_json, start_to_json
 from occupair.room.pooling import pool, sum_room
-from occupair.room.training import fit_balances
 from occupair.room.training_days import prepare_training_days
 
 N_HIDDEN = 9
@@ -70,7 +72,7 @@ def test_read_outs_are_ridge_regression_over_rooms_of_equal_weight(rooms, sums, 
         training = prepare_training_days(episodes_by_date(readings), interval=10.0, smoothing=0.1)
         fitted, steps = fit_balances(training), int(lag / 10)
         y, people = fitted.features(fitted.on_training_days, steps), training.target(steps)
-        layer = sums[name][lag].layer
+        layer = sums[name].by_lag[lag].layer
         assert layer.seed == LAYER_SEED
         root = np.sqrt(len(people))
         rows.append(np.array([linked_outputs(one, layer) for one in y]) / root)
@@ -82,6 +84,32 @@ def test_read_outs_are_ridge_regression_over_rooms_of_equal_weight(rooms, sums, 
         left = np.vstack([h[:, columns], ridge])
         expected = np.linalg.lstsq(left, np.vstack([o, np.zeros((39, 2))]), rcond=None)[0]
         np.testing.assert_allclose(read_outs, expected, atol=1e-6)
+
+
+def relative(readings):
+    """Relative coefficients of the mass balances of a room by lag [min]."""
+    training = prepare_training_days(episodes_by_date(readings), interval=10.0, smoothing=0.1)
+    fitted, days = fit_balances(training), DayTerms(training.days, BaseLevel.fit(training.lows))
+    return {
+        10.0 * steps: relative_coefs(balance, days, training.target(steps))
+        for steps, balance in fitted.balances.items()
+    }
+
+
+def test_shapes_are_medians_over_rooms_with_and_without_ventilation(rooms, sums, small_pool):
+    """A room with ventilation readings counts among those without as well, as if it had none."""
+    blind = oc.simulate_office(days=2, seed=3).iloc[::10].drop(columns="ventilation")
+    three = sums | {"blind": sum_room(blind)}
+    assert [set(one.balances) for one in three.values()] == [{True, False}, {True, False}, {False}]
+    shapes = small_pool(three).shapes
+    without = [one.drop(columns="ventilation") for one in rooms.values()]
+    for known, readings in ((True, list(rooms.values())), (False, [*without, blind])):
+        coefs = [relative(one) for one in readings]
+        for lag in LAGS:
+            for one in shapes[known].by_lag[lag]:
+                expected = np.median([room[lag][one.low_share, one.delay] for room in coefs], axis=0)
+                np.testing.assert_allclose(one.coef, expected, rtol=1e-9, atol=1e-12)
+    assert set(small_pool({"blind": three["blind"]}).shapes) == {False}
 
 
 def test_room_starts_from_pooled_rooms(sums, small_pool):

@@ -14,15 +14,23 @@ import occupair as oc
 from dense import RoomReference
 from occupair.metrics import rmse
 from occupair.readings.head_counts import check_labelled
+from occupair.room import members
 from occupair.room import training as room_training
+from occupair.room.balance_shapes import BalanceShapes, Shape
 from occupair.room.fit_and_estimate import episodes_by_date
+from occupair.room.fitted_balances import fold_balances
 from occupair.room.inputs import Clock
-from occupair.room.stack import MEMBERS
-from occupair.room.training import TrainingSettings, fit_room
+from occupair.room.lags import LAGS
+from occupair.room.members import TrainingSettings
+from occupair.room.stack import MEMBERS, StackPrior
+from occupair.room.time_profile import TimeProfile
+from occupair.room.training import fit_room
 from occupair.room.training_days import LabelledEpisode
 from occupair.room.training_days import prepare_training_days as prepared
 
-EARLIER = Path(__file__).parents[1] / "compatibility/2026-11"
+EARLIER = Path(__file__).parents[1] / "compatibility"
+
+FULL_WEIGHT_DAYS = 6  # from which on all members have their prior weight
 
 
 def small(**changes):
@@ -86,11 +94,17 @@ def test_estimates_of_each_member_match_reference_implementation(trained_room, l
     assert people.max() > 5
 
 
-def test_estimates_of_earlier_models_match_reference_implementation():
-    """Models without trees and with the first column set."""
-    day = oc.read_readings(EARLIER / "day.csv", timezone="Europe/Copenhagen")
-    model = oc.OccupancyEstimator.load(EARLIER / "room.occupair")
-    assert model.room_.column_set == 1
+@pytest.mark.parametrize(
+    ("version", "column_set", "used"),
+    [("2026-11", 1, ["network", "balance"]), ("2026-11-17", 2, ["network", "balance", "trees"])],
+)
+def test_estimates_of_earlier_models_match_reference_implementation(version, column_set, used):
+    """Models with the first column set and without trees, and models without kernel and profile."""
+    day = oc.read_readings(EARLIER / version / "day.csv", timezone="Europe/Copenhagen")
+    model = oc.OccupancyEstimator.load(EARLIER / version / "room.occupair")
+    assert model.room_.column_set == column_set
+    weights = model.room_.refinements[0].weights
+    assert [name for name, weight in zip(MEMBERS, weights, strict=True) if weight] == used
     people = model.estimate(day, lag=20)
     for k in range(85, 270, 12):
         assert people.iloc[k] == pytest.approx(expected_at(model, day, k, 4), abs=1e-9), k
@@ -117,7 +131,10 @@ def test_estimates_do_not_depend_on_later_readings(trained_room, last_day, lag, 
     before, after = (model.estimate(readings, lag=lag, interval=0.9) for readings in (last_day, changed))
     untouched = first - lag // 5
     pd.testing.assert_frame_equal(after.iloc[:untouched], before.iloc[:untouched], check_exact=True)
-    assert after["people"].iloc[untouched] != before["people"].iloc[untouched]
+    if member == "profile":  # it uses no reading at all; presence does
+        assert after["people"].iloc[untouched] == before["people"].iloc[untouched]
+    else:
+        assert after["people"].iloc[untouched] != before["people"].iloc[untouched]
 
 
 def test_refinement_reduces_error_and_beats_profile():
@@ -170,14 +187,31 @@ def test_estimates_are_clamped_to_limit(trained_room, last_day):
             assert table["people"].between(table["low"], table["high"]).all()
 
 
+@pytest.mark.parametrize("lag", [0, 10, 20])
+def test_closed_hours_decide_whatever_the_members_estimate(trained_room, last_day, lag):
+    """Five people by the profile at any time, and always present: nobody in closed hours."""
+    model = with_refinements(only(trained_room, "profile"), threshold=-1e9)
+    model.room_ = replace(model.room_, profile=TimeProfile(np.full((2, 96), 5.0)), evidence_thresholds=None)
+    people = model.estimate(last_day, lag=lag)
+    minute = last_day.index.hour * 60 + last_day.index.minute
+    is_open = model.room_.hours.is_open[0, minute]
+    assert 50 < is_open.sum() < 250
+    np.testing.assert_array_equal(people, np.where(is_open, 5.0, 0.0))
+
+
 @pytest.mark.parametrize("member", MEMBERS)
 def test_every_member_is_clamped_to_limit(trained_room, last_day, member):
     rng, limit = np.random.default_rng(0), trained_room.room_.people_limit
     wild = last_day.assign(co2=rng.uniform(0, 9000, 288), ventilation=rng.uniform(0, 1, 288))
     model = only(trained_room, member)
+    one = trained_room.room_.refinements[0]
     if member == "trees":  # their values are averages of head counts, which never exceed the maximum
-        trees = trained_room.room_.refinements[0].trees
-        model = with_refinements(model, trees=replace(trees, value=100 * trees.value))
+        model = with_refinements(model, trees=replace(one.trees, value=100 * one.trees.value))
+    if member == "kernel":  # bounded as well
+        model = with_refinements(model, kernel=replace(one.kernel, coef=100 * one.kernel.coef))
+    if member == "profile":
+        profile = TimeProfile(100 * trained_room.room_.profile.people)
+        model.room_ = replace(model.room_, profile=profile)
     for lag in (0, 10, 20):
         people = model.estimate(wild, lag=lag)
         assert people.between(0, limit).all()
@@ -195,17 +229,43 @@ def test_episodes_of_one_and_two_readings(trained_room, slow_office, last_day):
 
 def test_single_training_day(slow_office, last_day):
     model = small().fit(slow_office.iloc[:288])
-    for one in model.room_.refinements:  # a third of a sixth
-        assert one.weights == pytest.approx((1 / 18, 16 / 18, 1 / 18))
+    share = 1 / len(MEMBERS) / FULL_WEIGHT_DAYS
+    for one in model.room_.refinements:
+        assert one.weights == pytest.approx((share, 1 - 4 * share, share, share, share))
     assert rmse(last_day["occupancy"], model.estimate(last_day)) < 0.5 * last_day["occupancy"].std()
 
 
-@pytest.mark.parametrize(("days", "share"), [(1, 1 / 18), (2, 1 / 9), (3, 1 / 6), (6, 1 / 3), (7, 1 / 3)])
-def test_prior_weights_of_network_and_trees_grow_over_six_days(days, share):
-    training = prepare_training_days([[episode([k, k])] for k in range(days)], settings_at(1.0))
-    same = np.ones((3, days))  # members with equal errors keep their prior weights
-    weights = room_training._weights(training, same, None)
-    np.testing.assert_allclose(weights, [share, 1 - 2 * share, share])
+def training_of(days):
+    return prepare_training_days([[episode([k, k])] for k in range(days)], settings_at(1.0))
+
+
+@pytest.mark.parametrize("days", [1, 2, 3, FULL_WEIGHT_DAYS, FULL_WEIGHT_DAYS + 1])
+def test_prior_weights_of_all_but_the_balance_grow_over_days(days):
+    same = np.ones((5, days))  # members with equal errors keep their prior weights
+    share = min(days / FULL_WEIGHT_DAYS, 1) / 5
+    weights = members.stack_weights(training_of(days), same, None)
+    np.testing.assert_allclose(weights, [share, 1 - 4 * share, share, share, share])
+    # Prior weights 1, 1, 0, 2 and 0: a quarter, a quarter and a half.
+    prior, part = StackPrior((1.0, 1.0, 0.0, 2.0, 0.0)), min(days / FULL_WEIGHT_DAYS, 1)
+    weights = members.stack_weights(training_of(days), same, None, prior)
+    np.testing.assert_allclose(weights, [part / 4, 1 - 3 * part / 4, 0, part / 2, 0], atol=1e-12)
+
+
+def test_balance_without_prior_weight_is_not_used_with_few_days():
+    prior = StackPrior((1.0, 0.0, 3.0, 0.0, 0.0))
+    for days in (1, 2, 8):
+        weights = members.stack_weights(training_of(days), np.ones((5, days)), None, prior)
+        np.testing.assert_allclose(weights, [0.25, 0, 0.75, 0, 0])
+
+
+def test_weights_follow_held_out_errors_of_a_room(slow_office):
+    """CO2 without any information leaves the weight to the profile."""
+    noise = slow_office.assign(co2=np.random.default_rng(0).uniform(400, 900, len(slow_office)))
+    dates = [episodes_by_date(one.iloc[::2]) for one in (slow_office, noise)]
+    with_co2, without = (fit_room(one, settings_at(10.0))[0].refinements[0].weights for one in dates)
+    profile, balance = MEMBERS.index("profile"), MEMBERS.index("balance")
+    assert without[profile] == max(without) > 2 * with_co2[profile]
+    assert without[balance] < 0.3 < with_co2[balance]
 
 
 @pytest.mark.filterwarnings("ignore:the room is empty at every head count")
@@ -379,58 +439,80 @@ def test_training_samples_every_third_minute():
 
 def test_cross_validation_has_at_most_five_folds():
     training = prepare_training_days([[episode([k, k])] for k in range(12)], settings_at(1.0))
-    folds = room_training._folds(training, None)
+    folds = fold_balances(training, None)
     assert [fold.place.tolist() for fold in folds] == [[0, 5, 10], [1, 6, 11], [2, 7], [3, 8], [4, 9]]
     assert folds[1].fitted.training.target(0).tolist() == [0, 2, 3, 4, 5, 7, 8, 9, 10]
-    assert len(room_training._folds(training.subset([0, 1, 2]), None)) == 3
-    assert room_training._folds(training.subset([0]), None) == []
+    assert len(fold_balances(training.subset([0, 1, 2]), None)) == 3
+    assert fold_balances(training.subset([0]), None) == []
 
 
 @pytest.fixture
-def nothing_to_choose(monkeypatch):
-    """Leave one candidate of everything that is chosen with the held-out labels of all days."""
+def held_out(monkeypatch):
+    """Train a room with one candidate of everything that is chosen with the held-out labels of all days.
+
+    Returns the held-out estimates by member and lag [readings], and those of the room as "estimate", by day.
+    """
     monkeypatch.setattr(room_training, "THRESHOLDS", (0.0,))
     monkeypatch.setattr("occupair.room.linked_elm.LINK_RIDGES", (1.0,))
     monkeypatch.setattr("occupair.room.open_hours.MAX_OUTSIDE_SHARE", -1.0)
+    monkeypatch.setattr("occupair.room.stack.EXPONENT", 0.0)  # prior weights, whatever the errors
+    best_validation, validations = room_training.best_validation, {}
 
-    def use(member):
-        prior = tuple(float(name == member) for name in MEMBERS)
-        monkeypatch.setattr(room_training, "PRIOR_WEIGHTS", prior)
-        monkeypatch.setattr(room_training, "FULL_WEIGHT_DAYS", 1)
+    def spy(folds, training, lag, settings):
+        validations[lag] = best_validation(folds, training, lag, settings)
+        return validations[lag]
 
-    return use
+    monkeypatch.setattr(room_training, "best_validation", spy)
+
+    def train(readings, prior=None):
+        _, estimates = fit_room(episodes_by_date(readings), settings_at(10.0), prior)
+        split = estimates.training.split
+        found = {("estimate", lag): split(people) for lag, people in estimates.by_lag.items()}
+        for lag, validation in validations.items():
+            found |= {
+                (name, lag): split(people) for name, people in zip(MEMBERS, validation.people, strict=True)
+            }
+            found["presence", lag] = split(validation.presence)
+        return found
+
+    return train
 
 
-@pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize("labels", ["complete", "sparse"])
-def test_held_out_estimates_do_not_depend_on_their_labels(slow_office, nothing_to_choose, member, labels):
+def check_held_out(before, after, *, same, moved):
+    """Compare held-out estimates of every member at every lag: one day is the same, another is not."""
+    assert {name for name, _ in before} == {"estimate", "presence", *MEMBERS}
+    assert {lag for _, lag in before} == {0, 1, 2}
+    for key, days in before.items():
+        np.testing.assert_allclose(after[key][same], days[same], rtol=0, atol=1e-9, err_msg=str(key))
+        least = 0.01 if key[0] == "presence" else 0.1
+        assert np.abs(after[key][moved] - days[moved]).max() > least, key
+
+
+@pytest.mark.parametrize("labels", ["complete", "sparse", "shapes"])
+def test_held_out_estimates_do_not_depend_on_their_labels(slow_office, held_out, labels):
     """With nothing left to choose, changed head counts of a day do not change its held-out estimates."""
-    nothing_to_choose(member)
-    readings = slow_office.iloc[::2]  # every ten minutes
+    readings, prior = slow_office.iloc[::2], None  # every ten minutes
     if labels == "sparse":
         known = np.random.default_rng(0).random(len(readings)) < 0.4
         readings = check_labelled(readings.assign(occupancy=readings["occupancy"].where(known)))
-    before = fit_room(episodes_by_date(readings), settings_at(10.0))[1]
+    if labels == "shapes":
+        shape = Shape(0.5, 0.0, np.array([0.2, 0.3, 0.7, 0.1, 0.0, 0.0]), 0.2 * np.eye(6))
+        prior = BalanceShapes(dict.fromkeys(LAGS, (shape,)))
+    before = held_out(readings, prior)
     for day in (0, 2):
         changed, rows = readings.copy(), slice(day * 144, (day + 1) * 144)
         counts = changed["occupancy"].iloc[rows]
         changed.iloc[rows, changed.columns.get_loc("occupancy")] = 23 - counts.clip(0, 23)
-        after = fit_room(episodes_by_date(changed), settings_at(10.0))[1]
-        np.testing.assert_allclose(after.estimated[day], before.estimated[day], rtol=0, atol=1e-9)
-        assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
+        check_held_out(before, held_out(changed, prior), same=day, moved=1)
 
 
-@pytest.mark.parametrize("member", MEMBERS)
-def test_held_out_estimates_do_not_depend_on_other_days_of_their_fold(nothing_to_choose, member):
+def test_held_out_estimates_do_not_depend_on_other_days_of_their_fold(held_out):
     """The CO2 and labels of a held-out day do not change the estimates of other days in its fold."""
-    nothing_to_choose(member)
     readings = oc.simulate_office(days=6, seed=7).iloc[::10]  # days 0 and 5 are held out together
     changed, rows = readings.copy(), slice(5 * 144, 6 * 144)
     changed.iloc[rows, changed.columns.get_loc("co2")] += 300.0
     changed.iloc[rows, changed.columns.get_loc("occupancy")] = 7
-    before, after = (fit_room(episodes_by_date(one), settings_at(10.0))[1] for one in (readings, changed))
-    np.testing.assert_allclose(after.estimated[0], before.estimated[0], rtol=0, atol=1e-9)
-    assert np.abs(after.estimated[1] - before.estimated[1]).max() > 0.1
+    check_held_out(held_out(readings), held_out(changed), same=0, moved=1)
 
 
 def test_co2_that_follows_the_clock_gives_warning():
@@ -451,10 +533,9 @@ def test_day_full_of_gaps_is_split_into_episodes(slow_office):
 def test_best_of_several_random_layers_is_used(slow_office):
     dates = episodes_by_date(slow_office.iloc[::2])
     training = prepare_training_days(dates, settings_at(10.0))
-    folds = room_training._folds(training, None)
+    folds = fold_balances(training, None)
     errors = {
-        seed: room_training._cross_validate(folds, training, 0, seed, settings_at(10.0)).error
-        for seed in range(4)
+        seed: members.cross_validate(folds, training, 0, seed, settings_at(10.0)).error for seed in range(4)
     }
     several, _ = fit_room(dates, settings_at(10.0, seeds=tuple(errors)))
     assert several.refinements[0].layer.seed == min(errors, key=errors.get)

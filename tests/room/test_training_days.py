@@ -10,11 +10,15 @@ import occupair as oc
 from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
-from occupair.room import training as room_training
 from occupair.room.fit_and_estimate import episodes_by_date
 from occupair.room.inputs import Clock
-from occupair.room.training import TrainingSettings, fit_room
+from occupair.room.members import TrainingSettings, stack_weights
+from occupair.room.training import fit_room
 from occupair.room.training_days import LabelledEpisode, prepare_training_days
+
+FULL_WEIGHT_DAYS = 6  # from which on all members have their prior weight
+HEADROOM = 1.0  # of estimates above the largest head count, in a room that starts from others
+NO_HEADROOM_DAYS = 8  # from which on there is none
 
 
 def small(**changes):
@@ -46,30 +50,42 @@ def test_weight_zero_equals_missing_and_weight_one_equals_unweighted(slow_office
     assert dump_model(small().fit(slow_office.assign(occupancy_weight=np.nan))) == whole
 
 
-def test_half_weights_halve_effective_days(slow_office, last_day):
+def test_half_weights_lower_prior_weights_of_all_but_the_balance(slow_office, last_day):
     half = slow_office.assign(occupancy_weight=0.5)
-    shares = []
-    for readings in (half, slow_office):
+    for readings, days in ((half, 4 * np.sqrt(0.5)), (slow_office, 4)):
         dates = episodes_by_date(check_labelled(readings))
         training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
-        same = np.ones((3, len(slow_office)))  # members with equal errors keep their prior weights
-        shares.append(room_training._weights(training, same, training.weight(0)))
-    np.testing.assert_allclose(shares[0], [1 / 9, 7 / 9, 1 / 9])
-    np.testing.assert_allclose(shares[1], [2 / 9, 5 / 9, 2 / 9])
+        same = np.ones((5, len(slow_office)))  # members with equal errors keep their prior weights
+        assert training.informative_days == pytest.approx(days)
+        share = days / FULL_WEIGHT_DAYS / 5
+        found = stack_weights(training, same, training.weight(0))
+        np.testing.assert_allclose(found, [share, 1 - 4 * share, share, share, share])
     errors = [rmse(last_day["occupancy"], small().fit(one).estimate(last_day)) for one in (half, slow_office)]
     assert errors[0] == pytest.approx(errors[1], rel=0.2)
 
 
-def test_labels_of_few_hours_lower_prior_weights_of_network_and_trees(slow_office):
-    """Head counts in six of 24 hours, of weight 1: a quarter of the share for a quarter of the days."""
+def test_labels_of_few_hours_lower_prior_weights_of_all_but_the_balance(slow_office):
+    """Head counts in six of 24 hours tell half as much, and a quarter of the hours of the day."""
     six_hours = slow_office["occupancy"].where(slow_office.index.hour // 6 == 2)
     dates = episodes_by_date(check_labelled(slow_office.assign(occupancy=six_hours)))
     training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
     assert training.effective_days == pytest.approx(1)
+    assert training.informative_days == pytest.approx(2)
     n = training.target(0).size
-    weights = room_training._weights(training, np.ones((3, n)), training.weight(0))
-    share = (1 / 6) * (6 / 24) / 3
-    np.testing.assert_allclose(weights, [share, 1 - 2 * share, share])
+    weights = stack_weights(training, np.ones((5, n)), training.weight(0))
+    share = (2 / FULL_WEIGHT_DAYS) * (6 / 24) / 5
+    np.testing.assert_allclose(weights, [share, 1 - 4 * share, share, share, share])
+
+
+def test_errors_without_head_count_do_not_count_in_the_weights(slow_office):
+    few = check_labelled(sparse(slow_office, 0.3))
+    training = prepare_training_days(episodes_by_date(few), interval=5.0, smoothing=0.0)
+    weight = training.weight(0)
+    errors = np.random.default_rng(0).normal(0, 1 + np.arange(5)[:, np.newaxis], (5, weight.size))
+    wild = np.where(weight > 0, errors, 1e6)
+    np.testing.assert_array_equal(
+        stack_weights(training, errors, weight), stack_weights(training, wild, weight)
+    )
 
 
 def test_wrong_head_counts_matter_less_with_smaller_weight(slow_office, last_day):
@@ -186,9 +202,43 @@ def test_effective_days_follow_labelled_hours():
     training = prepare_training_days(dates, interval=1.0, smoothing=0.0)
     assert len(training) == 2  # the third has no count
     assert training.effective_days == pytest.approx(1 + 1.25 / 24)
+    assert training.informative_days == pytest.approx(1 + np.sqrt(1.25 / 24))
     assert training.labelled_hours_share == 1.0
     assert training.subset([1]).effective_days == pytest.approx(1.25 / 24)
+    assert training.subset([1]).informative_days == pytest.approx(np.sqrt(1.25 / 24))
     assert training.subset([1]).labelled_hours_share == pytest.approx(2 / 24)
+
+
+@pytest.mark.parametrize("n_days", [1, 3, NO_HEADROOM_DAYS - 1, NO_HEADROOM_DAYS, NO_HEADROOM_DAYS + 4])
+def test_headroom_falls_to_nothing_with_days(n_days):
+    days = [[episode([0.0, 10.0], [1.0, 1.0])] for _ in range(n_days)]
+    training = prepare_training_days(days, interval=10.0, smoothing=0.0, lags=(0.0,))
+    assert training.effective_days == training.informative_days == n_days
+    assert training.people_limit == training.max_people == 10
+    roomy = replace(training, headroom=HEADROOM)
+    limit = 10 * (1 + HEADROOM * max(1 - n_days / NO_HEADROOM_DAYS, 0))
+    assert roomy.people_limit == pytest.approx(limit)
+    assert roomy.clamp(np.array([-1.0, 100.0])).tolist() == pytest.approx([0.0, limit])
+    if n_days > 1:  # fewer days in a fold
+        fewer = 10 * (1 + HEADROOM * max(1 - (n_days - 1) / NO_HEADROOM_DAYS, 0))
+        assert roomy.subset(range(n_days - 1)).people_limit == pytest.approx(fewer)
+
+
+def test_only_rooms_that_start_from_others_have_headroom(slow_office):
+    train = slow_office.iloc[: 2 * 288 : 2]
+    most = train["occupancy"].max()
+    other = small().fit(slow_office.iloc[2 * 288 :: 2])
+    limits = {
+        start: model.fit(train).room_.people_limit
+        for start, model in {
+            "none": oc.OccupancyEstimator(random_state=0, start=None),
+            "pooled": oc.OccupancyEstimator(random_state=0),
+            "other settings": small(),
+            "transfer": oc.OccupancyEstimator.transfer([other], n_hidden=10, random_state=0),
+        }.items()
+    }
+    roomy = most * (1 + HEADROOM * (1 - 2 / NO_HEADROOM_DAYS))
+    assert limits == pytest.approx({"none": most, "pooled": roomy, "other settings": most, "transfer": roomy})
 
 
 def test_head_counts_without_later_readings_raise():

@@ -82,21 +82,6 @@ def test_prior_from_one_room():
     assert model.fit(office(8, 2)).estimate(office(8, 1)).max() > 5
 
 
-def test_covariance_has_minimum_covariance():
-    one_room = transfer._covariance(np.array([[2.0, 0.0]]))
-    np.testing.assert_allclose(one_room, np.diag([1.0, 0.0]), atol=1e-5)
-    rooms = np.array([[0.0, 1.0], [4.0, 1.0], [8.0, 4.0]])  # variances 32/3 and 2, covariance 4
-    expected = 0.7 * np.array([[32 / 3, 4.0], [4.0, 2.0]]) + 0.3 * np.diag([32 / 3, 2.0])
-    np.testing.assert_allclose(transfer._covariance(rooms), expected, atol=1e-4)
-
-
-def test_nearest_variant_matches_low_share_before_delay():
-    choices = [BalanceVariant(s, d, 0, np.zeros(6)) for s in (1.0, 0.0) for d in (0.0, 20.0)]
-    for share, delay, found in [(1.0, 15.0, (1.0, 20.0)), (0.0, 5.0, (0.0, 0.0)), (0.9, 20.0, (1.0, 20.0))]:
-        nearest = transfer._nearest(choices, share, delay)
-        assert (nearest.low_share, nearest.delay) == found
-
-
 def test_prior_improves_one_day_and_does_not_hurt_few_days(others):
     errors = {1: [], 3: []}
     for seed in range(6):

@@ -130,7 +130,8 @@ class RoomEquation:
             people += weights[3] * _clamp(self._kernels.people(columns.T, own), limit)
         if self._profiles is not None:
             room, weekend = 0 if rooms is None else rooms, inputs.clock.weekend.astype(int)
-            people += weights[4] * self._profiles[room, weekend, step_of_day(inputs.clock, self._lags)]
+            profile = self._profiles[room, weekend, step_of_day(inputs.clock, self._lags)]
+            people += weights[4] * _clamp(profile, limit)
         if_open = np.where(is_present(people, presence, threshold, max_people), people, 0.0)
         is_open = self.is_open(inputs, rooms)
         if is_open.all():

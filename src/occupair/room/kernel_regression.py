@@ -97,11 +97,11 @@ def fit_kernel(features: Array, people: Array, weight: Array | None = None) -> K
     people : array of shape (N,)
         Head counts [people].
     weight : array of shape (N,), optional
-        Sample weights; None: all 1.
+        Sample weights; None or all 0: all 1.
     """
     some = slice(None, None, -(-len(people) // _MAX_SAMPLES))
     features, people = features[some], people[some]
-    given = np.ones(people.size) if weight is None else weight[some]
+    given = np.ones(people.size) if weight is None or not weight.any() else weight[some]
     mean = np.average(features, axis=0, weights=given)
     spread = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=given))
     scale = 1 / np.where(spread > 1e-6, spread, 1.0)

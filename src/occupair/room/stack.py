@@ -72,8 +72,8 @@ def member_weights(
     array([0.667, 0.333])
     """
     squares = errors**2 if weight is None else weight * errors**2
-    size = squares.sum(axis=1)
-    least = size[prior > 0].min()
+    size = np.where(prior > 0, squares.sum(axis=1), np.inf)
+    least = size.min()
     if least > 0:
         found = prior * (size / least) ** (-EXPONENT * n_days / (n_days + prior_days))
     else:  # members without any error share the weight
