@@ -1,8 +1,8 @@
 """Leave-one-room-out accuracy of the default estimator: nothing about a room is chosen on that room.
 
 The default estimator starts from what was learned on many rooms: the pooled read-out of its network, the
-shapes of mass balances, which members it has, and how firmly their weights are shrunk towards equal ones. For
-the score of a room, all of these come from the other rooms only. Altered rooms and simulated offices are
+shapes of mass balances, and which members it has. For the score of a room, all of these come from the other
+rooms only. Altered rooms and simulated offices are
 rooms of their own, so that the choice does not depend on a few campuses; they are not pooled.
 
 One dependency remains: the scores of the other rooms, on which the members are chosen, use read-outs that
@@ -32,25 +32,18 @@ from occupair.room.pooled_start import PooledStart, shipped_start
 from occupair.room.pooling import pool, sum_room
 from occupair.room.stack import MEMBERS, STACK_PRIOR, StackPrior
 
-ALL_MEMBERS = "all"
-"""Name of the candidate that is the default."""
-
-CANDIDATES: dict[str, StackPrior] = {
-    ALL_MEMBERS: STACK_PRIOR,
-    "2 prior days": STACK_PRIOR._replace(days=2.0),
-    "15 prior days": STACK_PRIOR._replace(days=15.0),
-} | {
+CANDIDATES: dict[str, StackPrior] = {"all": STACK_PRIOR} | {
     f"no {name}": STACK_PRIOR._replace(weights=tuple(float(one != name) for one in MEMBERS))
     for name in MEMBERS
     if name != "network"  # the core of the estimator
 }
-"""Members and their prior to choose from."""
+"""Sets of members to choose from."""
 
 PEERS = ("ridge", "svr", "random-forest", "mass-balance", "profile")
 """Simple methods that the default estimator should not be behind."""
 
 _ABOUT = """nRMSE of the default estimator with the folds of the benchmark.
-"left out": read-out, mass balance shapes, members and the prior of their weights come from the other rooms.
+"left out": read-out, mass balance shapes and members come from the other rooms only.
 "all rooms": what is part of the package, with read-out and shapes over all public rooms, which have seen the
 held-out days of the room.
 "best simple method": the lowest nRMSE of {peers}, found in hindsight.
