@@ -41,9 +41,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     """Estimate the number of people in a room from CO2 and ventilation.
 
     ``OccupancyEstimator()`` is the recommended estimator for real rooms (``layer="room"``): the weighted mean
-    of an FS-ELM with direct links on locally smoothed CO2, a mass balance of the room and boosted trees. Past
-    estimates are not fed back, because feedback drifts in real rooms. Estimates are refined after 10 and 20
-    minutes and come with a prediction interval. See ``occupair.room.training``.
+    of an FS-ELM with direct links on locally smoothed CO2, a mass balance of the room, boosted trees, a
+    kernel regression and the time-of-day profile. Past estimates are not fed back, because feedback drifts in
+    real rooms. Estimates are refined after 10 and 20 minutes and come with a prediction interval. See
+    ``occupair.room.training``.
 
     ``OccupancyEstimator.paper()`` is the estimator of Jiang et al. 2016, Eq. (20): trained on the true past
     occupancy with the CO2 of each day smoothed as a whole, and run on its own past estimates.

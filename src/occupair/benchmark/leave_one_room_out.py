@@ -2,8 +2,8 @@
 
 The default estimator starts from what was learned on many rooms: the pooled read-out of its network, the
 shapes of mass balances, and which members it has. For the score of a room, all of these come from the other
-rooms only. Altered rooms and simulated offices are
-rooms of their own, so that the choice does not depend on a few campuses; they are not pooled.
+rooms only. Altered rooms and simulated offices are rooms of their own, so that the choice does not depend on
+a few campuses; they are not pooled.
 
 One dependency remains: the scores of the other rooms, on which the members are chosen, use read-outs that
 were pooled over all rooms but their own.
