@@ -261,13 +261,14 @@ class _Trained:
             if round(delay / self.fit.d) <= lag:
                 offsets.setdefault(lag - round(delay / self.fit.d), delay)
         variants, errors = [], []
-        for low_share, (offset, delay) in product((1.0, 0.5, 0.0), offsets.items()):
+        starts = (False,) if self.fit.shapes is None else (True, False)
+        for with_start, low_share, (offset, delay) in product(starts, (1.0, 0.5, 0.0), offsets.items()):
             rows = [one.terms(self.base, low_share, offset) for d in self.days for one in self.fit.samples[d]]
             terms = np.array(rows)
-            if self.fit.shapes is None:
-                rows, start = self.weak_ridge(terms, weight), np.zeros(6)
-            else:
+            if with_start:
                 rows, start = self.other_rooms(lag, low_share, delay, terms, people, weight)
+            else:
+                rows, start = self.weak_ridge(terms, weight), np.zeros(6)
             error = 0.0
             for d in self.days:
                 out = day == d

@@ -148,8 +148,7 @@ def test_equal_candidates_give_the_first():
 
 
 def test_candidates():
-    assert study.CANDIDATES[study.ALL_MEMBERS] == STACK_PRIOR
-    assert next(iter(study.CANDIDATES)) == study.ALL_MEMBERS  # of equals, the default
+    assert next(iter(study.CANDIDATES.items())) == ("all", STACK_PRIOR)  # of equals, the default
     for name in MEMBERS[1:]:
         weights = study.CANDIDATES[f"no {name}"].weights
         assert [member for member, weight in zip(MEMBERS, weights, strict=True) if not weight] == [name]

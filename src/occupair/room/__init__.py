@@ -5,9 +5,10 @@ Modules in data-flow order:
 - `lags`: lags at which estimates are refined
 - `inputs`: recent CO2 and ventilation of each reading, and its local time
 - `mass_balance`: people from the CO2 mass balance
+- `balance_shapes`: its shape in other rooms, a prior for rooms with few labelled days
 - `features`: features of the network
 - `linked_elm`: FS-ELM with direct links from features to output
-- `pooled_start`: read-outs over public rooms that the network starts from
+- `pooled_start`: read-outs and shapes of public rooms that a new room starts from
 - `boosted_trees`: gradient-boosted trees
 - `kernel_regression`: kernel regression with a robust loss
 - `time_profile`: time-of-day profile
@@ -26,7 +27,7 @@ Modules in data-flow order:
 - `fitted_balances`: mass balances of the training days, and without the days of each fold
 - `members`: training of the members, and their estimates of held-out days
 - `training`: training of a room
-- `pooling`: read-outs over several rooms
+- `pooling`: read-outs and shapes over several rooms
 - `stuck_sensors`: optional sensors that repeat one value for too long
 - `sensor_features`: features of optional sensors
 - `sensor_corrections`: corrections of the CO2 estimate by optional sensors
