@@ -11,7 +11,7 @@ from occupair.benchmark.room_variants import (
     NOISE_TIME,
     OFFICES,
     mixed,
-    origin,
+    origins,
     study_rooms,
     with_noise,
     without_ventilation,
@@ -33,17 +33,19 @@ def fakes(monkeypatch, office):
     monkeypatch.setattr(room_variants, "OFFICE_DAYS", 2)
 
 
-def test_every_altered_room_is_made_of_a_public_room(fakes):
+def test_every_altered_room_is_made_of_public_rooms(fakes, office):
     rooms = study_rooms()
     altered = [name for name in rooms if ", " in name]
     assert len(altered) >= 5
     assert set(ROOMS) | set(OFFICES) | {"uci357"} | set(altered) == set(rooms)
     for name in altered:
-        assert origin(name) in ROOMS
-        assert len(rooms[name]) == len(rooms[origin(name)])
+        assert origins(name) <= set(ROOMS)
+        assert name.split(", ")[0] in origins(name)
+        assert len(origins(name)) == (2 if "mixed" in name else 1)
+        assert len(rooms[name]) == len(office)
     for name in rooms:
         if ", " not in name:
-            assert origin(name) == ("office" if name in OFFICES else name)
+            assert origins(name) == {"office" if name in OFFICES else name}
     assert {tuple(table.columns) for table in rooms.values()} == {
         ("co2", "ventilation", "occupancy"),
         ("co2", "occupancy"),

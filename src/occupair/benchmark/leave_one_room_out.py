@@ -21,7 +21,7 @@ import pandas as pd
 
 from occupair.benchmark.fold_run import run_fold
 from occupair.benchmark.methods import METHODS, OURS, Method
-from occupair.benchmark.room_variants import origin
+from occupair.benchmark.room_variants import origins
 from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS
 from occupair.estimator import OccupancyEstimator
@@ -101,7 +101,7 @@ def leave_one_room_out(
     everything: dict[str, list[float]] = {}
     simple: dict[tuple[str, str], list[float]] = {}
     for name in track(list(rooms), "leaving rooms out", show=None):
-        start = pool({other: of_room for other, of_room in sums.items() if other != origin(name)})
+        start = pool({other: of_room for other, of_room in sums.items() if other not in origins(name)})
         with quietly():
             everything[name] = _nrmse(rooms[name], _default(shipped_start()), lags)
             for candidate, prior in candidates.items():
@@ -138,7 +138,8 @@ def best_on_others(nrmse: pd.Series[float], room: str) -> str:
     >>> best_on_others(nrmse, "a"), best_on_others(nrmse, "b")
     ('y', 'x')
     """
-    is_other = [origin(str(name)) != origin(room) for name in nrmse.index.get_level_values("room")]
+    names = nrmse.index.get_level_values("room")
+    is_other = [origins(str(name)).isdisjoint(origins(room)) for name in names]
     others = nrmse[is_other].map(math.log)
     return str(others.groupby(level="candidate", sort=False).mean().idxmin())
 

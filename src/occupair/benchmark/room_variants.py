@@ -7,6 +7,8 @@ made of, nor the other way round.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -25,7 +27,7 @@ NOISE, NOISE_TIME = 0.7, 60.0
 
 COLUMNS = ["co2", "ventilation", "occupancy"]
 
-_SEPARATOR = ", "
+_ALTERATION = re.compile(", no ventilation|, noise|, mixed with ")
 
 
 def study_rooms() -> dict[str, pd.DataFrame]:
@@ -41,20 +43,22 @@ def study_rooms() -> dict[str, pd.DataFrame]:
         "robod-3, no ventilation": without_ventilation(public["robod-3"]),
         "sdu2018-4, noise": with_noise(public["sdu2018-4"], seed=1),
         "robod-1, noise": with_noise(public["robod-1"], seed=3),
-        "sdu2018-1, mixed": mixed(public["sdu2018-1"], public["sdu2018-4"]),
+        "sdu2018-1, mixed with sdu2018-4": mixed(public["sdu2018-1"], public["sdu2018-4"]),
     }
     return public | presence | altered | offices
 
 
-def origin(name: str) -> str:
-    """Return the room that an altered room was made of, and any other room itself; offices are one room.
+def origins(name: str) -> set[str]:
+    """Return the rooms that an altered room was made of, and of any other room itself; offices are one room.
 
     Examples
     --------
-    >>> origin("robod-3, no ventilation"), origin("robod-3"), origin("office-8")
-    ('robod-3', 'robod-3', 'office')
+    >>> origins("robod-3, no ventilation"), origins("robod-3"), origins("office-8")
+    ({'robod-3'}, {'robod-3'}, {'office'})
+    >>> sorted(origins("sdu2018-1, mixed with sdu2018-4"))
+    ['sdu2018-1', 'sdu2018-4']
     """
-    return "office" if name in OFFICES else name.split(_SEPARATOR)[0]
+    return {"office"} if name in OFFICES else set(_ALTERATION.split(name)) - {""}
 
 
 def without_ventilation(readings: pd.DataFrame) -> pd.DataFrame:

@@ -102,7 +102,7 @@ class RoomEquation:
         parts = [
             slice(first, first + _INPUTS_PER_BLOCK) for first in range(0, len(inputs), _INPUTS_PER_BLOCK)
         ]
-        if len(parts) == 1:
+        if len(parts) < 2:
             return self._people(inputs, rooms)
         found = [self._people(inputs.take(part), None if rooms is None else rooms[part]) for part in parts]
         people, if_open = (np.concatenate(values, axis=1) for values in zip(*found, strict=True))

@@ -64,12 +64,12 @@ class BalancePrior:
 
     def penalty(self, lag: float, n_days: float) -> Penalty:
         """Return a penalty that shrinks a balance towards the other rooms, less so with more days."""
-        balances = self.balances[lag]
+        by_weight = [sorted(one.variants, key=lambda one: -one.weight) for one in self.balances[lag]]
 
         def shrink(
             low_share: float, delay: float, terms: Array, people: Array, weight: Array | None = None
         ) -> tuple[Array, Array]:
-            coefs = np.array([nearest(balance.variants, low_share, delay).coef for balance in balances])
+            coefs = np.array([nearest(variants, low_share, delay).coef for variants in by_weight])
             precision = np.asarray(np.linalg.inv(covariance(coefs)), dtype=np.float64)
             return shrink_towards(
                 np.median(coefs, axis=0), precision, terms, people, weight, n_samples=PRIOR_SAMPLES / n_days
