@@ -190,11 +190,11 @@ def test_late_reading_of_the_day_before_ends_a_run(room, estimator, frozen):
     late, readings[place] = readings[place], replace(readings[place], sensors={})
     late = replace(late, co2=None, ventilation=None, sensors={"wifi": 3.0})
     feed(room, readings)
-    assert room.stuck_sensors == ("wifi",)
+    assert room.today.stuck_sensors == ("wifi",)
     outcomes, estimates = run(room.add_readings([late]))
     assert outcomes == [ReadingOutcome.TOO_LATE]
     corrected = frozen.iloc[: 288 + 60].copy()
     corrected.iloc[place, corrected.columns.get_loc("wifi")] = 3.0
     assert_same(estimates, estimator.estimate(corrected, interval=0.9).iloc[288:])
-    assert room.stuck_sensors == ()
+    assert room.today.stuck_sensors == ()
     assert run(room.add_readings([replace(late, time=late.time - dt.timedelta(hours=9))]))[1] == []
