@@ -61,7 +61,7 @@ rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchm
 lead: $(INSTALLED)       ## leave-one-room-out accuracy of the default estimator: docs/benchmark.md (40 min)
 	@$(BIN)/occupair benchmark --leave-one-room-out
 
-validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (3 min)
+validate: $(INSTALLED)   ## measure interval coverage and accuracy with few labelled days: docs/validation.md (20 min)
 	@$(BIN)/occupair validate
 
 closedhours: $(INSTALLED)  ## measure false alarms and detection times in closed hours (3 min)

@@ -28,8 +28,8 @@ def benchmark(
         bool,
         typer.Option(
             "--leave-one-room-out",
-            help="Score the default estimator in all public rooms and five simulated offices, with nothing "
-            "chosen on the room itself.",
+            help="Score the default estimator in public, altered and simulated rooms, with nothing chosen on "
+            "the room itself, beside the best simple method.",
         ),
     ] = False,
 ) -> None:
