@@ -4,11 +4,15 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
 
 pytest_plugins = ["browser", "missing_servers"]
+
+settings.register_profile("occupair", deadline=None)  # tests pass on a slow machine, too
+settings.load_profile("occupair")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared/data"
 if SHARED_DATA.is_dir():  # beside a checkout
