@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.room.features import MIN_PEOPLE_SPREAD
 from occupair.room.mass_balance import N_TERMS, SLOPES, Balance, BalanceVariant, DayTerms, Penalty
 
 Array = NDArray[np.float64]
@@ -24,7 +25,6 @@ PRIOR_DAYS = 1.5
 
 _CORRELATION = 0.7  # weight of the observed covariance of the coefficients over rooms
 _MIN_SPREAD = 0.5  # smallest standard deviation of a coefficient over rooms, relative to its mean
-_MIN_PEOPLE_SPREAD = 0.3  # smallest unit of people, for rooms that are nearly always empty [people]
 _LEVEL = len(SLOPES)  # place of the CO2 level among the terms
 
 
@@ -95,7 +95,7 @@ def coefficient_units(terms: Array, people: Array, weight: Array | None = None) 
     slope, level = (max(_spread(terms[:, k], weight), 1e-6) for k in (_LEVEL - 1, _LEVEL))
     units = np.full(N_TERMS, level)
     units[:_LEVEL], units[-1] = slope, 1.0
-    return np.asarray(max(_spread(people, weight), _MIN_PEOPLE_SPREAD) / units)
+    return np.asarray(max(_spread(people, weight), MIN_PEOPLE_SPREAD) / units)
 
 
 def _spread(values: Array, weight: Array | None) -> float:

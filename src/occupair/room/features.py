@@ -32,7 +32,8 @@ GROUPS = ("M", "P", "V", "T", "S")
 
 _N_TIMES = 7
 _REFERENCE_RISE = 20.0  # period of the rise whose spread is the unit of all rises [min]
-_MIN_PEOPLE_SPREAD = 0.3  # smallest unit of people, for rooms that are nearly always empty [people]
+MIN_PEOPLE_SPREAD = 0.3
+"""Smallest unit of people, for rooms that are nearly always empty [people]."""
 
 
 class ColumnSet(NamedTuple):
@@ -107,7 +108,7 @@ def feature_gains(features: Array, people: Array, n_lags: int) -> Array:
 
 def people_spread(people: Array) -> float:
     """Return the unit of people of a room: the standard deviation of its head counts [people]."""
-    return max(float(people.std()), _MIN_PEOPLE_SPREAD)
+    return max(float(people.std()), MIN_PEOPLE_SPREAD)
 
 
 def _spread(values: Array) -> float:
