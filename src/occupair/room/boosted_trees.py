@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from occupair.room.inputs import Clock
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Columns = NDArray[np.float32]
-T = TypeVar("T", bound=np.generic)
 
 N_TREES = 100
 """Number of trees."""
@@ -190,13 +189,10 @@ class TreeEvaluator:
         self._start = np.array([[trees.start for trees in room] for room in rooms])
         feature = np.array([[trees.feature for trees in room] for room in rooms])
         feature = feature * n + np.arange(n, dtype=np.int16)[:, np.newaxis, np.newaxis]  # of all refinements
-        self._feature = feature.reshape(len(rooms), -1, N_NODES)
-        self._threshold = np.array([[trees.threshold for trees in room] for room in rooms]).reshape(
-            feature.shape[0], -1, N_NODES
-        )
-        self._value = np.array([[trees.value for trees in room] for room in rooms]).reshape(
-            len(rooms), -1, N_LEAVES
-        )
+        self._n_trees = feature.shape[1] * feature.shape[2]  # of all refinements of a room
+        self._feature = feature.ravel()
+        self._threshold = np.array([[trees.threshold for trees in room] for room in rooms]).ravel()
+        self._value = np.array([[trees.value for trees in room] for room in rooms]).ravel()
 
     def people(self, columns: Columns, rooms: slice | Indices | None = None) -> Array:
         """Estimate the people, not clamped, shape (R, N) [people].
@@ -209,32 +205,25 @@ class TreeEvaluator:
             Room of each input. None: all inputs are of the only room.
         """
         _, n_refinements, n = columns.shape
-        numbers = None if rooms is None else np.arange(len(self._start))[rooms]
+        numbers = np.zeros(1, dtype=np.intp) if rooms is None else np.arange(len(self._start))[rooms]
         flat = np.ascontiguousarray(columns).reshape(-1, n)
         found = np.empty((n, n_refinements))
         for first in range(0, n, _ROWS_PER_BLOCK):
             block = slice(first, min(first + _ROWS_PER_BLOCK, n))
-            own = slice(None) if numbers is None else numbers[block]
+            own = numbers if rooms is None else numbers[block]
             values = self._leaf_values(flat[:, block], own).reshape(
-                -1, n_refinements, self._value.shape[1] // n_refinements
+                -1, n_refinements, self._n_trees // n_refinements
             )
             found[block] = values.sum(axis=2, dtype=float) + self._start[own]
         return found.T
 
-    def _leaf_values(self, columns: Columns, rooms: slice | Indices) -> NDArray[np.float32]:
-        """Return the value of every tree for columns of shape (n_columns R, N)."""
-        feature, threshold, value = (part[rooms] for part in (self._feature, self._threshold, self._value))
-        place = np.arange(columns.shape[1])[:, np.newaxis]
-        node = np.zeros((columns.shape[1], feature.shape[1]), dtype=np.intp)
+    def _leaf_values(self, columns: Columns, rooms: Indices) -> NDArray[np.float32]:
+        """Return the value of every tree for columns of shape (n_columns R, N), of one room or N rooms."""
+        n = columns.shape[1]
+        columns, place = columns.ravel(), np.arange(n)[:, np.newaxis]
+        tree = rooms[:, np.newaxis] * self._n_trees + np.arange(self._n_trees)
+        root, node = tree * N_NODES, np.zeros((n, self._n_trees), dtype=np.intp)
         for _ in range(DEPTH):
-            own = columns[_choose(feature, node), place]
-            node = 2 * node + 1 + (own > _choose(threshold, node))
-        return _choose(value, node - N_NODES)
-
-
-def _choose(values: NDArray[T], which: NDArray[np.intp]) -> NDArray[T]:
-    """Return one value of each tree, for values of shape (1 or N, n_trees, K) and ``which`` (N, n_trees)."""
-    tree = np.arange(which.shape[1])
-    if len(values) == 1:  # one room: the same trees for all inputs
-        return np.asarray(values[0][tree, which])
-    return np.asarray(values[np.arange(len(values))[:, np.newaxis], tree, which])
+            own = columns.take(self._feature.take(root + node) * np.intp(n) + place)
+            node = 2 * node + 1 + (own > self._threshold.take(root + node))
+        return np.asarray(self._value.take(tree * N_LEAVES + node - N_NODES))
