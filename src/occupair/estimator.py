@@ -13,15 +13,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from occupair.elm.regressors import ELMRegressor
+from occupair.errors import InputError
 from occupair.estimator_arguments import Mode, check_confidence, check_request, check_settings
+from occupair.inferred_training import CLOSED, infer_readings, with_doubt
 from occupair.live_room import LiveRoom, RunningDay
 from occupair.paper import estimation as paper_estimation
 from occupair.paper import training as paper_training
 from occupair.paper.features import Layer
 from occupair.paper.live_day import TOLERANCE, LiveDay
 from occupair.paper.network import Network
+from occupair.physics.room_properties import PROPERTIES, RoomProperties, room_properties
 from occupair.readings.day_fingerprints import day_fingerprints
-from occupair.readings.head_counts import check_labelled
+from occupair.readings.head_counts import check_labelled, has_label
 from occupair.readings.schema import check_duplicate_columns, exact_readings, interval_of
 from occupair.readings.thinning import thin_days
 from occupair.readings.time_zones import time_zone_name
@@ -89,6 +92,14 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         Room layer, with sparse labels: times of day at which the room is closed, such as ``"22:00-06:00"``, a
         pair of times, or several periods. They count as labels of 0. None finds them, and ``()`` means that
         there are none; see ``occupair.room.closed_hours``.
+    volume, capacity : float, optional
+        Room layer: air volume [m3] and number of seats or desks [people]. With both, head counts are
+        optional: where there are none, people are inferred from CO2. See ``physics`` and
+        ``occupair.physics``.
+    area, height, air_flow, activity, outdoor_co2 : optional
+        Room layer: floor area [m2] and height [m] in place of the volume; outdoor air flow at full
+        ventilation [m3/h]; activity, or CO2 generation per person [m3/h]; outdoor CO2 [ppm]. See
+        ``occupair.physics.room_properties``.
 
     Attributes
     ----------
@@ -114,6 +125,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     expectation_ : Expectation or None
         Room layer, after ``fit``: expected accuracy at each lag, weights of the members, and what would
         improve it most; None for a single day. Not part of a model file.
+    air_ : RoomAir or None
+        Room layer with volume and capacity: what CO2 tells about the air of the room, and how much of the
+        training was on inferred people.
     comparison_ : ProfileComparison or None
         Room layer: its error and that of the time-of-day profile on held-out days; None for a single day, or
         when no time of day has head counts on two days.
@@ -155,6 +169,13 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         start: str | PooledStart | BalancePrior | None = POOLED,
         screen: bool = True,
         closed: Any = None,
+        volume: float | None = None,
+        capacity: float | None = None,
+        area: float | None = None,
+        height: float | None = None,
+        air_flow: float | None = None,
+        activity: str | float = "seated",
+        outdoor_co2: float | None = None,
     ) -> None:
         self.layer = layer
         self.horizon = horizon
@@ -169,6 +190,13 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         self.start = start
         self.screen = screen
         self.closed = closed
+        self.volume = volume
+        self.capacity = capacity
+        self.area = area
+        self.height = height
+        self.air_flow = air_flow
+        self.activity = activity
+        self.outdoor_co2 = outdoor_co2
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -178,6 +206,46 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         ``paper(layer="elm", smoothing=0)`` is (4).
         """
         return cls(**(paper_training.SETTINGS | changes))
+
+    @classmethod
+    def physics(
+        cls,
+        volume: float | None = None,
+        capacity: float | None = None,
+        closed: Any = CLOSED,
+        **changes: Any,
+    ) -> Self:
+        """Return an estimator for a room without head counts.
+
+        Volume and seats replace them: people are inferred from CO2 by a mass balance whose air change rate is
+        calibrated on the readings, see ``occupair.physics``. ``fit`` then needs no ``occupancy``; the head
+        counts that there are make it better.
+
+        Parameters
+        ----------
+        volume : float, optional
+            Air volume [m3]; or give ``area`` and ``height``.
+        capacity : float
+            Number of seats or desks [people].
+        closed : str or sequence of str
+            Times of day at which nobody is in.
+        **changes
+            Other settings: ``area`` [m2], ``height`` [m], ``air_flow`` [m3/h] at full ventilation,
+            ``activity`` ("seated", "office", ..., or m3/h of CO2 per person), ``outdoor_co2`` [ppm].
+
+        Examples
+        --------
+        >>> import occupair as oc
+        >>> office = oc.simulate_office(days=5, seed=1).drop(columns="occupancy")
+        >>> estimator = OccupancyEstimator.physics(volume=502, capacity=35).fit(office)
+        >>> bool(10 < estimator.estimate(office).max() < 40)
+        True
+        """
+        if capacity is None or (volume is None and changes.get("area") is None):
+            raise InputError(
+                "physics needs capacity, and volume or area: how large is the room, how many seats?"
+            )
+        return cls(volume=volume, capacity=capacity, closed=closed, **changes)
 
     @classmethod
     def transfer(cls, rooms: Sequence[OccupancyEstimator | str | Path], **changes: Any) -> Self:
@@ -198,19 +266,19 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         return cls(**({"start": balance_prior(models)} | changes))
 
     def fit(self, readings: pd.DataFrame) -> Self:
-        """Train on readings with head counts.
+        """Train on readings with head counts, or without if volume and capacity are given.
 
         Parameters
         ----------
         readings : DataFrame
-            Readings with ``occupancy``. The room layer can be trained on sparse labels, NaN elsewhere, each
-            weighted by ``occupancy_weight`` [0..1, optional: missing is 1, and a label with weight 0 is
-            ignored]; of days without a label only the closed hours are used. The paper's layers need a label
-            at every reading and ignore weights; days that are not longer than the horizon are not used. Of a
-            record with more than 180 days of head counts, that many are used, see
-            ``occupair.readings.thinning``. The room layer also tries the columns of optional sensors
-            (``occupair.readings.other_sensors``) and keeps those that clearly reduce the error on held-out
-            days.
+            Readings with ``occupancy``, which is optional with volume and capacity. The room layer can be
+            trained on sparse labels, NaN elsewhere, each weighted by ``occupancy_weight`` [0..1, optional:
+            missing is 1, and a label with weight 0 is ignored]; without volume and capacity, only the closed
+            hours are used of days without a label. The paper's layers need a label at every reading and
+            ignore weights; days that are not longer than the horizon are not used. Of a record with more than
+            180 days of head counts, that many are used, see ``occupair.readings.thinning``. The room layer
+            also tries the columns of optional sensors (``occupair.readings.other_sensors``) and keeps those
+            that clearly reduce the error on held-out days.
 
         Warns
         -----
@@ -220,7 +288,13 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """
         check_settings(self.layer, horizon=self.horizon, stride=self.stride)
         check_duplicate_columns(readings)
-        readings = thin_days(check_labelled(readings))
+        properties = self._properties()
+        readings = check_labelled(readings, needs_counts=properties is None)
+        readings = thin_days(readings) if has_label(readings).any() else readings
+        self.trained_days_: frozenset[str] | None = frozenset(day_fingerprints(readings))
+        air = None
+        if properties is not None:
+            readings, air = infer_readings(readings, properties, self.closed)
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
         for name in (
             "room_",
@@ -233,17 +307,23 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             "smoothing_",
         ):
             self.__dict__.pop(name, None)  # of an earlier fit, perhaps with another layer
+        if air is not None:
+            learned |= with_doubt(learned, air, readings)
         self.__dict__.update(learned)
         self.interval_ = interval_of(readings)
         self.uses_ventilation_ = "ventilation" in readings.columns
         self.ventilation_full_ = readings.attrs.get("ventilation_full")
         self.ventilation_unit_ = readings.attrs.get("ventilation_unit")
         self.timezone_ = time_zone_name(pd.DatetimeIndex(readings.index))
-        self.trained_days_: frozenset[str] | None = frozenset(day_fingerprints(readings))
+        self.air_ = air
         self.most_people_ = float(readings["occupancy"].max())
         if self.most_people_ == 0:
             warnings.warn(ALWAYS_EMPTY, UserWarning, stacklevel=2)
         return self
+
+    def _properties(self) -> RoomProperties | None:
+        """Return the properties of the room; None if its size is not given."""
+        return room_properties(**self._parameters(PROPERTIES)) if self.layer == "room" else None
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         names = ("smoothing", "z_max", "n_hidden", "ridge", "n_draws", "random_state", "verbose", "start")

@@ -22,6 +22,8 @@ from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.paper.features import LAYERS, Layer
+from occupair.physics.room_air import room_air_from_json, room_air_to_json
+from occupair.physics.room_properties import PROPERTIES, room_properties
 from occupair.readings.day_fingerprints import split_fingerprints
 from occupair.readings.other_sensors import SENSORS
 from occupair.readings.time_zones import is_time_zone
@@ -53,6 +55,8 @@ _PARAMETERS = (
     "n_draws",
     "random_state",
 )
+_OPTIONAL = ("closed", *PROPERTIES)  # in the file only if given
+_DEFAULTS = OccupancyEstimator().get_params()
 # Neurons times lags: 200 MB of weights at some five columns per lag. Limits the memory of an untrusted file.
 _MAX_WEIGHTS = 5_000_000
 
@@ -80,7 +84,8 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
     """Return a trained estimator as the bytes of a model file."""
     check_is_fitted(estimator, "most_people_")
     days = estimator.trained_days_
-    names = (*_PARAMETERS, "screen", *(() if estimator.closed is None else ("closed",)))
+    given = [name for name in _OPTIONAL if getattr(estimator, name) != _DEFAULTS[name]]
+    names = (*_PARAMETERS, "screen", *given)
     model = {
         "parameters": {name: _plain(getattr(estimator, name)) for name in names},
         "interval": estimator.interval_,
@@ -105,6 +110,8 @@ def _room_values(estimator: OccupancyEstimator) -> dict[str, Any]:
         "room": room_to_json(room),
         "comparison": None if comparison is None else asdict(comparison),
     }
+    if estimator.air_ is not None:
+        values["air"] = room_air_to_json(estimator.air_)
     if estimator.sensors_ is not None:
         values["sensors"] = sensors_to_json(estimator.sensors_)
     if estimator.sensor_trials_:
@@ -149,8 +156,9 @@ def parse_model(content: bytes) -> OccupancyEstimator:
 def _build(model: dict[str, Any]) -> OccupancyEstimator:
     parameters = {name: model["parameters"][name] for name in _PARAMETERS}
     parameters["screen"] = bool(model["parameters"].get("screen", True))
-    parameters["closed"] = model["parameters"].get("closed")
+    parameters |= {name: model["parameters"].get(name, _DEFAULTS[name]) for name in _OPTIONAL}
     parse_closed(parameters["closed"])  # raises if it is invalid
+    room_properties(**{name: parameters[name] for name in PROPERTIES})  # likewise
     for name in ("z_max", "closed"):
         if isinstance(parameters[name], list):
             parameters[name] = tuple(parameters[name])
@@ -171,6 +179,8 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
         estimator.room_ = _build_room(estimator, model["room"])
         comparison = model["comparison"]
         estimator.comparison_ = None if comparison is None else _build_comparison(comparison)
+        air = model.get("air")  # of models with inferred people only
+        estimator.air_ = None if air is None else room_air_from_json(air)
         sensors = model.get("sensors")  # of models with optional sensors only
         estimator.sensors_ = None if sensors is None else sensors_from_json(sensors, estimator.room_)
         estimator.sensor_trials_ = tuple(_build_trial(trial) for trial in model.get("sensor_trials", ()))

@@ -62,9 +62,24 @@ def fit(
         typer.Option(
             metavar="HH:MM-HH:MM",
             help="Time of day at which the room is closed, counted as 0 where head counts are sparse;"
-            " repeatable. Default: find it in the readings.",
+            " repeatable. Default: find it in the readings, or 00:00-05:00 with --volume.",
         ),
     ] = None,
+    volume: Annotated[
+        float | None,
+        typer.Option(help="Air volume [m3]. With --capacity, head counts are optional."),
+    ] = None,
+    capacity: Annotated[float | None, typer.Option(help="Number of seats or desks.")] = None,
+    area: Annotated[float | None, typer.Option(help="Floor area [m2], in place of --volume.")] = None,
+    height: Annotated[float | None, typer.Option(help="Height [m], with --area; 3 if not given.")] = None,
+    air_flow: Annotated[
+        float | None, typer.Option(help="Outdoor air flow at full ventilation [m3/h], if known.")
+    ] = None,
+    activity: Annotated[
+        str | None,
+        typer.Option(help="What people do: seated (default), office, standing, light work, exercise."),
+    ] = None,
+    outdoor_co2: Annotated[float | None, typer.Option(help="Outdoor CO2 [ppm], if known.")] = None,
     seed: Seed = 0,
     room: Annotated[
         str | None,
@@ -81,14 +96,17 @@ def fit(
     dayfirst: Dayfirst = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train an estimator on readings with head counts.
+    """Train an estimator on readings with head counts, or without if the size of the room is given.
 
     The readings come from a file or from the database of the live service. An existing model is replaced
     if it was trained on some of the same days; --overwrite replaces any file.
 
     Example: occupair fit office.csv --out office.occupair
+
+    Example: occupair fit office.csv --volume 180 --capacity 24 --closed 22:00-06:00
     """
     from occupair.estimator import OccupancyEstimator
+    from occupair.physics.room_properties import room_properties
     from occupair.readings.time_zones import is_utc
 
     is_paper = paper or layer in ("fs-elm", "elm")
@@ -96,6 +114,21 @@ def fit(
         raise InputError("--like applies to the default estimator only: drop --paper and --layer")
     if closed and is_paper:
         raise InputError("--closed applies to the default estimator only: drop --paper and --layer")
+    known = {
+        "volume": volume,
+        "capacity": capacity,
+        "area": area,
+        "height": height,
+        "air_flow": air_flow,
+        "activity": activity,
+        "outdoor_co2": outdoor_co2,
+    }
+    known = {name: value for name, value in known.items() if value is not None}
+    if known and is_paper:
+        raise InputError(
+            "--volume and --capacity apply to the default estimator only: drop --paper and --layer"
+        )
+    has_size = room_properties(**known) is not None
     if not paper and layer in (None, "room") and (horizon, stride) != (None, None):
         raise InputError(
             "--horizon and --stride apply to the paper's layers only: add --paper or --layer fs-elm"
@@ -104,9 +137,11 @@ def fit(
     check_output(model, "model", *([] if readings is None else [readings]), *(like or []))
     if readings is None:
         assert room is not None
-        office, source = _read_room(room, database, timezone), Path(f"room {room}")
+        office = _read_room(room, database, timezone, needs_counts=not has_size)
+        source = Path(f"room {room}")
     else:
-        office, source = read_labelled(readings, timezone, column, dayfirst), readings
+        office = read_labelled(readings, timezone, column, dayfirst, needs_counts=not has_size)
+        source = readings
         office = _only_labelled(office) if is_paper else office
     if timezone is None and is_utc(office.index):  # type: ignore[arg-type]
         note(f"{source}: times of day are in UTC: {SET_ZONE}")
@@ -121,7 +156,7 @@ def fit(
         "n_draws": draws,
         "closed": tuple(closed) if closed else None,
     }
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None} | known
     if like:
         estimator = OccupancyEstimator.transfer(like, random_state=seed, **given)
     else:
@@ -131,10 +166,12 @@ def fit(
         estimator.fit(office)
     estimator.save(model)
     out.print(
-        f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:g} people.",
+        f"{model}: trained on {_extent(office, estimator)}, up to {estimator.most_people_:.0f} people.",
         soft_wrap=True,
     )
     out.print(_quality(estimator, _labelled_days(office)), soft_wrap=True)
+    if estimator.layer == "room" and estimator.air_ is not None:
+        out.print(f"\n{estimator.air_}", soft_wrap=True)
     for trial in getattr(estimator, "sensor_trials_", ()):
         out.print(str(trial), soft_wrap=True)
     if columns := describe_columns(office):
@@ -161,7 +198,7 @@ def _database(readings: Path | None, room: str | None, store: str | None, *, fil
     return store
 
 
-def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
+def _read_room(room: str, url: str, timezone: str | None, *, needs_counts: bool) -> pd.DataFrame:
     """Read the readings and labels of a room from the database of the live service."""
     from occupair.cli.service import check_store, need_live
 
@@ -177,8 +214,11 @@ def _read_room(room: str, url: str, timezone: str | None) -> pd.DataFrame:
         if room not in rooms:
             available = f"only of {quoted_list(sorted(rooms))}" if rooms else "nor of any other room"
             raise InputError(f"store {store}: has no readings of room {room!r}, {available}")
-        if not store.labels(room):
-            raise InputError(f"store {store}: room {room!r} has no labels: enter head counts on its page")
+        if needs_counts and not store.labels(room):
+            raise InputError(
+                f"store {store}: room {room!r} has no labels: enter head counts on its page, "
+                "or give --volume and --capacity"
+            )
         return store.training_readings(room, timezone or "UTC")
 
 
@@ -194,16 +234,21 @@ def _labelled_days(office: pd.DataFrame) -> int:
     from occupair.readings.head_counts import has_label
     from occupair.readings.schema import date_slices
 
-    return len(date_slices(office[has_label(office)]))
+    known = has_label(office)
+    return len(date_slices(office[known])) if known.any() else 0
 
 
 def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
     from occupair.readings.head_counts import has_label
+    from occupair.readings.schema import date_slices
     from occupair.readings.thinning import thin_days
     from occupair.wording import plural
 
-    days, used = _labelled_days(office), _labelled_days(thin_days(office))
     known = int(has_label(office).sum())
+    if known == 0:
+        n_days = plural(len(date_slices(office)), "day")
+        return f"{n_days} ({len(office)} readings, one every {estimator.interval_:g} min, no head counts)"
+    days, used = _labelled_days(office), _labelled_days(thin_days(office))
     labels = "" if known == len(office) else f", {known} of them labelled"
     extent = plural(days, "day") if used == days else f"{used} of {days} days"
     return f"{extent} ({len(office)} readings, one every {estimator.interval_:g} min{labels})"
@@ -212,6 +257,7 @@ def _extent(office: pd.DataFrame, estimator: OccupancyEstimator) -> str:
 def _quality(estimator: OccupancyEstimator, days: int) -> str:
     """Describe the expected accuracy of a trained estimator, as far as training reveals it."""
     from occupair.estimator import ALWAYS_EMPTY
+    from occupair.inferred_training import MOSTLY
     from occupair.readings.labelled_days import WANTED
 
     if estimator.most_people_ == 0:
@@ -220,6 +266,11 @@ def _quality(estimator: OccupancyEstimator, days: int) -> str:
         return (
             f"Training error {estimator.training_error_:.2f} people, one step ahead of the true past; "
             "run 'occupair evaluate' on other days for the free-running error."
+        )
+    if estimator.air_ is not None and estimator.air_.inferred_share > MOSTLY:
+        return (
+            f"Expected error about {estimator.training_error_:.1f} people: people were inferred from CO2 "
+            f"{'where nobody counted' if estimator.air_.is_calibrated else 'without any head count'}."
         )
     if estimator.comparison_ is None and days > 1:
         return "Accuracy not assessed: too few head counts. Count at the same time of day on several days."

@@ -168,6 +168,7 @@ def read_labelled(
     dayfirst: bool | None = None,
     ventilation_full: float | None = None,
     ventilation_unit: str | None = None,
+    needs_counts: bool = True,
 ) -> pd.DataFrame:
     r"""Read a CSV or Parquet file of readings with sparse labels, for training or scoring.
 
@@ -181,6 +182,8 @@ def read_labelled(
     ----------
     path, timezone, ventilation, columns, dayfirst, ventilation_full, ventilation_unit
         As for ``read_readings``.
+    needs_counts : bool
+        Whether there must be a head count.
 
     Returns
     -------
@@ -197,7 +200,7 @@ def read_labelled(
     """
     source, records = _read_records(
         path,
-        {"co2": True, "ventilation": ventilation, "occupancy": True, WEIGHT: None},
+        {"co2": True, "ventilation": ventilation, "occupancy": True if needs_counts else None, WEIGHT: None},
         timezone=timezone,
         columns=columns,
         dayfirst=dayfirst,
@@ -210,7 +213,8 @@ def read_labelled(
     readings = readings.dropna(subset=[name for name in ("co2", "ventilation") if name in readings.columns])
     if readings.empty:
         raise source.error("has no time at which co2 and ventilation are known")
-    return check_labelled(readings, source=Source(f"{source.name} on its grid"))
+    on_grid = Source(f"{source.name} on its grid")
+    return check_labelled(readings, source=on_grid, needs_counts=needs_counts)
 
 
 def write_readings(readings: pd.DataFrame, path: str | Path) -> None:

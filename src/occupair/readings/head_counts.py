@@ -17,8 +17,19 @@ from occupair.readings.source import Source, missing_column
 WEIGHT = "occupancy_weight"
 
 
-def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings") -> pd.DataFrame:
+def check_labelled(
+    readings: pd.DataFrame, *, source: Source | str = "readings", needs_counts: bool = True
+) -> pd.DataFrame:
     """Validate readings for training and return the known columns as floats.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        Readings.
+    source : Source or str
+        Name of the readings in messages.
+    needs_counts : bool
+        Whether there must be a label. If not, the column ``occupancy`` may be missing, too.
 
     Returns
     -------
@@ -40,6 +51,8 @@ def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings")
     [1.0, 0.0, 1.0]
     """
     source = source if isinstance(source, Source) else Source(source)
+    if isinstance(readings, pd.DataFrame) and "occupancy" not in readings.columns and not needs_counts:
+        readings = readings.assign(occupancy=np.nan)
     if not isinstance(readings, pd.DataFrame) or "occupancy" not in readings.columns:
         return check_readings(readings, needed=("co2", "occupancy"), source=source)
     weight = _weights(readings, source)
@@ -47,7 +60,7 @@ def check_labelled(readings: pd.DataFrame, *, source: Source | str = "readings")
     known = (weight > 0) & ~np.isnan(people)
     valid = readings if known.all() else readings.assign(occupancy=np.where(known, people, 0.0))
     checked = check_readings(valid, needed=("co2", "occupancy"), source=source)
-    if not known.any():
+    if needs_counts and not known.any():
         raise source.error("must have a head count at one reading or more", column="occupancy")
     if known.all() and (weight == 1).all():
         return checked

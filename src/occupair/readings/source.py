@@ -119,5 +119,9 @@ class LenientSource(Source):
 
 def missing_column(column: str, table: pd.DataFrame) -> str:
     """Return the error message for a column that ``table`` lacks, with the columns it has."""
-    hint = "; head counts are needed here" if column == "occupancy" else ""
+    hint = (
+        "; head counts are needed here (to fit without any, give the volume and capacity of the room)"
+        if column == "occupancy"
+        else ""
+    )
     return f"has no column {column!r}, only {quoted_list(table.columns)}{hint}"

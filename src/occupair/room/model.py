@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -110,6 +110,13 @@ class RoomModel:
     people_limit: float | None = None
     evidence_thresholds: tuple[float, ...] | None = None
     baseline: Baseline | None = None
+
+    def with_wider_intervals(self, spread: float, highest: float) -> RoomModel:
+        """Return the room with intervals that allow for an unknown factor, see ``PredictionIntervals``."""
+        refinements = tuple(
+            replace(one, intervals=one.intervals.widened(spread, highest)) for one in self.refinements
+        )
+        return replace(self, refinements=refinements)
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].

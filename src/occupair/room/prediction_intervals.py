@@ -12,10 +12,11 @@ occupancies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from occupair.room.error_scale import ErrorScale, scale_features
 from occupair.room.inputs import Inputs
@@ -28,6 +29,7 @@ QUANTILES = np.concatenate([[0.0, 0.005, 0.01], np.arange(0.02, 0.981, 0.01), [0
 CONFIDENCE = 0.9
 """Default confidence of prediction intervals."""
 
+_LEAST_TAIL = 0.002  # smallest tail probability of an unknown factor
 _BINS = 8
 _MIN_ERRORS = 60  # per bin
 _MIN_EFFECTIVE_ERRORS = 20  # per bin, sum of weights; a confidence of 0.9 needs 19
@@ -95,6 +97,31 @@ class PredictionIntervals:
             return cls(edges, np.array(quantiles))
         by_bin = [error[which == k] if (which == k).any() else error for k in range(edges.size)]
         return cls(edges, np.round([np.quantile(one, QUANTILES) for one in by_bin], 3))
+
+    def widened(self, spread: float, highest: float) -> PredictionIntervals:
+        """Return intervals for estimates that are also wrong by an unknown, log-normal factor.
+
+        Parameters
+        ----------
+        spread : float
+            Standard deviation of the logarithm of the factor.
+        highest : float
+            Largest upper limit of an interval [people].
+
+        Examples
+        --------
+        >>> exact = PredictionIntervals(np.array([0.0, 4.0]), np.zeros((2, QUANTILES.size)), highest=6.0)
+        >>> low, high = exact.widened(0.3, 8.0).around(np.array([0.0, 5.0]), 0.9)
+        >>> low.round(1).tolist(), high.round(1).tolist()
+        ([0.0, 2.7], [1.3, 8.0])
+        """
+        top = max(highest, self.highest if np.isfinite(self.highest) else 0.0)
+        people = (self.edges + np.append(self.edges[1:], max(top, self.edges[-1]))) / 2
+        unit = 1.0 if self.scale is None else self.scale.max_people
+        multiple = ndtri(np.clip(QUANTILES, _LEAST_TAIL, 1 - _LEAST_TAIL))
+        by_factor = people[:, np.newaxis] / unit * np.expm1(spread * multiple)
+        errors = np.sign(by_factor) * np.hypot(self.errors, by_factor)
+        return replace(self, errors=np.round(errors, 5), highest=top)
 
     def around(self, people: Array, confidence: float, scales: Array | None = None) -> tuple[Array, Array]:
         """Return the prediction intervals (low, high) of estimates at a nominal coverage [people]."""

@@ -1,0 +1,53 @@
+"""Training of the room layer on people that are inferred from CO2 where there are no head counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from occupair.physics.inferred_counts import MOST
+from occupair.physics.room_air import RoomAir
+from occupair.physics.room_properties import RoomProperties
+from occupair.physics.training_readings import with_inferred_counts
+from occupair.room.closed_hours import parse_closed
+
+CLOSED = ("00:00", "05:00")
+"""Times of day at which nobody is in a room of which only volume and capacity are known."""
+
+MOSTLY = 0.5
+"""Share of inferred people in training above which held-out days do not tell the accuracy."""
+
+
+def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) -> tuple[pd.DataFrame, RoomAir]:
+    """Return checked readings with a count at every reading, and what they tell about the air of the room.
+
+    ``closed`` are the closed hours as given; None: ``CLOSED``.
+    """
+    minutes = parse_closed(CLOSED if closed is None else closed)
+    assert minutes is not None
+    return with_inferred_counts(readings, room, minutes)
+
+
+def with_doubt(learned: dict[str, Any], air: RoomAir, readings: pd.DataFrame) -> dict[str, Any]:
+    """Return what changes if a model was trained on inferred people: intervals, and expected accuracy.
+
+    Parameters
+    ----------
+    learned : dict
+        Attributes of the trained estimator.
+    air : RoomAir
+        How well the inferred people are known.
+    readings : DataFrame
+        Readings of training, with inferred people.
+    """
+    people = float(np.sqrt(np.mean(readings["occupancy"] ** 2)))
+    changed: dict[str, Any] = {
+        "room_": learned["room_"].with_wider_intervals(air.spread, MOST * air.capacity),
+        "training_error_": math.hypot(learned["training_error_"], air.spread * people),
+    }
+    if air.inferred_share > MOSTLY:  # compared with inferred people, accuracy would look better than it is
+        changed |= {"comparison_": None, "expectation_": None}
+    return changed
