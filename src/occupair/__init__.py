@@ -6,6 +6,7 @@ Public names are listed in ``__init__.pyi`` and imported on first use. The packa
 - `checks`: data quality checks
 - `elm`: extreme learning machines
 - `room`: the default estimator
+- `physics`: people inferred from CO2 without head counts
 - `paper`: the estimator of Jiang et al. 2016
 - `baselines`: alternative methods
 - `groundtruth`: head counts from door videos and door counters
@@ -21,6 +22,7 @@ The modules:
 
 - `smoothing`: smoothing of CO2
 - `estimator_arguments`: checks of the settings of the estimator, and of mode, lag and confidence
+- `inferred_training`: training on people inferred from CO2
 - `estimator`: the occupancy estimator, on top of `room` and `paper`
 - `model_file`: trained estimators as files
 - `live_room`, `live_rooms`: one live room, and batched updates of many

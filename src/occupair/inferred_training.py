@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from occupair.errors import InputError
 from occupair.physics.inferred_counts import MOST
+from occupair.physics.prior_days import prior_air, prior_days
 from occupair.physics.room_air import RoomAir
-from occupair.physics.room_properties import RoomProperties
+from occupair.physics.room_properties import PROPERTIES, RoomProperties, room_properties
 from occupair.physics.training_readings import with_inferred_counts
 from occupair.room.closed_hours import parse_closed
+
+if TYPE_CHECKING:
+    from occupair.estimator import OccupancyEstimator
 
 CLOSED = ("00:00", "05:00")
 """Times of day at which nobody is in a room of which only volume and capacity are known."""
@@ -29,6 +34,33 @@ def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) ->
     minutes = parse_closed(CLOSED if closed is None else closed)
     assert minutes is not None
     return with_inferred_counts(readings, room, minutes)
+
+
+def fit_before_readings(
+    estimator: OccupancyEstimator, *, interval: float, uses_ventilation: bool
+) -> OccupancyEstimator:
+    """Train an estimator with volume and capacity for a room that has no reading yet.
+
+    Parameters
+    ----------
+    estimator : OccupancyEstimator
+        The estimator.
+    interval : float
+        Time between the readings to come [min].
+    uses_ventilation : bool
+        Whether they will have a ventilation signal.
+    """
+    room = room_properties(**{name: getattr(estimator, name) for name in PROPERTIES})
+    minutes = parse_closed(CLOSED if estimator.closed is None else estimator.closed)
+    if room is None or minutes is None:
+        raise InputError("a room without readings needs volume and capacity")
+    days = prior_days(room, minutes, interval=interval, uses_ventilation=uses_ventilation)
+    estimator.fit(days)
+    air = prior_air(room, uses_ventilation=uses_ventilation)
+    estimator.__dict__.update(
+        with_doubt(dict(vars(estimator)), air, days), air_=air, trained_days_=frozenset()
+    )
+    return estimator
 
 
 def with_doubt(learned: dict[str, Any], air: RoomAir, readings: pd.DataFrame) -> dict[str, Any]:

@@ -8,5 +8,6 @@
 - `inferred_counts`: people at every reading, in place of head counts
 - `doubts`: reasons not to trust them
 - `room_air`: what was identified: air change rates, base level, outdoor air per person
+- `prior_days`: days as priors expect them, for a room without any reading yet
 - `training_readings`: readings to train on, with inferred counts where nobody counted
 """

@@ -111,12 +111,18 @@ class Calibration:
         return float(np.sqrt(self.covariance[3, 3]))
 
 
+def prior_logarithms(room: RoomProperties, *, has_signal: bool) -> Array:
+    """Return the parameters to expect, see ``AirChange``."""
+    full = room.design_air_change * (1.0 if has_signal else NO_SIGNAL_SHARE)
+    return np.log([LEAKAGE, full, EXPONENT, 1.0])
+
+
 def calibrate(grid: DayGrid, room: RoomProperties) -> Calibration:
     """Calibrate the air change rate on readings without head counts."""
+    has_signal = grid.full_ventilation is not None
+    prior = prior_logarithms(room, has_signal=has_signal)
     spread = np.array([*PRIOR_SPREAD, 0.0])
-    prior = np.log([LEAKAGE, room.design_air_change, EXPONENT, 1.0])
-    if grid.full_ventilation is None:
-        prior[1] += np.log(NO_SIGNAL_SHARE)
+    if not has_signal:
         spread[1:3] = NO_SIGNAL_SPREAD, 0.0
     elif room.air_flow is not None:
         spread[1] = KNOWN_FLOW_SPREAD
@@ -127,7 +133,7 @@ def calibrate(grid: DayGrid, room: RoomProperties) -> Calibration:
 
     found, covariance = _most_probable(log_likelihood, prior, spread)
     covariance[3, 3] = COUNTS_SPREAD[3] ** 2
-    model_spread = NO_SIGNAL_MODEL_SPREAD if grid.full_ventilation is None else MODEL_SPREAD
+    model_spread = MODEL_SPREAD if has_signal else NO_SIGNAL_MODEL_SPREAD
     return Calibration(AirChange(found[np.newaxis]), covariance, model_spread)
 
 

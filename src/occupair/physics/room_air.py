@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ LEVEL_SHARE = 0.02
 
 CONFIDENT = 1.645
 """Standard deviations of the reported range of an air change rate: 90 %."""
+
+SHAPE_SPREAD = 0.25
+"""Standard deviation of the logarithm of the people that is due to the shape of the mass balance."""
 
 LITRES_PER_SECOND = 1 / 3.6
 """Of one m3/h."""
@@ -47,6 +51,8 @@ class RoomAir:
         Volume that the head counts suggest, or that was given without any [m3].
     capacity : float
         Seats [people].
+    n_days : int
+        Number of days with readings.
     n_counts : int
         Number of 5-minute steps with a head count; 0: not calibrated by head counts.
     inferred_share : float
@@ -61,6 +67,7 @@ class RoomAir:
     base_level: float
     volume: float
     capacity: float
+    n_days: int
     n_counts: int
     inferred_share: float
     spread: float
@@ -112,12 +119,13 @@ def room_air(inferred: InferredCounts, inferred_share: float) -> RoomAir:
         ventilation = level * full if full is not None else 0.0 if level == 0 else None
         rates.append(AirChangeRate(ventilation, rate, rate / factor, rate * factor))
     busy = levels[-1]
-    spread = float(np.hypot(calibration.rate_spread(busy), calibration.scale_spread))
+    spread = math.hypot(calibration.rate_spread(busy), calibration.scale_spread, SHAPE_SPREAD)
     return RoomAir(
         rates=tuple(rates),
         base_level=float(np.median(grid.base[:, -1])),
         volume=room.volume / float(calibration.air.scale[0, 0]),
         capacity=room.capacity,
+        n_days=int((~np.isnan(grid.co2)).any(axis=1).sum()),
         n_counts=inferred.n_counts,
         inferred_share=inferred_share,
         spread=spread * inferred_share**0.5 * SPREAD_PER_DOUBT ** len(doubts),
@@ -153,7 +161,13 @@ def room_air_from_json(values: dict[str, Any]) -> RoomAir:
         raise ValueError("air must have air change rates, and doubts in words")
     names = ("base_level", "volume", "capacity", "inferred_share", "spread")
     numbers = {name: _finite(values[name]) for name in names}
-    return RoomAir(rates, n_counts=int(values["n_counts"]), doubts=tuple(values["doubts"]), **numbers)
+    return RoomAir(
+        rates,
+        n_days=int(values["n_days"]),
+        n_counts=int(values["n_counts"]),
+        doubts=tuple(values["doubts"]),
+        **numbers,
+    )
 
 
 def _finite(value: Any) -> float:
