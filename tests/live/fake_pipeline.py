@@ -255,7 +255,7 @@ class FakePipeline:
     async def activate(self, room, version):
         self.store.activate(room, version)
 
-    async def track_labels(self, room):
+    async def labels_changed(self, room):
         self.tracked.append(room)
 
     def correction(self, room):

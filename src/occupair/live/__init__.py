@@ -23,5 +23,6 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
 `startup_check` checks files and the store before the start. `service` runs all of it, with settings from
 `config`. `rooms/restore` and `rooms/room_models` restore rooms
 and their models after a restart. `retraining` trains new models on labels in a child process
-(`training_process`, `training_scores`). `logs` sets up logging. `demo` is the service on simulated rooms.
+(`training_process`, `training_scores`). `calibration` calibrates rooms without a model every night
+(`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms.
 """

@@ -34,6 +34,7 @@ from occupair.live.store import Store, StoreError
 from occupair.live.writer import Writer
 
 if TYPE_CHECKING:
+    from occupair.live.calibration import Calibrator
     from occupair.live.retraining import Trainer
 
 log = logging.getLogger("occupair.live")
@@ -85,6 +86,7 @@ class Pipeline:
     """
 
     trainer: Trainer
+    calibrator: Calibrator
     links = frozenset({"mqtt"})
 
     def __init__(
@@ -228,7 +230,13 @@ class Pipeline:
         async with self._changing_models:
             await self._activate(room, await asyncio.to_thread(self.models.newest_file_version, room))
             await asyncio.to_thread(self.store.forget, room)
+        await self.labels_changed(room)
+
+    async def labels_changed(self, room: str) -> None:
+        """Correct the prediction intervals of a room, and calibrate it again if it is calibrated at all."""
         await self.track_labels(room)
+        if hasattr(self, "calibrator"):
+            self.calibrator.labels_changed(room)
 
     async def track_labels(self, room: str) -> None:
         """Correct the prediction intervals of a room from now on, after its labels or its model changed."""

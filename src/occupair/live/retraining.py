@@ -114,8 +114,8 @@ class Trainer:
         self._check_not_running(room)  # another caller may have started it meanwhile
         url = store.url.render_as_string(hide_password=False)
         config = self._pipeline.config
-        closed = config.rooms[room].closed
-        order = TrainingOrder(url, room, zone, config.log, config.log_level, closed)
+        known = config.rooms[room]
+        order = TrainingOrder(url, room, zone, config.log, config.log_level, known.closed, known.properties)
         job = self._jobs[room] = _Job(order)
         job.task = asyncio.create_task(self._train(job))
 

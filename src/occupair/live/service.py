@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from occupair.errors import InputError
+from occupair.live.calibration import Calibrator
 from occupair.live.config import ServiceConfig, reread_config
 from occupair.live.http.app import make_app
 from occupair.live.http.events import MAX_STREAMS, Streams
@@ -103,7 +104,7 @@ async def run(
     pipeline = Pipeline(config, store)
     await pipeline.start()
     _reduce_garbage_collection()
-    pipeline.trainer = Trainer(pipeline)
+    pipeline.trainer, pipeline.calibrator = Trainer(pipeline), Calibrator(pipeline)
     limits = ConnectionLimits.of_this_process()
     app = make_app(pipeline, config, streams=Streams(limit=min(MAX_STREAMS, limits.connections // 2)))
     server = _Server(app, limits, stop_seconds=REQUEST_TIMEOUT)
@@ -114,6 +115,7 @@ async def run(
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
     link.start()
     coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, link)]
+    coroutines.append(pipeline.calibrator.run())
     if background is not None:
         coroutines.append(_forever(background(pipeline)))
     tasks = [asyncio.create_task(one) for one in coroutines]

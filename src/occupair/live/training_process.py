@@ -52,6 +52,7 @@ class TrainingOrder(NamedTuple):
     log: Literal["json", "text"] = "text"
     log_level: str = "info"
     closed: tuple[str, ...] | None = None  # closed hours of the room; None: find them
+    properties: dict[str, Any] | None = None  # size and capacity of the room, if known
 
 
 class TrainedModel(NamedTuple):
@@ -84,7 +85,8 @@ def _train_from_store(order: TrainingOrder) -> TrainedModel:
         interval = None if in_use is None else in_use.estimator.interval_
         labelled = read_labelled_room(store, order.room, order.timezone, interval)
         check_labels(labelled.labels)
-        return train(labelled, in_use, _starting_point(store, order.room, labelled), order.closed)
+        start = _starting_point(store, order.room, labelled)
+        return train(labelled, in_use, start, order.closed, order.properties)
     finally:
         store.close()
 
@@ -146,6 +148,7 @@ def train(
     in_use: ModelInUse | None = None,
     start: OccupancyEstimator | None = None,
     closed: tuple[str, ...] | None = None,
+    properties: dict[str, Any] | None = None,
 ) -> TrainedModel:
     """Train a model on all labelled days, and score it and the model in use.
 
@@ -159,9 +162,13 @@ def train(
         A model of the default kind is the starting point of training.
     closed : tuple of str, optional
         Closed hours of the room; None: find them.
+    properties : dict, optional
+        Size and capacity of the room, if known.
     """
 
     def untrained() -> OccupancyEstimator:
+        if properties is not None:
+            return OccupancyEstimator(random_state=0, verbose=False, closed=closed, **properties)
         return _untrained(start, "ventilation" in labelled.readings.columns, closed)
 
     with stage("training", READ, FITTED):

@@ -20,6 +20,7 @@ def find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
     """Yield (key, rule, value if it is to be shown) of values that do not go together."""
     yield from _find_mqtt_conflicts(_table(values.get("mqtt")))
     yield from _find_topic_conflicts(values)
+    yield from _find_size_conflicts(_table(values.get("rooms")))
     hashes: dict[str, str] = {}
     for name, token in _table(values.get("tokens")).items():
         given = str(_table(token).get("hash", name))
@@ -42,6 +43,16 @@ def _find_mqtt_conflicts(mqtt: Table) -> Iterator[tuple[Key, str]]:
         yield ("mqtt", "password_file"), "must not be set together with mqtt.password"
     if mqtt.get("version") == "3.1.1" and "user" not in mqtt and mqtt.keys() & {"password", "password_file"}:
         yield ("mqtt", "user"), "is required with a password in MQTT 3.1.1"
+
+
+def _find_size_conflicts(rooms: Table) -> Iterator[tuple[Key, str]]:
+    for name, room in rooms.items():
+        given = _table(room)
+        for key in ("volume", "area"):
+            if key in given and "capacity" not in given:
+                yield ("rooms", name, key), f"requires rooms.{name}.capacity, the number of seats"
+        if "height" in given and "area" not in given:
+            yield ("rooms", name, "height"), f"requires rooms.{name}.area"
 
 
 def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:

@@ -32,9 +32,13 @@ from occupair.live.config.values import (
     TopicPrefix,
 )
 from occupair.live.messages import MAX_PEOPLE
+from occupair.physics.room_properties import PROPERTIES
 from occupair.readings.other_sensors import SENSORS
 from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
+
+Activity = Literal["sleeping", "seated", "office", "standing", "light work", "exercise"]
+_Positive = Annotated[float, Field(gt=0, le=1e9)]
 
 FormatName = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
 
@@ -102,6 +106,19 @@ class RoomTable(_Model):
     stale_after: Annotated[float, Field(gt=0, le=1440)] = 15.0
     capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     closed: ClosedHours = None
+    volume: _Positive | None = None
+    area: _Positive | None = None
+    height: _Positive | None = None
+    air_flow: _Positive | None = None
+    activity: Activity | _Positive = "seated"
+    outdoor_co2: _Positive | None = None
+
+    @property
+    def properties(self) -> dict[str, Any] | None:
+        """What is known of the room besides head counts; None if its size or its capacity is not known."""
+        if self.capacity is None or (self.volume is None and self.area is None):
+            return None
+        return {name: getattr(self, name) for name in PROPERTIES}
 
     @property
     def topics(self) -> dict[str, Topic]:
@@ -134,9 +151,15 @@ class RoomConfig(RoomTable):
         Time without readings after which the sensor counts as offline [min].
     capacity : int, optional
         Number of seats [people].
+    volume, area, height : float, optional
+        Air volume [m3], or floor area [m2] and height [m]. A room with its size and capacity, and without a
+        model, is estimated from the first reading on, see ``occupair.live.calibration``.
+    air_flow, activity, outdoor_co2 : optional
+        Outdoor air flow at full ventilation [m3/h], what people do (or their CO2 generation [m3/h]), and
+        outdoor CO2 [ppm]; see ``occupair.physics.room_properties``.
     closed : tuple of str, optional
         Times of day at which the room is closed, such as ``22:00-06:00``, for training on head counts.
-        Default: found in the readings.
+        Default: found in the readings, or midnight to 05:00 in a room with its size.
     """
 
     id: Id

@@ -62,7 +62,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ro
     estimate = given.estimate if given.estimate is not None or state is None else state.people
     label = Label(room.id, time, given.people, dt.datetime.now(dt.UTC), given.source, estimate)
     await run_in_threadpool(pipeline.store.add_label, label)
-    await pipeline.track_labels(room.id)
+    await pipeline.labels_changed(room.id)
     return _to_schema(label)
 
 
@@ -83,7 +83,7 @@ async def remove_label(
     when = _parse_time(time, room, pipeline.now())
     if not await run_in_threadpool(pipeline.store.remove_label, room.id, when):
         raise HTTPException(404, f"{room.id} has no label at {time[:40]}")
-    await pipeline.track_labels(room.id)
+    await pipeline.labels_changed(room.id)
 
 
 def _parse_time(text: str, room: RoomConfig, now: dt.datetime) -> dt.datetime:

@@ -207,7 +207,9 @@ class ModelEntry(BaseModel):
     """A model of a room."""
 
     version: int = Field(ge=1, le=MAX_VERSION)
-    origin: str = Field(description="`file` (from the settings), `upload` or `trained`.", examples=["file"])
+    origin: str = Field(
+        description="`file` (from the settings), `upload`, `trained` or `calibrated`.", examples=["file"]
+    )
     note: str
     sha256: str
     size: int = Field(description="Size of the file [bytes]")

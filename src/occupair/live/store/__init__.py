@@ -12,8 +12,17 @@
 
 from occupair.live.store.backup import backup, restore
 from occupair.live.store.database import StoreError
-from occupair.live.store.model_store import DamagedModel, ModelVersion
+from occupair.live.store.model_store import CALIBRATED, DamagedModel, ModelVersion
 from occupair.live.store.store import Store
 from occupair.live.store.store_lock import service_lock
 
-__all__ = ["DamagedModel", "ModelVersion", "Store", "StoreError", "backup", "restore", "service_lock"]
+__all__ = [
+    "CALIBRATED",
+    "DamagedModel",
+    "ModelVersion",
+    "Store",
+    "StoreError",
+    "backup",
+    "restore",
+    "service_lock",
+]

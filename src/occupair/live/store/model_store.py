@@ -16,7 +16,14 @@ from occupair.live.messages import to_microseconds, to_time
 from occupair.live.store import schema
 from occupair.live.store.database import StoreError, check_texts, snapshot, transaction
 
-ORIGINS = ("file", "upload", "trained")
+CALIBRATED = "calibrated"
+"""Origin of models that are calibrated without head counts, or with few."""
+
+ORIGINS = ("file", "upload", "trained", CALIBRATED)
+
+
+CALIBRATED_KEPT = 3
+"""Calibrated models of a room that are kept; there is a new one every night."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,7 @@ class ModelVersion:
     room : str
         Room id.
     origin : str
-        ``"file"``, ``"upload"`` or ``"trained"``.
+        ``"file"``, ``"upload"``, ``"trained"`` or ``"calibrated"``.
     note : str
         Free text.
     sha256 : str
@@ -123,6 +130,16 @@ class ModelStore:
             return None
         found = self._model(select(table).where(table.c.room == room, table.c.id == version), room)
         return None if found is None else found[1]
+
+    def prune_calibrated(self, room: str) -> None:
+        """Delete the calibrated models of a room except the active one and the newest."""
+        table = schema.models
+        check_texts("room", [room])
+        own = (table.c.room == room, table.c.origin == CALIBRATED)
+        newest = select(table.c.id).where(*own).order_by(table.c.id.desc()).limit(CALIBRATED_KEPT)
+        with self._changing_models() as connection:
+            kept = connection.execute(newest).scalars().all()
+            connection.execute(delete(table).where(*own, ~table.c.active, table.c.id.not_in(kept)))
 
     def forget(self, room: str) -> None:
         """Delete the labels of a room and all its models except those from a file.
