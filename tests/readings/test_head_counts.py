@@ -60,7 +60,7 @@ def test_attrs_are_preserved_and_input_is_unchanged():
             {"occupancy": 1, WEIGHT: [1, np.inf, 1, 1]},
             ", row 2, column occupancy_weight: must be from 0 .*inf",
         ),
-        ({}, ": has no column 'occupancy', only 'co2'; head counts are needed here (to fit"),
+        ({}, ": has no column 'occupancy', only 'co2'; head counts are needed here"),
         ({"co2": [1, 2, None, 4], "occupancy": [1, None, 1, 1]}, ", row 3, column co2: must be from 0"),
     ],
 )

@@ -11,6 +11,7 @@ any.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import logging
 import multiprocessing
@@ -67,39 +68,47 @@ class Calibrator:
         try:
             while True:
                 self._wanted.clear()
-                for room in [one for one in self._pipeline.config.rooms.values() if self._may_need(one)]:
-                    await self._check(room)
-                try:
+                await self._check_rooms()
+                with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(CHECK_EVERY):
                         await self._wanted.wait()
-                except TimeoutError:
-                    pass
         finally:
             self._end_process()
+
+    async def _check_rooms(self) -> None:
+        rooms = [one for one in self._pipeline.config.rooms.values() if self._may_need(one)]
+        if not rooms:
+            return
+        try:
+            readings = await asyncio.to_thread(self._pipeline.store.newest_readings)
+        except StoreError as error:
+            log.warning("rooms are not calibrated: %s", error)
+            return
+        newest = {room: reading.time for room, reading in readings.items()}
+        for room in rooms:
+            if room.id in newest and not self._is_based_on(room, newest[room.id]):
+                await self._check(room, newest[room.id])
 
     def _may_need(self, room: RoomConfig) -> bool:
         if room.properties is None or room.model is not None:
             return False
         if asyncio.get_running_loop().time() < self._retry_at.get(room.id, 0.0):
             return False
-        return not self._based_on.get(room.id, "").startswith(self._night(room))
+        return not self._is_based_on(room, self._pipeline.now())
 
-    def _night(self, room: RoomConfig) -> str:
-        """Return the date of the last night that has passed."""
-        local = self._pipeline.now().astimezone(ZoneInfo(room.timezone))
-        return (local - NIGHT_ENDS).date().isoformat()
+    def _is_based_on(self, room: RoomConfig, time: dt.datetime) -> bool:
+        return self._based_on.get(room.id, "").startswith(night_before(time, room.timezone))
 
-    async def _check(self, room: RoomConfig) -> None:
+    async def _check(self, room: RoomConfig, newest: dt.datetime) -> None:
         """Calibrate a room unless its active model is up to date, or was not calibrated."""
         try:
             models = await asyncio.to_thread(self._pipeline.store.models, room.id)
             labels = await asyncio.to_thread(self._pipeline.store.training_labels, room.id)
-            basis = f"{self._night(room)}, {plural(len(labels), 'head count')}"
+            basis = f"{night_before(newest, room.timezone)}, {plural(len(labels), 'head count')}"
             active = next((one for one in models if one.active), None)
-            if active is None or (active.origin == CALIBRATED and active.note != basis):
-                if not await self._calibrate(room, basis):
-                    return  # no readings yet
-            self._based_on[room.id] = basis
+            is_due = active is None or (active.origin == CALIBRATED and active.note != basis)
+            if not is_due or await self._calibrate(room, basis):
+                self._based_on[room.id] = basis
         except (InputError, StoreError, BrokenProcessPool) as error:
             log.warning("room %s: calibration failed: %s", room.id, error)
             self._fail(room)
@@ -117,7 +126,6 @@ class Calibrator:
             room.timezone,
             room.closed,
             room.properties,
-            self._pipeline.now(),
         )
         loop = asyncio.get_running_loop()
         model = await loop.run_in_executor(self._process(url), calibrate_room, order)
@@ -149,3 +157,16 @@ class Calibrator:
                 process.kill()
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+
+
+def night_before(time: dt.datetime, timezone: str) -> str:
+    """Return the date of the last night that has passed at a time.
+
+    Examples
+    --------
+    >>> night_before(dt.datetime(2024, 1, 9, 4, tzinfo=dt.UTC), "Europe/Copenhagen")
+    '2024-01-09'
+    >>> night_before(dt.datetime(2024, 1, 9, 3, tzinfo=dt.UTC), "Europe/Copenhagen")
+    '2024-01-08'
+    """
+    return (time.astimezone(ZoneInfo(timezone)) - NIGHT_ENDS).date().isoformat()

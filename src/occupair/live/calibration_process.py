@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import warnings
 from typing import Any, NamedTuple
@@ -36,7 +35,6 @@ class CalibrationOrder(NamedTuple):
     timezone: str
     closed: tuple[str, ...] | None
     properties: dict[str, Any]
-    until: dt.datetime  # readings after this time are not used
 
 
 def prepare_process(log: Any, level: str, url: str) -> None:
@@ -70,9 +68,8 @@ def _readings(order: CalibrationOrder) -> pd.DataFrame | None:
     """Return the readings and head counts in the store; None without any."""
     store = Store(order.store)
     try:
-        readings = store.training_readings(order.room, order.timezone, hold=LABEL_HOLD)
+        return store.training_readings(order.room, order.timezone, hold=LABEL_HOLD)
     except InputError:  # no reading yet
         return None
     finally:
         store.close()
-    return readings[readings.index <= pd.Timestamp(order.until)]

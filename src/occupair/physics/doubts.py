@@ -97,7 +97,7 @@ def _decays(grid: DayGrid) -> str | None:
 
 def night_decays(grid: DayGrid) -> Array:
     """Return decay rates of CO2 in closed hours, one for each night with clear decay [1/h]."""
-    n = round(DECAY_TIME / grid.step)
+    n = max(round(DECAY_TIME / grid.step), 1)
     level, found = grid.level, []
     start, end = level[:, :-n], level[:, n:]
     steady = np.abs(grid.ventilation[:, n:] - grid.ventilation[:, :-n]) < LOW_VENTILATION
@@ -107,7 +107,7 @@ def night_decays(grid: DayGrid) -> Array:
         which = closed[day]
         if which.any():
             ratio = np.maximum(end[day, which], 1.0) / start[day, which]
-            found.append(float(np.median(-np.log(ratio))) * 60 / DECAY_TIME)
+            found.append(float(np.median(-np.log(ratio))) * 60 / (n * grid.step))
     return np.array(found)
 
 

@@ -161,10 +161,12 @@ def room_air_from_json(values: dict[str, Any]) -> RoomAir:
         raise ValueError("air must have air change rates, and doubts in words")
     names = ("base_level", "volume", "capacity", "inferred_share", "spread")
     numbers = {name: _finite(values[name]) for name in names}
+    if not numbers["capacity"] > 0:
+        raise ValueError("air must have a capacity above 0")
     return RoomAir(
         rates,
-        n_days=int(values["n_days"]),
-        n_counts=int(values["n_counts"]),
+        n_days=int(_finite(values["n_days"])),
+        n_counts=int(_finite(values["n_counts"])),
         doubts=tuple(values["doubts"]),
         **numbers,
     )

@@ -120,7 +120,8 @@ class PredictionIntervals:
         unit = 1.0 if self.scale is None else self.scale.max_people
         multiple = ndtri(np.clip(QUANTILES, _LEAST_TAIL, 1 - _LEAST_TAIL))
         by_factor = people[:, np.newaxis] / unit * np.expm1(spread * multiple)
-        errors = np.sign(by_factor) * np.hypot(self.errors, by_factor)
+        wider = np.hypot(self.errors, by_factor) - np.abs(self.errors)
+        errors = self.errors + np.sign(by_factor) * wider
         return replace(self, errors=np.round(errors, 5), highest=top)
 
     def around(self, people: Array, confidence: float, scales: Array | None = None) -> tuple[Array, Array]:
