@@ -140,6 +140,13 @@ class FakeStore:
         self._check()
         return [about for about, _ in self._models.values() if about.room == room]
 
+    def active_model(self, room):
+        self._check()
+        active = [
+            (k, data) for k, (about, data) in self._models.items() if about.room == room and about.active
+        ]
+        return active[0] if active else None
+
     def model(self, room, version):
         self._check()
         about, data = self._models.get(version, (None, None))

@@ -101,11 +101,12 @@ def test_room_is_estimated_from_the_first_readings_on_and_calibrated_after_its_f
             await calibrated(pipeline, f"{date}, 0 head counts")
             assert air_of(pipeline).n_days == 2
             await submit(pipeline, office.iloc[PER_DAY + 12 * 6 : PER_DAY + 12 * 12])
-            return pipeline.state("lab").people
+            return pipeline.state("lab")
 
-    people = asyncio.run(first_days())
+    state = asyncio.run(first_days())
     truth = office["occupancy"].iloc[PER_DAY + 12 * 12 - 1]
-    assert people == pytest.approx(truth, abs=10)
+    assert state.people > 5
+    assert state.low <= truth <= state.high
 
 
 def test_head_count_takes_effect_at_once_and_can_be_undone(tmp_path, office, often):

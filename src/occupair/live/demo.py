@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from amqtt.broker import Broker
@@ -36,6 +37,9 @@ ROOMS = {
     "office": ("Open office", "Second floor", 28),
 }
 """Name, floor and seats of each room; the studio has fewer seats than people at times."""
+NEW_ROOM = "seminar"
+"""A room from its first day: with its size and seats, and without a model or head counts."""
+NEW_ROOM_SIZE: dict[str, Any] = {"volume": 502.0, "capacity": 35}
 TRAINING_DAYS = 8
 START = dt.timedelta(hours=9)
 """Time of the simulated day at which the demo starts."""
@@ -47,8 +51,8 @@ def serve_demo(host: str = "127.0.0.1", port: int = 8099) -> None:
     """Run the service on simulated rooms until it is stopped. Its files are temporary."""
     listening = listen(host, port)  # before the training, which takes a while
     with tempfile.TemporaryDirectory(prefix="occupair-demo-") as folder:
-        days = {room: simulated_days(seed) for seed, room in enumerate(ROOMS)}
-        models = train_rooms(Path(folder), days)
+        days = {room: simulated_days(seed) for seed, room in enumerate([*ROOMS, NEW_ROOM])}
+        models = train_rooms(Path(folder), {room: days[room] for room in ROOMS})
         broker_port = free_port()  # after the training, during which another program could take it
         config = demo_config(Path(folder), host, port, broker_port, models)
 
@@ -85,16 +89,12 @@ def demo_config(
     rooms = {}
     for room, model in models.items():
         name, floor, seats = ROOMS[room]
-        source = {"topic": f"demo/{room}", "shape": "json", "time_path": "time"}
         rooms[room] = RoomConfig(
-            id=room,
-            name=name,
-            model=model,
-            co2=Topic.model_validate(source | {"path": "co2"}),
-            ventilation=VentilationTopic.model_validate(source | {"path": "ventilation"}),
-            floor=floor,
-            capacity=seats,
+            id=room, name=name, model=model, floor=floor, capacity=seats, **_topics(room)
         )
+    rooms[NEW_ROOM] = RoomConfig(
+        id=NEW_ROOM, name="Seminar room, new", floor="Second floor", **NEW_ROOM_SIZE, **_topics(NEW_ROOM)
+    )
     mqtt = MqttConfig(host="127.0.0.1", port=broker_port, version="3.1.1")
     return ServiceConfig(
         store=f"sqlite:///{folder}/demo.db",
@@ -106,10 +106,19 @@ def demo_config(
     )
 
 
+def _topics(room: str) -> dict[str, Any]:
+    source = {"topic": f"demo/{room}", "shape": "json", "time_path": "time"}
+    return {
+        "co2": Topic.model_validate(source | {"path": "co2"}),
+        "ventilation": VentilationTopic.model_validate(source | {"path": "ventilation"}),
+    }
+
+
 async def submit_past(pipeline: Pipeline, days: Mapping[str, pd.DataFrame]) -> None:
-    """Submit yesterday, and today until the start of the demo."""
+    """Submit yesterday, and today until the start of the demo; of the new room, only the last hour."""
     for room, readings in days.items():
-        past = readings.iloc[TRAINING_DAYS * 1440 : (TRAINING_DAYS + 1) * 1440 + _minutes(START)]
+        now_at = (TRAINING_DAYS + 1) * 1440 + _minutes(START)
+        past = readings.iloc[now_at - 60 if room == NEW_ROOM else TRAINING_DAYS * 1440 : now_at]
         now = dt.datetime.now(dt.UTC)
         columns = zip(past.index, past["co2"], past["ventilation"], strict=True)
         await pipeline.submit(

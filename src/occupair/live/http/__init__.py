@@ -8,6 +8,7 @@ one of the routes. The modules:
 - `rooms`: states of rooms, and the history of estimates
 - `readings`: posted readings
 - `labels`: head counts
+- `air`: what CO2 tells about the air of a room
 - `models`, `training`: model versions, and training on labels
 - `events`: server-sent events with every change of state
 - `login`: the login of the page

@@ -17,7 +17,7 @@ from starlette.routing import Match
 
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
-from occupair.live.http import events, health, labels, login, metrics, readings, rooms, training
+from occupair.live.http import air, events, health, labels, login, metrics, readings, rooms, training
 from occupair.live.http import models as models_routes
 from occupair.live.http.events import Streams
 from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
@@ -35,7 +35,7 @@ from occupair.web.request_bodies import SCHEMA_REFERENCE
 from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
 
 log = logging.getLogger(__name__)
-_ROUTERS = (rooms, readings, labels, models_routes, training, events, login, health, metrics, pages)
+_ROUTERS = (rooms, readings, labels, air, models_routes, training, events, login, health, metrics, pages)
 _REFERENCED = (ReadingIn, LabelIn, Login, Problem)  # schemas that routes refer to by name
 _DESCRIPTION = """Occupancy of rooms, estimated from CO2.
 

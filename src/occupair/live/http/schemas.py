@@ -217,6 +217,31 @@ class ModelEntry(BaseModel):
     active: bool = Field(description="Whether the model is in use.")
 
 
+class AirChange(BaseModel):
+    """Air change rate at one ventilation level."""
+
+    ventilation: float | None = Field(
+        description="Ventilation [0..1]; null: by day, in a room without a ventilation signal."
+    )
+    rate: float = Field(description="Air change rate [1/h]")
+    low: float = Field(description="Lower end of its 90 % range [1/h]")
+    high: float = Field(description="Upper end of its 90 % range [1/h]")
+
+
+class RoomAirOut(BaseModel):
+    """What CO2 tells about the air of a room with known size and seats."""
+
+    rates: list[AirChange]
+    base_level: float = Field(description="CO2 of the empty room [ppm]")
+    volume: float = Field(description="Volume: as given, or as head counts suggest [m3]")
+    capacity: float = Field(description="Seats [people]")
+    outdoor_air_per_person: float = Field(description="Outdoor air with all seats taken [L/s per person]")
+    days: int = Field(description="Days of readings; 0 before the first night.")
+    is_calibrated: bool = Field(description="Whether head counts calibrated it.")
+    doubts: list[str] = Field(description="Reasons not to trust the estimates.")
+    busy_hour: int | None = Field(description="Hour at which a head count helps most; null if unknown.")
+
+
 class Models(BaseModel):
     """Models of a room."""
 

@@ -11,6 +11,7 @@ const MAX_LISTED = 4;
 
 const originName = (origin) => ({
   file: t("model.origin.file"), upload: t("model.origin.upload"), trained: t("model.origin.trained"),
+  calibrated: t("model.origin.calibrated"),
 }[origin] ?? origin);
 
 /** Create the card; `onChange()` is called when another model is active or the room was reset. */

@@ -6,12 +6,14 @@ import { byId, el, icon, setText, showError } from "./dom.js";
 import { createHeadCountCard } from "./head-counts.js";
 import { t } from "./i18n.js";
 import { createModelsCard } from "./models.js";
+import { createAirCard } from "./room-air.js";
 import * as rooms from "./room-store.js";
 import { createStatusCard } from "./status-card.js";
 import { addDays, formatDay, localDay, supportedZone } from "./time-zones.js";
 import { createTrainingCard } from "./training.js";
 
 const REFETCH_DELAY = 800; // many corrections cause one fetch [ms]
+const AIR_DELAY = 8000; // a calibration takes seconds [ms]
 const AGE_INTERVAL = 10000; // [ms]
 
 let open = null; // the RoomView that is shown
@@ -74,7 +76,7 @@ class RoomView {
     this.stopListening = rooms.onChange((ids) => { if (ids.has(this.id) && rooms.room(this.id)) this.onState(); });
     this.ageTimer = setInterval(() => { if (rooms.room(this.id)) this.status.update(rooms.room(this.id)); }, AGE_INTERVAL);
     this.goTo(day);
-    for (const card of [this.headCounts, this.models, this.training]) card.load().catch(showError);
+    for (const card of [this.headCounts, this.air, this.models, this.training]) card.load().catch(showError);
   }
 
   build(room) {
@@ -87,9 +89,10 @@ class RoomView {
     chartCard.append(this.dayBar.node, this.note);
     this.chart = new DayChart(chartCard, rooms.now);
     this.headCounts = createHeadCountCard(id, zone, (labels) => this.onLabels(labels));
+    this.air = createAirCard(id);
     this.training = createTrainingCard(id, () => { this.models.load().catch(() => {}); this.refetch(); });
     this.models = createModelsCard(id, zone, () => this.onModelChange());
-    const cards = [this.status.node, chartCard, this.headCounts.node, this.training.node, this.models.node];
+    const cards = [this.status.node, chartCard, this.headCounts.node, this.air.node, this.training.node, this.models.node];
     const floor = room.floor ? el("p", { class: "muted" }, room.floor) : null;
     byId("room-view").replaceChildren(
       backLink(), el("header", { class: "room-head" }, title, floor), el("div", { class: "room-grid" }, ...cards));
@@ -155,12 +158,20 @@ class RoomView {
 
   onLabels(labels) {
     this.labels = labels;
+    this.reloadAir();
     if (!this.day) return;
     this.day.labels = labels;
     this.chart.show(this.day);
   }
 
+  /** Fetch the air again once a changed head count has had time to take effect. */
+  reloadAir() {
+    clearTimeout(this.airTimer);
+    this.airTimer = setTimeout(() => this.air.load().catch(() => {}), AIR_DELAY);
+  }
+
   onModelChange() {
+    this.air.load().catch(() => {});
     this.headCounts.load().catch(() => {});
     this.training.load();
     this.refetch();
@@ -170,6 +181,7 @@ class RoomView {
     this.loading.abort();
     this.stopListening();
     clearTimeout(this.timer);
+    clearTimeout(this.airTimer);
     clearInterval(this.ageTimer);
     this.training.close();
     this.chart.close();
