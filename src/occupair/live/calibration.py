@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("occupair.live")
 
-CHECK_EVERY = 20.0
-"""How often rooms are checked for a night that has passed [s]."""
+CHECK_EVERY = 10.0
+"""How often rooms are checked for their first readings, and for a night that has passed [s]."""
 
 NIGHT_ENDS = dt.timedelta(hours=5)
 """Local time after which the night counts as passed."""

@@ -21,6 +21,7 @@ ROUTES = [
     ("GET", "/api/rooms/lab/labels", "read"),
     ("GET", "/api/rooms/lab/models", "read"),
     ("GET", "/api/rooms/lab/models/1", "read"),
+    ("GET", "/api/rooms/lab/air", "read"),
     ("GET", "/api/rooms/lab/training", "read"),
     ("GET", "/api/login", "read"),
     ("GET", "/metrics", "read"),

@@ -143,6 +143,10 @@ class RoomView {
   onState() {
     const room = rooms.room(this.id);
     this.status.update(room);
+    if (room.state?.quality !== this.quality) {
+      this.quality = room.state?.quality; // "untrained" until the first calibration
+      this.air.load().catch(() => {});
+    }
     if (!this.day || !room.state) return;
     if (!this.wantedDay && room.at && localDay(this.zone, room.at) > this.day.day) {
       this.goTo(null);
