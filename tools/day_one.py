@@ -4,7 +4,7 @@ In every fold of the benchmark the training days are given without head counts, 
 between 6:00 and 22:00 drawn at random, or whole days. The estimator knows volume and seats of the room, and
 that nobody is in from 0:00 to 5:00. Read-outs and shapes that it starts from are of other rooms.
 
-    python tools/day_one.py [--jobs 2] [--rooms NAME ...] [--figure day-one.png]
+    python -m tools.day_one [--jobs 2] [--rooms NAME ...] [--figure day-one.png]
 """
 
 from __future__ import annotations
@@ -240,11 +240,12 @@ def draw(table: pd.DataFrame, rooms: list[str], picture: Path) -> str | None:
     names = [_name(kind, n) for kind, n in LABELS]
     figure.update_xaxes(title="head counts", categoryorder="array", categoryarray=names)
     figure.update_yaxes(title="nRMSE, mean of seven public rooms")
-    figure.update_layout(width=960, height=420, legend={"x": 0.62, "y": 0.98})
+    figure.update_layout(width=960, legend={"x": 0.62, "y": 0.98})
+    drawn = styled(figure, height=420).to_json()
     page = (
-        f'<!doctype html><meta charset="utf-8"><style>body {{ margin: 0; background: white }}</style>'
-        f'<script>{get_plotlyjs()}</script><div id="curve"></div><script>const f = {styled(figure).to_json()};'
-        "Plotly.newPlot('curve', f.data, f.layout, {staticPlot: true})</script>"
+        '<!doctype html><meta charset="utf-8"><style>body { margin: 0; background: white }</style>'
+        f'<script>{get_plotlyjs()}</script><div id="curve"></div><script>const figure = {drawn};'
+        "Plotly.newPlot('curve', figure.data, figure.layout, {staticPlot: true})</script>"
     )
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -260,7 +261,8 @@ def main() -> None:
     given = parser.parse_args()
     todo = list(cells(given.rooms))
     with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
-        found = list(track(pool.map(measure, todo), "measuring", total=len(todo), show=True))
+        futures = [pool.submit(measure, cell) for cell in todo]
+        found = [future.result() for future in track(futures, "measuring", show=True)]
     table = scores(pd.DataFrame(found))
     for title, part in (
         ("Rooms, nRMSE at once / after 20 min", room_table(table, given.rooms)),
