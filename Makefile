@@ -23,7 +23,7 @@ demo: $(INSTALLED)       ## reproduce the paper's experiment with one draw (1 mi
 reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the table in docs/experiment.md
 	@$(BIN)/occupair reproduce --draws 100 --out occupair-report.html
 
-serve: $(INSTALLED)      ## run the live service with five simulated rooms: http://127.0.0.1:8099
+serve: $(INSTALLED)      ## run the live service with six simulated rooms: http://127.0.0.1:8099
 	@$(BIN)/occupair serve --demo
 
 test: lint servers       ## run the linters and all tests

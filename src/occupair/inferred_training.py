@@ -12,8 +12,10 @@ from occupair.errors import InputError
 from occupair.physics.inferred_counts import MOST
 from occupair.physics.prior_days import prior_air, prior_days
 from occupair.physics.room_air import RoomAir
-from occupair.physics.room_properties import PROPERTIES, RoomProperties, room_properties
+from occupair.physics.room_properties import PROPERTIES, RoomProperties, guessed_properties, room_properties
 from occupair.physics.training_readings import with_inferred_counts
+from occupair.readings.head_counts import check_labelled, has_label
+from occupair.readings.schema import date_slices
 from occupair.room.closed_hours import parse_closed
 
 if TYPE_CHECKING:
@@ -26,6 +28,19 @@ MOSTLY = 0.5
 """Share of inferred people in training above which held-out days do not tell the accuracy."""
 
 
+def guess_properties(readings: pd.DataFrame) -> RoomProperties | None:
+    """Return the properties of a room of unknown size that has head counts at some readings only.
+
+    The head counts then tell how much CO2 a person adds. None if all readings have a head count, or if nobody
+    was ever counted.
+    """
+    known = has_label(readings)
+    most = float(readings["occupancy"][known].max())
+    if known.all() or most == 0:
+        return None
+    return guessed_properties(most, len(date_slices(readings[known])))
+
+
 def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) -> tuple[pd.DataFrame, RoomAir]:
     """Return checked readings with a count at every reading, and what they tell about the air of the room.
 
@@ -34,6 +49,13 @@ def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) ->
     minutes = parse_closed(CLOSED if closed is None else closed)
     assert minutes is not None
     return with_inferred_counts(readings, room, minutes)
+
+
+def identify_air(readings: pd.DataFrame, room: RoomProperties, closed: Any = None) -> RoomAir:
+    """Return what readings, with or without head counts, tell about the air of a room."""
+    columns = [name for name in ("co2", "ventilation") if name in readings.columns]
+    checked = check_labelled(readings.dropna(subset=columns), needs_counts=False)
+    return infer_readings(checked, room, closed)[1]
 
 
 def fit_before_readings(

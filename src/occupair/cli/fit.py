@@ -14,11 +14,14 @@ from occupair.cli.estimate_and_evaluate import SET_ZONE
 from occupair.cli.shared import (
     MOST_NEURONS,
     READINGS_HELP,
+    Capacity,
+    Closed,
     Columns,
     Dayfirst,
     Overwrite,
     Seed,
     Timezone,
+    Volume,
     bar,
     check_output,
     describe_columns,
@@ -57,19 +60,9 @@ def fit(
         list[Path] | None,
         typer.Option(help="Model of a similar room to start from when labelled days are few; repeatable."),
     ] = None,
-    closed: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HH:MM-HH:MM",
-            help="Time of day at which the room is closed, counted as 0 where head counts are sparse;"
-            " repeatable. Default: find it in the readings, or 00:00-05:00 with --volume.",
-        ),
-    ] = None,
-    volume: Annotated[
-        float | None,
-        typer.Option(help="Air volume [m3]. With --capacity, head counts are optional."),
-    ] = None,
-    capacity: Annotated[float | None, typer.Option(help="Number of seats or desks.")] = None,
+    closed: Closed = None,
+    volume: Volume = None,
+    capacity: Capacity = None,
     area: Annotated[float | None, typer.Option(help="Floor area [m2], in place of --volume.")] = None,
     height: Annotated[float | None, typer.Option(help="Height [m], with --area; 3 if not given.")] = None,
     air_flow: Annotated[

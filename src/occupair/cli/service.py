@@ -30,7 +30,7 @@ def serve(
         Path | None, typer.Argument(metavar="ROOMS.toml", help="Settings file with the rooms.")
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Serve five simulated rooms at 60 times real time.")
+        bool, typer.Option("--demo", help="Serve six simulated rooms at 60 times real time.")
     ] = False,
     check: Annotated[
         bool,

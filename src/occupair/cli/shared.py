@@ -58,6 +58,19 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written
 
 ROUNDING = "RMSE uses unrounded estimates; all other scores use estimates rounded to whole people."
 
+Volume = Annotated[
+    float | None, typer.Option(help="Air volume [m3]. With --capacity, head counts are optional.")
+]
+Capacity = Annotated[float | None, typer.Option(help="Number of seats or desks.")]
+Closed = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HH:MM-HH:MM",
+        help="Time of day at which the room is closed, counted as 0 where head counts are sparse;"
+        " repeatable. Default: find it in the readings, or 00:00-05:00 with --volume.",
+    ),
+]
+
 
 def load_model(path: Path, timezone: str | None) -> OccupancyEstimator:
     """Load a model; one trained on local times gets the time zone of the room, if the user states it."""

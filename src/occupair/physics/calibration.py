@@ -44,8 +44,8 @@ deviation of its logarithm."""
 READINGS_WEIGHT = 0.03
 """Weight of the log-likelihood of readings every 5 min."""
 
-COUNTS_SPREAD = (0.3, 0.15, 0.1, 0.2)
-"""How far head counts may move the logarithms of leakage, ventilation, exponent and scale: one standard
+COUNTS_SPREAD = (0.3, 0.15, 0.1)
+"""How far head counts may move the logarithms of leakage, ventilation and exponent: one standard
 deviation."""
 
 COUNT_ERROR = (0.5, 0.12)
@@ -132,7 +132,7 @@ def calibrate(grid: DayGrid, room: RoomProperties) -> Calibration:
         return weight * filter_days(grid, AirChange(logarithms), room).log_likelihood
 
     found, covariance = _most_probable(log_likelihood, prior, spread)
-    covariance[3, 3] = COUNTS_SPREAD[3] ** 2
+    covariance[3, 3] = room.size_spread**2
     model_spread = MODEL_SPREAD if has_signal else NO_SIGNAL_MODEL_SPREAD
     return Calibration(AirChange(found[np.newaxis]), covariance, model_spread)
 
@@ -153,7 +153,8 @@ def calibrate_by_counts(grid: DayGrid, room: RoomProperties, start: Calibration)
         people = np.clip(people / np.exp(logarithms[:, 3:]), 0.0, None)
         return np.asarray(-(weight * 2.5 * np.log1p(((count - people) / error) ** 2 / 4)).sum(axis=1))
 
-    found, covariance = _most_probable(log_likelihood, start.air.logarithms[0], np.array(COUNTS_SPREAD))
+    spread = np.array([*COUNTS_SPREAD, room.size_spread])
+    found, covariance = _most_probable(log_likelihood, start.air.logarithms[0], spread)
     return replace(start, air=AirChange(found[np.newaxis]), covariance=covariance)
 
 

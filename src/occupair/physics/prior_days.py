@@ -13,7 +13,6 @@ import pandas as pd
 
 from occupair.physics.air_change import AirChange
 from occupair.physics.calibration import (
-    COUNTS_SPREAD,
     KNOWN_FLOW_SPREAD,
     NO_SIGNAL_SPREAD,
     PRIOR_SPREAD,
@@ -102,5 +101,5 @@ def prior_air(room: RoomProperties, *, uses_ventilation: bool) -> RoomAir:
         n_days=0,
         n_counts=0,
         inferred_share=1.0,
-        spread=math.hypot(spread, COUNTS_SPREAD[3], UNKNOWN_SENSOR_SPREAD),
+        spread=math.hypot(spread, room.size_spread, UNKNOWN_SENSOR_SPREAD),
     )

@@ -27,6 +27,12 @@ PROPERTIES = ("volume", "capacity", "area", "height", "air_flow", "activity", "o
 HEIGHT = 3.0
 """Height of a room of which only the floor area, or only the volume, is known [m]."""
 
+USUAL_PEAK = 0.8
+"""Largest head count to expect, relative to the capacity."""
+
+VOLUME_PER_SEAT, GUESSED_SPREAD = 10.0, 0.7
+"""Volume per seat of a room of unknown size [m3], and the standard deviation of its logarithm."""
+
 FLOW_PER_PERSON, FLOW_PER_AREA = 25.2, 2.52
 """Outdoor air of a ventilated room [m3/h per seat], [m3/h per m2]: EN 16798-1, method 1, category II, in a
 building with low emissions (7 L/s per person and 0.7 L/s per m2)."""
@@ -50,6 +56,8 @@ class RoomProperties:
         Outdoor air flow at full ventilation [m3/h], if known.
     outdoor_co2 : float or None
         CO2 of the outdoor air as the sensor would show it [ppm], if known.
+    size_spread : float
+        Standard deviation of the logarithm of the CO2 per person, due to volume and generation.
     """
 
     volume: float
@@ -58,6 +66,7 @@ class RoomProperties:
     generation: float = ACTIVITIES["seated"]
     air_flow: float | None = None
     outdoor_co2: float | None = None
+    size_spread: float = 0.2
 
     @property
     def rise(self) -> float:
@@ -69,6 +78,21 @@ class RoomProperties:
         """Air change rate to expect at full ventilation [1/h]: the known flow, or that of EN 16798-1."""
         standard = FLOW_PER_PERSON * self.capacity + FLOW_PER_AREA * self.area
         return (standard if self.air_flow is None else self.air_flow) / self.volume
+
+
+def guessed_properties(max_count: float, n_days: int) -> RoomProperties:
+    """Return the properties of a room of which only head counts are known.
+
+    Parameters
+    ----------
+    max_count : float
+        Largest head count [people].
+    n_days : int
+        Number of days with head counts: the fewer, the more people there may be on other days.
+    """
+    capacity = max(max_count, 1.0) * (1 / USUAL_PEAK + 1 / (n_days + 0.5))
+    volume = VOLUME_PER_SEAT * capacity
+    return RoomProperties(volume, capacity, volume / HEIGHT, size_spread=GUESSED_SPREAD)
 
 
 def room_properties(
