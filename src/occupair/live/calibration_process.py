@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 import warnings
 from typing import Any, NamedTuple
 
@@ -38,10 +40,21 @@ class CalibrationOrder(NamedTuple):
 
 
 def prepare_process(log: Any, level: str, url: str) -> None:
-    """Prepare a process for calibrations: at low priority, with the log of the service."""
+    """Prepare a process for calibrations: at low priority, with the log of the service.
+
+    It ends with the service, also if that is killed.
+    """
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     os.nice(NICENESS)
     start_logging(log, level, secrets=secrets_in_url(url))
     warnings.simplefilter("ignore", UserWarning)
+
+
+def _exit_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def calibrate_room(order: CalibrationOrder) -> bytes | None:
