@@ -69,7 +69,7 @@ def test_metric_is_documented(name):
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_command_options_are_documented(command):
     row = next(line for line in REFERENCE.splitlines() if line.startswith(f"| `occupair {command}"))
-    described = set(re.findall(r"--[a-z-]+", row))
+    described = set(re.findall(r"--[a-z0-9-]+", row))
     assert described == options_of(COMMANDS[command])
 
 

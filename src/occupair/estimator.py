@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
 from occupair.estimator_arguments import Mode, check_confidence, check_request, check_settings
-from occupair.inferred_training import CLOSED, guess_properties, infer_readings, with_doubt
+from occupair.inferred_training import CLOSED, infer_between_counts, infer_readings, with_doubt
 from occupair.live_room import LiveRoom, RunningDay
 from occupair.paper import estimation as paper_estimation
 from occupair.paper import training as paper_training
@@ -293,10 +293,10 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         readings = thin_days(readings) if has_label(readings).any() else readings
         self.trained_days_: frozenset[str] | None = frozenset(day_fingerprints(readings))
         air = None
-        if properties is None and self.layer == "room":
-            properties = guess_properties(readings)
         if properties is not None:
             readings, air = infer_readings(readings, properties, self.closed)
+        elif self.layer == "room":
+            readings = infer_between_counts(readings, self.closed)
         learned = self._fit_room(readings) if self.layer == "room" else self._fit_paper(readings)
         for name in (
             "room_",

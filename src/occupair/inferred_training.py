@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from occupair.errors import InputError
 from occupair.physics.inferred_counts import MOST
@@ -14,7 +15,7 @@ from occupair.physics.prior_days import prior_air, prior_days
 from occupair.physics.room_air import RoomAir
 from occupair.physics.room_properties import PROPERTIES, RoomProperties, guessed_properties, room_properties
 from occupair.physics.training_readings import with_inferred_counts
-from occupair.readings.head_counts import check_labelled, has_label
+from occupair.readings.head_counts import INFERRED, check_labelled, has_label
 from occupair.readings.schema import date_slices
 from occupair.room.closed_hours import parse_closed
 
@@ -28,27 +29,42 @@ MOSTLY = 0.5
 """Share of inferred people in training above which held-out days do not tell the accuracy."""
 
 
-def guess_properties(readings: pd.DataFrame) -> RoomProperties | None:
-    """Return the properties of a room of unknown size that has head counts at some readings only.
+def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) -> tuple[pd.DataFrame, RoomAir]:
+    """Return checked readings with a count at every reading, and what they tell about the air of the room.
 
-    The head counts then tell how much CO2 a person adds. None if all readings have a head count, or if nobody
-    was ever counted.
+    ``closed`` are the closed hours as given; None: ``CLOSED``, unless people were counted in them.
+    """
+    readings, air = with_inferred_counts(readings, room, _closed_minutes(readings, closed))
+    return readings.drop(columns=INFERRED, errors="ignore"), air
+
+
+def infer_between_counts(readings: pd.DataFrame, closed: Any) -> pd.DataFrame:
+    """Return checked readings of a room of unknown size with inferred counts between its head counts.
+
+    The head counts tell how much CO2 a person adds. Readings stay as they are if all have a head count, or if
+    nobody was ever counted. Unlike those of ``infer_readings``, inferred counts are marked as such, so that
+    only head counts tell the accuracy.
     """
     known = has_label(readings)
     most = float(readings["occupancy"][known].max())
     if known.all() or most == 0:
-        return None
-    return guessed_properties(most, len(date_slices(readings[known])))
+        return readings
+    room = guessed_properties(most, len(date_slices(readings[known])))
+    return with_inferred_counts(readings, room, _closed_minutes(readings, closed))[0]
 
 
-def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) -> tuple[pd.DataFrame, RoomAir]:
-    """Return checked readings with a count at every reading, and what they tell about the air of the room.
-
-    ``closed`` are the closed hours as given; None: ``CLOSED``.
-    """
+def _closed_minutes(readings: pd.DataFrame, closed: Any) -> NDArray[np.bool_]:
     minutes = parse_closed(CLOSED if closed is None else closed)
     assert minutes is not None
-    return with_inferred_counts(readings, room, minutes)
+    if closed is None and minutes[_occupied_minutes(readings)].any():
+        return np.zeros_like(minutes)
+    return minutes
+
+
+def _occupied_minutes(readings: pd.DataFrame) -> NDArray[np.int64]:
+    """Return the minutes of the day at which people were counted."""
+    occupied = pd.DatetimeIndex(readings.index[has_label(readings) & (readings["occupancy"] > 0)])
+    return (occupied.hour * 60 + occupied.minute).to_numpy()
 
 
 def identify_air(readings: pd.DataFrame, room: RoomProperties, closed: Any = None) -> RoomAir:

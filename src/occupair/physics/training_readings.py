@@ -10,7 +10,7 @@ from occupair.physics.day_grid import Mask
 from occupair.physics.inferred_counts import infer_counts
 from occupair.physics.room_air import RoomAir, room_air
 from occupair.physics.room_properties import RoomProperties
-from occupair.readings.head_counts import WEIGHT
+from occupair.readings.head_counts import INFERRED, WEIGHT
 from occupair.readings.schema import date_slices
 
 Array = NDArray[np.float64]
@@ -28,7 +28,8 @@ def with_inferred_counts(
     """Return checked readings with a count at every reading, and what they tell about the air of the room.
 
     Head counts stay as they are. The others are inferred from CO2, with a weight that decreases with the
-    number of labelled days. Of the days without head counts only the most recent are kept.
+    number of labelled days; if there are both, the column ``INFERRED`` tells which they are. Of the days
+    without head counts only the most recent are kept.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def with_inferred_counts(
     if known.any():
         own = INFERRED_DAYS / (INFERRED_DAYS + labelled_days(known, readings))
         weight = np.where(known, weight, own)
-        readings = readings.assign(**{"occupancy": people, WEIGHT: weight})
+        readings = readings.assign(**{"occupancy": people, WEIGHT: weight, INFERRED: ~known})
         share = float(weight[~known].sum() / weight.sum())
     else:
         readings, share = readings.assign(occupancy=people).drop(columns=WEIGHT), 1.0

@@ -16,6 +16,9 @@ from occupair.readings.source import Source, missing_column
 
 WEIGHT = "occupancy_weight"
 
+INFERRED = "occupancy_inferred"
+"""Column of training readings: whether people were inferred from CO2 and not counted."""
+
 
 def check_labelled(
     readings: pd.DataFrame, *, source: Source | str = "readings", needs_counts: bool = True

@@ -172,7 +172,7 @@ def _add_zeros(episode: LabelledEpisode, which: NDArray[np.bool_], weight: float
         episode,
         people=np.where(which, 0.0, episode.people),
         weight=np.where(which, weight, episode.weight),
-        assumed=which,
+        assumed=which if episode.assumed is None else which | episode.assumed,
     )
 
 

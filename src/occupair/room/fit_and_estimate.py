@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from occupair.errors import InputError, check_integer
 from occupair.progress import track
 from occupair.readings.daily_lows import DailyLow, periods_of
-from occupair.readings.head_counts import WEIGHT
+from occupair.readings.head_counts import INFERRED, WEIGHT
 from occupair.readings.other_sensors import sensor_columns, sensor_names
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
 from occupair.room.baseline_drift import Baseline, DriftFollower
@@ -209,6 +209,7 @@ def _episode(readings: pd.DataFrame) -> LabelledEpisode:
         people,
         weight,
         sensor_columns(readings) or None,
+        readings[INFERRED].to_numpy(dtype=bool) if INFERRED in readings.columns else None,
     )
 
 

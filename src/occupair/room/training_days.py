@@ -51,7 +51,7 @@ class LabelledEpisode:
     people: Array  # [people]; ignored where the weight is 0
     weight: Array | None = None  # weight of each head count [0..1]; None: all 1
     sensors: Mapping[str, Array] | None = None  # optional sensors by name; NaN if missing
-    assumed: NDArray[np.bool_] | None = None  # head counts of 0 that are assumed, see `closed_hours`
+    assumed: NDArray[np.bool_] | None = None  # not counted: 0 in closed hours, or inferred from CO2
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -72,7 +72,7 @@ class SparseLabels:
     hourly_weights : list of array of shape (24,)
         Largest head count weight in each hour of each day [0..1]; NaN where there are no readings.
     counted_weights, counted_hourly_weights : dict, list of array
-        ``weights`` and ``hourly_weights`` of actual head counts: 0 where a count of 0 is assumed.
+        ``weights`` and ``hourly_weights`` of actual head counts: 0 where a count is assumed.
     """
 
     weights: dict[int, list[Array]]
@@ -181,14 +181,14 @@ class TrainingDays:
 
     @property
     def informative_days(self) -> float:
-        """Number of fully labelled days that tell as much as the head counts.
+        """Number of fully labelled days that tell as much as the head counts and the assumed ones.
 
         The hours of a day are alike: a quarter of them tells half as much as all. Head counts here and there
         on many days therefore tell more than the same number on one day.
         """
         if self.sparse is None:
             return float(len(self))
-        shares = [float(np.nanmean(hours)) for hours in self.sparse.counted_hourly_weights]
+        shares = [float(np.nanmean(hours)) for hours in self.sparse.hourly_weights]
         return max(float(np.sum(np.sqrt(shares))), 0.01)
 
     @property

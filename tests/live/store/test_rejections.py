@@ -42,7 +42,7 @@ INVALID = [
     ),
     (
         lambda s: s.add_model("lab", b"", origin="web"),
-        "origin must be one of file, upload, trained, got 'web'",
+        "origin must be one of file, upload, trained, calibrated, got 'web'",
     ),
     (lambda s: s.add_label(Label("lab", EIGHT, -1, EIGHT)), "people must be from 0 to 10000, got -1"),
     (

@@ -37,7 +37,7 @@ export function createAirCard(id) {
     ];
     const doubts = language === "en" ? air.doubts : air.doubts.slice(0, 1).map(() => t("air.doubtful"));
     node.replaceChildren(
-      el("h2", {}, t(air.is_calibrated ? "air.title" : "air.titleLearning")),
+      el("h2", {}, air.is_calibrated ? t("air.title") : t("air.titleLearning")),
       el("p", { id: "air-progress" }, describeProgress(air)),
       el("p", { class: "air-advice", id: "air-advice" }, describeAdvice(air)),
       ...doubts.map((doubt) => el("p", { class: "error" }, t("air.doubt", { doubt }))),
