@@ -25,12 +25,6 @@ def small(**changes):
     return oc.OccupancyEstimator(**({"n_hidden": 10, "random_state": 0} | changes))
 
 
-def without_baseline(model):
-    """The model as a file, without the daily lows of CO2, which days without head counts have too."""
-    model.room_ = replace(model.room_, baseline=None)
-    return dump_model(model)
-
-
 def sparse(readings, share, *, seed=0):
     """Readings of which only some have a head count."""
     known = np.random.default_rng(seed).random(len(readings)) < share
