@@ -245,3 +245,51 @@ def test_wrong_closed_hours_are_one_line(desk, options, message):
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (desk / "wrong.occupair").exists()
+
+
+@pytest.fixture
+def uncounted(tmp_path, slow_office):
+    oc.write_readings(slow_office.drop(columns="occupancy"), tmp_path / "room.csv")
+    return tmp_path
+
+
+def test_fit_without_head_counts_from_size_and_seats(uncounted, slow_office):
+    done = occupair("fit", "room.csv", "--volume", 502, "--capacity", 35, cwd=uncounted)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no head counts), up to" in done.stdout
+    assert "people were inferred from CO2 without any head count" in done.stdout
+    assert "Air change rate at ventilation 1:" in done.stdout
+    assert "Not calibrated by head counts yet" in done.stdout
+    oc.write_readings(slow_office, uncounted / "counted.csv")
+    scores = occupair("evaluate", "room.occupair", "counted.csv", "--json", cwd=uncounted)
+    assert json.loads(scores.stdout)["rmse"] < 0.5 * slow_office["occupancy"].std()
+
+
+def test_fit_without_head_counts_and_size_says_what_is_missing(uncounted):
+    done = occupair("fit", "room.csv", cwd=uncounted)
+    assert done.returncode == 2
+    assert "has no column 'occupancy'" in done.stderr
+    assert "volume and capacity" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--volume", 502], "the size of the room is given without capacity"),
+        (["--capacity", 35], "capacity is given without the size of the room"),
+        (["--volume", 502, "--capacity", 35, "--activity", "dancing"], "activity must be one of"),
+        (["--volume", 502, "--capacity", 35, "--paper"], "--volume and --capacity apply to the default"),
+    ],
+)
+def test_incomplete_size_is_refused(uncounted, options, message):
+    done = occupair("fit", "room.csv", *options, cwd=uncounted)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_check_reports_the_air_of_a_room(uncounted):
+    done = occupair("check", "room.csv", "--volume", 502, "--capacity", 35, cwd=uncounted)
+    assert done.returncode == 0  # head counts are not needed
+    assert "Outdoor air with 35 people:" in done.stdout
+    found = occupair("check", "room.csv", "--volume", 502, "--capacity", 35, "--json", cwd=uncounted)
+    assert json.loads(found.stdout)["air"]["volume"] == 502

@@ -82,6 +82,10 @@ def test_every_setting_is_read(read, tmp_path):
         timezone = "Asia/Singapore"
         stale_after = 5
         capacity = 12
+        volume = 90.5
+        air_flow = 400
+        activity = "office"
+        outdoor_co2 = 430
         closed = "22:00-06:00"
         co2 = "zigbee2mqtt/meeting-1"
         ventilation = {{ topic = "bms/fan", full = 100 }}
@@ -125,6 +129,10 @@ def test_every_setting_is_read(read, tmp_path):
             floor="Ground",
             stale_after=5.0,
             capacity=12,
+            volume=90.5,
+            air_flow=400.0,
+            activity="office",
+            outdoor_co2=430.0,
             closed=("22:00-06:00",),
         ),
         "b": RoomConfig(
@@ -313,6 +321,19 @@ MISTAKES = [
     (
         "[rooms.x]\ncapacity = 0\n",
         "rooms.toml, line 2, rooms.x.capacity: must be greater than or equal to 1, got 0",
+    ),
+    (
+        "[rooms.x]\nvolume = 90\n",
+        "rooms.toml, line 2, rooms.x.volume: requires rooms.x.capacity, the number of seats",
+    ),
+    (
+        "[rooms.x]\ncapacity = 5\nheight = 3\n",
+        "rooms.toml, line 3, rooms.x.height: requires rooms.x.area",
+    ),
+    (
+        '[rooms.x]\nactivity = "dancing"\n',
+        "rooms.toml, line 2, rooms.x.activity: must be one of sleeping, seated, office, standing, "
+        "light work, exercise, or a number above 0 [m3/h], got 'dancing'",
     ),
     (
         '[rooms.x]\nclosed = "at night"\n',

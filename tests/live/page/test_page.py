@@ -15,11 +15,14 @@ from live.page_server import NOW, START, Building, make_rooms, serve
 from live.waiting import wait_for
 from playwright.sync_api import expect
 
+from occupair.estimator import OccupancyEstimator
+from occupair.inferred_training import fit_before_readings
 from occupair.live.http.events import Streams
 from occupair.live.messages import Label, Quality
 from occupair.live.page import STATIC
 from occupair.live.reasons import Cause, Reason
 from occupair.live.training_scores import Score, Scores
+from occupair.model_file import dump_model
 from occupair.web.assets import SHARED
 
 BROWSER_ZONE = "America/New_York"  # the rooms are in Copenhagen
@@ -423,6 +426,19 @@ def test_estimate_is_not_offered_as_a_head_count(open_live, url, building):
         wait_for(lambda people=people: saved(building) == (people, "typed", estimate))
         expect(newest).to_contain_text(f"{people} people")
         expect(newest.locator(".label-note")).to_have_text([note] if note else [])
+
+
+def test_calibrated_room_shows_what_is_known_and_what_would_help(open_live, url, building):
+    page = open_live(f"{url}/#/room/{ROOM}")
+    expect(page.locator("#air-card")).to_be_hidden()
+    estimator = OccupancyEstimator.physics(volume=180, capacity=24, random_state=0, verbose=False)
+    model = dump_model(fit_before_readings(estimator, interval=5.0, uses_ventilation=True))
+    building.store.activate(ROOM, building.store.add_model(ROOM, model, origin="calibrated"))
+    page.reload()
+    expect(page.locator("#air-card h2")).to_have_text("Getting to know this room")
+    expect(page.locator("#air-progress")).to_contain_text("Estimated from size and seats only")
+    expect(page.locator("#air-advice")).to_contain_text("count once when the room is busy")
+    expect(page.locator("#air-card dd").first).to_have_text("0.15 per hour (0.047 to 0.47)")
 
 
 def test_confirmed_estimate_is_marked_and_restored_as_such(open_live, url, building):

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from occupair.errors import InputError
 from occupair.live.config.values import (
+    Activity,
     ClosedHours,
     FilePath,
     Host,
@@ -37,7 +38,6 @@ from occupair.readings.other_sensors import SENSORS
 from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
 
-Activity = Literal["sleeping", "seated", "office", "standing", "light work", "exercise"]
 _Positive = Annotated[float, Field(gt=0, le=1e9)]
 
 FormatName = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
@@ -110,7 +110,7 @@ class RoomTable(_Model):
     area: _Positive | None = None
     height: _Positive | None = None
     air_flow: _Positive | None = None
-    activity: Activity | _Positive = "seated"
+    activity: Activity = "seated"
     outdoor_co2: _Positive | None = None
 
     @property

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
 from occupair.errors import InputError
+from occupair.physics.room_properties import ACTIVITIES
 from occupair.room.closed_hours import parse_closed
 
 ID_PATTERN = r"[a-z0-9_-]{1,64}"
@@ -120,6 +121,13 @@ def _read_password_file(value: Any, info: ValidationInfo) -> SecretStr:
     return SecretStr(password)
 
 
+def _check_activity(value: Any) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if (is_number and 0 < value <= 1) or (isinstance(value, str) and value in ACTIVITIES):
+        return value
+    raise ValueError(f"must be one of {', '.join(ACTIVITIES)}, or a number above 0 [m3/h]")
+
+
 def _check_closed(value: Any) -> Any:
     """Return periods of the day as a tuple; a single one may be a string."""
     periods = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
@@ -141,6 +149,7 @@ Id = Annotated[
 Host = Annotated[String, _rule(_is_host, "must be a host name or an IP address, without scheme and port")]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 TimeZone = Annotated[String, _rule(_is_timezone, "must be an IANA time zone such as Europe/Copenhagen")]
+Activity = Annotated[str | float, BeforeValidator(_check_activity)]
 ClosedHours = Annotated[tuple[str, ...] | None, BeforeValidator(_check_closed)]
 TopicName = Annotated[
     String,
