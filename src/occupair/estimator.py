@@ -89,9 +89,9 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     screen : bool
         The paper's layers only: train only the most promising draws on all readings, see ``ELMRegressor``.
     closed : str or sequence of str, optional
-        Room layer, with sparse labels: times of day at which the room is closed, such as ``"22:00-06:00"``, a
-        pair of times, or several periods. They count as labels of 0. None finds them, and ``()`` means that
-        there are none; see ``occupair.room.closed_hours``.
+        Room layer, where head counts are missing: times of day at which nobody is in, such as
+        ``"22:00-06:00"``, a pair of times, or several periods. None is midnight to 5:00, unless people were
+        counted then, and ``()`` means that there are none.
     volume, capacity : float, optional
         Room layer: air volume [m3] and number of seats or desks [people]. With both, head counts are
         optional: where there are none, people are inferred from CO2. See ``physics`` and
@@ -273,8 +273,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         readings : DataFrame
             Readings with ``occupancy``, which is optional with volume and capacity. The room layer can be
             trained on sparse labels, NaN elsewhere, each weighted by ``occupancy_weight`` [0..1, optional:
-            missing is 1, and a label with weight 0 is ignored]; without volume and capacity, only the closed
-            hours are used of days without a label. The paper's layers need a label at every reading and
+            missing is 1, and a label with weight 0 is ignored]; where labels are
+            missing, people are inferred from CO2. The paper's layers need a label at every reading and
             ignore weights; days that are not longer than the horizon are not used. Of a record with more than
             180 days of head counts, that many are used, see ``occupair.readings.thinning``. The room layer
             also tries the columns of optional sensors (``occupair.readings.other_sensors``) and keeps those
@@ -329,7 +329,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 
     def _fit_room(self, readings: pd.DataFrame) -> dict[str, Any]:
         names = ("smoothing", "z_max", "n_hidden", "ridge", "n_draws", "random_state", "verbose", "start")
-        fitted = room_layer.fit_readings(readings, **self._parameters((*names, "closed")))
+        fitted = room_layer.fit_readings(readings, **self._parameters(names))
         if fitted.co2_adds_little:
             warnings.warn(str(fitted.comparison), UserWarning, stacklevel=3)
         sensors = fitted.sensors

@@ -45,12 +45,12 @@ def infer_between_counts(readings: pd.DataFrame, closed: Any) -> pd.DataFrame:
     nobody was ever counted. Unlike those of ``infer_readings``, inferred counts are marked as such, so that
     only head counts tell the accuracy.
     """
-    known = has_label(readings)
+    known, minutes = has_label(readings), _closed_minutes(readings, closed)
     most = float(readings["occupancy"][known].max())
     if known.all() or most == 0:
         return readings
     room = guessed_properties(most, len(date_slices(readings[known])))
-    return with_inferred_counts(readings, room, _closed_minutes(readings, closed))[0]
+    return with_inferred_counts(readings, room, minutes)[0]
 
 
 def _closed_minutes(readings: pd.DataFrame, closed: Any) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Closed hours as head counts of 0: given, found, and their effect on training."""
+"""Closed hours, and their effect on training with single counts."""
 
 from dataclasses import replace
 
@@ -10,14 +10,7 @@ import occupair as oc
 from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
-from occupair.room.closed_hours import (
-    FOUND_WEIGHT,
-    MAX_DAYS,
-    MAX_SHARE,
-    count_closed_hours,
-    find_closed_hours,
-    parse_closed,
-)
+from occupair.room.closed_hours import parse_closed
 from occupair.room.fit_and_estimate import episodes_by_date
 from occupair.room.training_days import prepare_training_days
 
@@ -40,17 +33,6 @@ def office_days(n, *, co2=None, people=None, day_range=400.0):
 
 def dates_of(readings):
     return episodes_by_date(check_labelled(readings))
-
-
-def added(dates):
-    """(day, minute, weight) of each assumed count."""
-    return [
-        (k, episode.clock.minute[j], episode.weight[j])
-        for k, date in enumerate(dates)
-        for episode in date
-        if episode.assumed is not None
-        for j in np.flatnonzero(episode.assumed)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -91,104 +73,10 @@ def test_estimator_names_wrong_period(slow_office):
         oc.OccupancyEstimator(closed="at night").fit(slow_office)
 
 
-def test_given_hours_become_zero_counts_every_15_minutes():
-    dates = count_closed_hours(dates_of(office_days(2)), parse_closed("22:00-02:00"))
-    found = added(dates)
-    minutes = [*range(0, 120, 15), *range(1320, 1440, 15)]
-    assert [(k, minute) for k, minute, _ in found] == [(k, m) for k in (0, 1) for m in minutes]
-    # two head counts, and 32 counts of 0 that weigh at most three times as much
-    assert [weight for _, _, weight in found] == pytest.approx([MAX_SHARE * 2 / 32] * 32)
-    for date in dates:
-        (episode,) = date
-        assert (episode.people[episode.assumed] == 0).all()
-        assert episode.people[144] == 5
-        assert episode.weight[144] == 1
-
-
-def test_head_count_above_zero_prevails_on_its_day():
-    readings = office_days(3)
-    readings.loc["2024-01-09 22:30", "occupancy"] = 2.0
-    found = added(count_closed_hours(dates_of(readings), parse_closed("22:00-02:00")))
-    assert {k for k, _, _ in found} == {0, 2}
-    readings.loc["2024-01-09 22:30", "occupancy"] = 0.0
-    found = added(count_closed_hours(dates_of(readings), parse_closed("22:00-02:00")))
-    assert {k for k, _, _ in found} == {0, 1, 2}
-    assert 1355.0 in {minute for k, minute, _ in found if k == 1}  # 22:30 has a head count
-
-
 def test_complete_head_counts_are_not_affected(slow_office):
     models = [oc.OccupancyEstimator(n_hidden=10, random_state=0, closed=one) for one in (None, ())]
     estimates = [model.fit(slow_office).estimate(slow_office, interval=0.9) for model in models]
     pd.testing.assert_frame_equal(*estimates)
-
-
-def test_closed_hours_are_found_where_co2_rests_or_decays():
-    """CO2 rises by 40 ppm/h from 8 to 18 h, so the rise in an hour exceeds 15 ppm from 8:22 on.
-
-    The last hour before that is left out.
-    """
-    (closed, *others) = find_closed_hours(dates_of(office_days(6)))
-    assert all((other == closed).all() for other in others)
-    assert closed[:420].all()
-    assert not closed[450:1080].any()
-    assert closed[1150:].all()
-
-
-@pytest.mark.parametrize(
-    "readings",
-    [
-        office_days(4),
-        office_days(6, day_range=50.0),
-        office_days(6, co2=lambda times, level: 800 + 200 * np.sin(np.arange(times.size) / 20)),
-        office_days(6).assign(occupancy=3.0, occupancy_weight=0.5),
-    ],
-    ids=["few days", "small range", "never at rest", "always counted"],
-)
-def test_nothing_is_found_in_doubt(readings):
-    assert not np.any(find_closed_hours(dates_of(readings)))
-
-
-def test_days_with_an_evening_event_are_left_out():
-    def event(times, level):
-        evening = (times.day == 10) & (times.hour >= 20) & (times.hour < 23)
-        return level + np.where(evening, 60.0 * (times.hour + times.minute / 60 - 20), 0.0)
-
-    hours = find_closed_hours(dates_of(office_days(12, co2=event)))
-    assert hours[0][1260:1380].all()
-    assert not hours[2][1260:1380].any()
-
-
-def test_head_count_in_the_evening_keeps_the_time_of_day_open():
-    readings = office_days(6)
-    readings.loc["2024-01-09 22:00", "occupancy"] = 1.0
-    hours = find_closed_hours(dates_of(readings))
-    assert not np.any([day[1260:1380] for day in hours])
-    assert hours[0][:420].all()
-
-
-def test_days_without_head_counts_take_part_up_to_a_limit():
-    readings = office_days(MAX_DAYS + 10)
-    readings.loc[readings.index >= "2024-01-10", "occupancy"] = np.nan
-    found = added(count_closed_hours(dates_of(readings), None))
-    days = sorted({k for k, _, _ in found})
-    assert len(days) == MAX_DAYS + 2
-    assert days[:3] == [0, 1, 2]
-    assert days[-1] == MAX_DAYS + 9
-    assert max(weight for _, _, weight in found) <= FOUND_WEIGHT
-    assert sum(weight for _, _, weight in found) == pytest.approx(MAX_SHARE * 2)
-
-
-def test_assumed_counts_are_no_evidence_of_accuracy():
-    dates = count_closed_hours(dates_of(office_days(6)), parse_closed("20:00-06:00"))
-    training = prepare_training_days(dates, interval=5.0, smoothing=0.0)
-    assert training.effective_days == pytest.approx(6 / 24)
-    assert training.labelled_hours_share == pytest.approx(11 / 24)
-    counted = np.concatenate(training.counted_weights(0))
-    assert counted.sum() == 6
-    assert training.target(0)[counted > 0].tolist() == [5.0] * 6
-    assert training.weight(0).sum() == pytest.approx(6 * (1 + MAX_SHARE))
-    assert training.subset([0, 1]).effective_days == pytest.approx(2 / 24)
-    assert training.informative_days == pytest.approx(6 * np.sqrt(1 / 24))
 
 
 def test_closed_hours_improve_single_counts_in_simulated_offices():

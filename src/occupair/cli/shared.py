@@ -66,8 +66,8 @@ Closed = Annotated[
     list[str] | None,
     typer.Option(
         metavar="HH:MM-HH:MM",
-        help="Time of day at which the room is closed, counted as 0 where head counts are sparse;"
-        " repeatable. Default: find it in the readings, or 00:00-05:00 with --volume.",
+        help="Time of day at which nobody is in, used where head counts are missing;"
+        " repeatable. Default: 00:00-05:00 unless people were counted then.",
     ),
 ]
 

@@ -51,7 +51,7 @@ class TrainingOrder(NamedTuple):
     timezone: str
     log: Literal["json", "text"] = "text"
     log_level: str = "info"
-    closed: tuple[str, ...] | None = None  # closed hours of the room; None: find them
+    closed: tuple[str, ...] | None = None  # closed hours of the room; None: as usual
     properties: dict[str, Any] | None = None  # size and capacity of the room, if known
 
 
@@ -161,7 +161,7 @@ def train(
     start : OccupancyEstimator, optional
         A model of the default kind is the starting point of training.
     closed : tuple of str, optional
-        Closed hours of the room; None: find them.
+        Closed hours of the room; None: as usual.
     properties : dict, optional
         Size and capacity of the room, if known.
     """

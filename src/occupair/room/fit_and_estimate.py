@@ -20,7 +20,6 @@ from occupair.readings.head_counts import INFERRED, WEIGHT
 from occupair.readings.other_sensors import sensor_columns, sensor_names
 from occupair.readings.schema import date_slices, episode_slices, interval_of, ventilation_of
 from occupair.room.baseline_drift import Baseline, DriftFollower
-from occupair.room.closed_hours import count_closed_hours, parse_closed
 from occupair.room.expectation import Expectation, expect
 from occupair.room.features import GROUPS
 from occupair.room.fitted_balances import BalanceStart
@@ -83,7 +82,6 @@ def fit_readings(
     random_state: Any,
     verbose: bool | None,
     start: str | PooledStart | BalancePrior | None,
-    closed: Any,
 ) -> FittedRoom:
     """Train the room layer on readings with head counts; see ``OccupancyEstimator`` for the parameters."""
     interval = interval_of(readings)
@@ -102,7 +100,7 @@ def fit_readings(
     prior = _balance_start(start, settings.start, uses_ventilation="ventilation" in readings.columns)
     rules = {name: StuckRule.fit(name, values, interval) for name, values in sensor_columns(readings).items()}
     readings = _without_stuck(readings, rules, interval)
-    dates = count_closed_hours(episodes_by_date(readings), parse_closed(closed))
+    dates = episodes_by_date(readings)
     model, held_out = fit_room(dates, settings, prior)
     model = replace(model, baseline=Baseline.fit(daily_lows(readings), interval))
     sensors = fit_sensors(dates, model, held_out, rules) if sensor_names(readings) else None

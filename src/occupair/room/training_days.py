@@ -2,7 +2,7 @@
 
 Head counts may be sparse and have weights. The CO2 and ventilation of all readings are used, but an input is
 a training sample for a lag only if there is a head count at that lag; its weight is that of the head count.
-Days without head counts are not used, except for closed hours that count as 0, see `closed_hours`.
+Days without head counts are not used, unless people were inferred from CO2, see `occupair.physics`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LabelledEpisode:
     people: Array  # [people]; ignored where the weight is 0
     weight: Array | None = None  # weight of each head count [0..1]; None: all 1
     sensors: Mapping[str, Array] | None = None  # optional sensors by name; NaN if missing
-    assumed: NDArray[np.bool_] | None = None  # not counted: 0 in closed hours, or inferred from CO2
+    inferred: NDArray[np.bool_] | None = None  # inferred from CO2, not counted
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -72,7 +72,7 @@ class SparseLabels:
     hourly_weights : list of array of shape (24,)
         Largest head count weight in each hour of each day [0..1]; NaN where there are no readings.
     counted_weights, counted_hourly_weights : dict, list of array
-        ``weights`` and ``hourly_weights`` of actual head counts: 0 where a count is assumed.
+        ``weights`` and ``hourly_weights`` of actual head counts: 0 where a count is inferred.
     """
 
     weights: dict[int, list[Array]]
@@ -181,7 +181,7 @@ class TrainingDays:
 
     @property
     def informative_days(self) -> float:
-        """Number of fully labelled days that tell as much as the head counts and the assumed ones.
+        """Number of fully labelled days that tell as much as the head counts and the inferred ones.
 
         The hours of a day are alike: a quarter of them tells half as much as all. Head counts here and there
         on many days therefore tell more than the same number on one day.
@@ -313,7 +313,8 @@ def _weight(episode: LabelledEpisode) -> Array:
 
 
 def _counted_weight(episode: LabelledEpisode) -> Array:
-    return _weight(episode) if episode.assumed is None else np.where(episode.assumed, 0.0, _weight(episode))
+    weight = _weight(episode)
+    return weight if episode.inferred is None else np.where(episode.inferred, 0.0, weight)
 
 
 def _unobserved(date: Sequence[LabelledEpisode], interval: float) -> Minutes:

@@ -158,8 +158,8 @@ class RoomConfig(RoomTable):
         Outdoor air flow at full ventilation [m3/h], what people do (or their CO2 generation [m3/h]), and
         outdoor CO2 [ppm]; see ``occupair.physics.room_properties``.
     closed : tuple of str, optional
-        Times of day at which the room is closed, such as ``22:00-06:00``, for training on head counts.
-        Default: found in the readings, or midnight to 05:00 in a room with its size.
+        Times of day at which nobody is in, such as ``22:00-06:00``, where head counts are missing.
+        Default: midnight to 05:00, unless people were counted then.
     """
 
     id: Id
