@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.physics.inferred_counts import MOST
+from occupair.physics.inferred_counts import MOST, infer_counts
 from occupair.physics.prior_days import prior_air, prior_days
 from occupair.physics.room_air import RoomAir
 from occupair.physics.room_properties import PROPERTIES, RoomProperties, guessed_properties, room_properties
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 CLOSED = ("00:00", "05:00")
 """Times of day at which nobody is in a room of which only volume and capacity are known."""
+
+MANY_DAYS = 100
+"""Number of days on which a peak has been seen for certain."""
 
 MOSTLY = 0.5
 """Share of inferred people in training above which held-out days do not tell the accuracy."""
@@ -50,6 +53,9 @@ def infer_between_counts(readings: pd.DataFrame, closed: Any) -> pd.DataFrame:
     if known.all() or most == 0:
         return readings
     room = guessed_properties(most, len(date_slices(readings[known])))
+    peak = infer_counts(readings, room, minutes).peak
+    if peak > room.capacity:  # the head counts missed the fullest hours
+        room = guessed_properties(peak, MANY_DAYS)
     return with_inferred_counts(readings, room, minutes)[0]
 
 

@@ -14,7 +14,7 @@ from occupair.room.fit_and_estimate import episodes_by_date
 from occupair.room.inputs import Clock
 from occupair.room.members import TrainingSettings, stack_weights
 from occupair.room.training import fit_room
-from occupair.room.training_days import LabelledEpisode, prepare_training_days
+from occupair.room.training_days import LabelledEpisode, choose_samples, prepare_training_days
 
 FULL_WEIGHT_DAYS = 6  # from which on all members have their prior weight
 HEADROOM = 1.0  # of estimates above the largest head count, in a room that starts from others
@@ -269,3 +269,13 @@ def test_prior_improves_room_with_few_head_counts():
         errors.append([rmse(test["occupancy"], one.fit(train).estimate(test)) for one in (small(), helped)])
     alone, helped = np.mean(errors, axis=0)
     assert helped < alone
+
+
+def test_single_head_count_among_inferred_ones_is_a_sample():
+    weight = np.full(60, 0.5)
+    weight[[7, 20]] = 1.0
+    clock = Clock(np.arange(60.0), np.zeros(60))
+    episode = LabelledEpisode(np.full(60, 500.0), np.zeros(60), clock, np.full(60, 3.0), weight)
+    chosen = choose_samples(episode, 1.0, [0])
+    assert {0, 3, 6, 7, 8, 20} <= set(chosen.tolist())
+    assert {1, 2, 4, 5}.isdisjoint(chosen.tolist())

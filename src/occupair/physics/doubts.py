@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.physics.calibration import Calibration, calibrate, smoothed
+from occupair.physics.calibration import calibrate
 from occupair.physics.day_grid import DayGrid
 from occupair.physics.inferred_counts import InferredCounts
 
 Array = NDArray[np.float64]
 
-PEAK_QUANTILE, MAX_PEAK = 0.998, 1.1
-"""Quantile of the inferred people that is the peak, and the largest plausible one relative to capacity."""
+MAX_PEAK = 1.1
+"""Largest plausible peak of the inferred people, relative to the capacity."""
 
 MAX_RATIO = 2.0
 """Largest plausible ratio of the air change rates that two halves of the days suggest."""
@@ -34,11 +34,11 @@ _HALF_DAYS = 4  # days of each half without which the halves are not compared
 
 def find_doubts(inferred: InferredCounts) -> tuple[str, ...]:
     """Return the reasons not to trust inferred people; none if all is plausible."""
-    grid, calibration = inferred.grid, inferred.calibration
+    grid = inferred.grid
     return tuple(
         doubt
         for doubt in (
-            _peak(inferred, calibration),
+            _peak(inferred),
             _halves(inferred),
             _decays(grid),
             _ventilation(grid) if grid.full_ventilation is not None else None,
@@ -47,10 +47,9 @@ def find_doubts(inferred: InferredCounts) -> tuple[str, ...]:
     )
 
 
-def _peak(inferred: InferredCounts, calibration: Calibration) -> str | None:
+def _peak(inferred: InferredCounts) -> str | None:
     """Compare the peak with the capacity."""
-    people, capacity = smoothed(inferred.grid, inferred.room, calibration), inferred.room.capacity
-    peak = float(np.quantile(people[~np.isnan(inferred.grid.co2)], PEAK_QUANTILE))
+    peak, capacity = inferred.peak, inferred.room.capacity
     if peak <= MAX_PEAK * capacity:
         return None
     return (

@@ -28,6 +28,9 @@ DELAY = 5.0
 FEW = (0.5, 0.02)
 """Fewer people than this are nobody [people], [share of the capacity]."""
 
+PEAK_QUANTILE = 0.998
+"""Quantile of the inferred people that is their peak."""
+
 MOST = 1.15
 """Largest inferred number of people, relative to the capacity."""
 
@@ -48,6 +51,8 @@ class InferredCounts:
         The room.
     n_counts : int
         Number of grid steps with a head count.
+    peak : float
+        Largest number of people, without outliers, that CO2 suggests [people]; it may exceed the capacity.
     """
 
     people: Array
@@ -55,6 +60,7 @@ class InferredCounts:
     grid: DayGrid
     room: RoomProperties
     n_counts: int
+    peak: float
 
 
 def infer_counts(readings: pd.DataFrame, room: RoomProperties, closed: Mask) -> InferredCounts:
@@ -78,9 +84,10 @@ def infer_counts(readings: pd.DataFrame, room: RoomProperties, closed: Mask) -> 
         calibration = calibrate_by_counts(replace(grid, counts=seen), room, calibration)
     people = _shifted(smoothed(grid, room, calibration, seen if n_counts else None), -late)
     people = np.where(np.isnan(people) | grid.closed, 0.0, people)
+    peak = float(np.quantile(people[~np.isnan(grid.co2)], PEAK_QUANTILE))
     people = np.clip(people, 0.0, MOST * room.capacity)
     people = np.where(people < FEW[0] + FEW[1] * room.capacity, 0.0, people)
-    return InferredCounts(grid.at_readings(people), calibration, grid, room, n_counts)
+    return InferredCounts(grid.at_readings(people), calibration, grid, room, n_counts, peak)
 
 
 def _shifted(values: Array, steps: int) -> Array:

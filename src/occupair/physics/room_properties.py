@@ -30,7 +30,7 @@ HEIGHT = 3.0
 USUAL_PEAK = 0.8
 """Largest head count to expect, relative to the capacity."""
 
-VOLUME_PER_SEAT, GUESSED_SPREAD = 10.0, 0.7
+VOLUME_PER_SEAT, GUESSED_SPREAD = 10.0, 1.2
 """Volume per seat of a room of unknown size [m3], and the standard deviation of its logarithm."""
 
 FLOW_PER_PERSON, FLOW_PER_AREA = 25.2, 2.52

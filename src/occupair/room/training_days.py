@@ -281,7 +281,7 @@ def prepare_training_days(
 def choose_samples(
     episode: LabelledEpisode, interval: float, lags: Sequence[int]
 ) -> slice | NDArray[np.int64]:
-    """Choose every n-th reading of each run of readings that have a head count at some lag.
+    """Choose every n-th reading of each run of readings that have a head count of one weight at some lag.
 
     Parameters
     ----------
@@ -297,9 +297,11 @@ def choose_samples(
         return slice(None, None, every)
     chosen = np.zeros(episode.people.size, dtype=bool)
     for lag in lags:
-        known = _before(episode.known, lag)
+        weight = _before(episode.weight, lag)
+        known = weight > 0
         place = np.arange(known.size)
-        start = np.maximum.accumulate(np.where(known & ~np.append(False, known[:-1]), place, 0))
+        starts = known & (weight != np.append(0.0, weight[:-1]))
+        start = np.maximum.accumulate(np.where(starts, place, 0))
         chosen |= known & ((place - start) % every == 0)
     return np.flatnonzero(chosen)
 
