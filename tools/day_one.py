@@ -32,7 +32,7 @@ from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS, read_room
 from occupair.folds import split_days
 from occupair.progress import quietly, track
-from occupair.report.figure_style import BLUE, ORANGE, styled
+from occupair.report.figure_style import BLUE, styled
 from tools.readme_picture import render_png
 from tools.single_counts import draw_counts
 
@@ -223,24 +223,21 @@ def wrong_table(table: pd.DataFrame, rooms: list[str]) -> Table:
 def draw(table: pd.DataFrame, rooms: list[str], picture: Path) -> str | None:
     """Draw the learning curve as PNG; return a description of the problem if that fails."""
     figure = go.Figure()
-    for told, labels, colour, name in (
-        ("size and seats", LABELS, BLUE, "volume and seats known"),
-        ("nothing", PLAIN, ORANGE, "head counts only"),
-    ):
-        line = curve(table, rooms, told, labels)
-        for lag, dash in (("0", "solid"), ("20", "dot")):
-            label = f"{name}, {'at once' if lag == '0' else 'after 20 min'}"
-            figure.add_scatter(
-                x=line.index,
-                y=line[lag],
-                name=label,
-                mode="lines+markers",
-                line={"color": colour, "dash": dash},
-            )
+    line = curve(table, rooms, "size and seats", LABELS)
+    for lag, name, dash in (("0", "at once", "solid"), ("20", "after 20 min", "dot")):
+        figure.add_scatter(
+            x=line.index,
+            y=line[lag],
+            name=name,
+            mode="lines+markers",
+            line={"color": BLUE, "dash": dash},
+        )
     names = [_name(kind, n) for kind, n in LABELS]
-    figure.update_xaxes(title="head counts", categoryorder="array", categoryarray=names)
-    figure.update_yaxes(title="nRMSE, mean of seven public rooms")
-    figure.update_layout(width=960, legend={"x": 0.62, "y": 0.98})
+    figure.update_xaxes(
+        title="head counts, with volume and seats known", categoryorder="array", categoryarray=names
+    )
+    figure.update_yaxes(title="nRMSE, mean of seven public rooms", rangemode="tozero")
+    figure.update_layout(width=960)
     drawn = styled(figure, height=420).to_json()
     page = (
         '<!doctype html><meta charset="utf-8"><style>body { margin: 0; background: white }</style>'
