@@ -40,7 +40,7 @@ def inferred_counts(*, ventilation, full=1.0, n_counts=0, base=(410.0, 430.0, 45
     )
     calibration = Calibration(AirChange(np.log([[0.2, 2.0, 0.5, 1.25]])), COVARIANCE, 0.2)
     room = room_properties(volume=250, capacity=20)
-    return InferredCounts(np.zeros(ventilation.size), calibration, grid, room, n_counts)
+    return InferredCounts(np.zeros(ventilation.size), calibration, grid, room, n_counts, peak=0.0)
 
 
 HALF_ON = np.repeat([0.0, 1.0], 144)
