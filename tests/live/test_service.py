@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -481,6 +482,7 @@ def test_demo_publishes_estimates_of_its_rooms(tmp_path):
         demo = subprocess.Popen([sys.executable, "-c", SMALL_DEMO, str(port)], stdout=log, stderr=log)
 
     def rooms():
+        time.sleep(0.5)  # the service limits the number of requests
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/rooms", timeout=60) as response:
                 return json.load(response)["rooms"]

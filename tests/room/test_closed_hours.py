@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import occupair as oc
-from occupair.metrics import rmse
 from occupair.model_file import dump_model
 from occupair.readings.head_counts import check_labelled
 from occupair.room.closed_hours import parse_closed
@@ -77,21 +76,6 @@ def test_complete_head_counts_are_not_affected(slow_office):
     models = [oc.OccupancyEstimator(n_hidden=10, random_state=0, closed=one) for one in (None, ())]
     estimates = [model.fit(slow_office).estimate(slow_office, interval=0.9) for model in models]
     pd.testing.assert_frame_equal(*estimates)
-
-
-def test_closed_hours_improve_single_counts_in_simulated_offices():
-    errors = []
-    for seed in range(4):
-        office = oc.simulate_office(days=10, seed=seed).iloc[::5]
-        train, test = office.iloc[: 8 * 288], office.iloc[8 * 288 :]
-        rng = np.random.default_rng(seed)
-        daytime = np.flatnonzero((train.index.hour >= 8) & (train.index.hour < 20))
-        known = np.isin(np.arange(len(train)), rng.choice(daytime, 12, replace=False))
-        single = train.assign(occupancy=train["occupancy"].where(known))
-        models = [oc.OccupancyEstimator(random_state=0, closed=one) for one in ((), "23:30-07:00")]
-        errors.append([rmse(test["occupancy"], one.fit(single).estimate(test)) for one in models])
-    without, with_closed = np.mean(errors, axis=0)
-    assert with_closed < without
 
 
 def test_saved_model_keeps_closed_hours(slow_office, tmp_path):
