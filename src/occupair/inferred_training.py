@@ -14,7 +14,7 @@ from occupair.physics.inferred_counts import MOST, infer_counts
 from occupair.physics.prior_days import prior_air, prior_days
 from occupair.physics.room_air import RoomAir
 from occupair.physics.room_properties import PROPERTIES, RoomProperties, guessed_properties, room_properties
-from occupair.physics.training_readings import with_inferred_counts
+from occupair.physics.training_readings import fill_in, recent_days, with_inferred_counts
 from occupair.readings.head_counts import INFERRED, check_labelled, has_label
 from occupair.readings.schema import date_slices
 from occupair.room.closed_hours import parse_closed
@@ -23,17 +23,14 @@ if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator
 
 CLOSED = ("00:00", "05:00")
-"""Times of day at which nobody is in a room of which only volume and capacity are known."""
-
-MANY_DAYS = 100
-"""Number of days on which a peak has been seen for certain."""
+"""Times of day at which a room is empty unless closed hours are given."""
 
 MOSTLY = 0.5
 """Share of inferred people in training above which held-out days do not tell the accuracy."""
 
 
 def infer_readings(readings: pd.DataFrame, room: RoomProperties, closed: Any) -> tuple[pd.DataFrame, RoomAir]:
-    """Return checked readings with a count at every reading, and what they tell about the air of the room.
+    """Return checked readings with a count at every reading, and what they show about the air of the room.
 
     ``closed`` are the closed hours as given; None: ``CLOSED``, unless people were counted in them.
     """
@@ -52,14 +49,15 @@ def infer_between_counts(readings: pd.DataFrame, closed: Any) -> pd.DataFrame:
     most = float(readings["occupancy"][known].max())
     if known.all() or most == 0:
         return readings
-    room = guessed_properties(most, len(date_slices(readings[known])))
-    peak = infer_counts(readings, room, minutes).peak
-    if peak > room.capacity:  # the head counts missed the fullest hours
-        room = guessed_properties(peak, MANY_DAYS)
-    return with_inferred_counts(readings, room, minutes)[0]
+    room, recent = guessed_properties(most, len(date_slices(readings[known]))), recent_days(readings)
+    inferred = infer_counts(recent, room, minutes)
+    if inferred.peak > room.capacity:  # the head counts missed the fullest hours
+        inferred = infer_counts(recent, guessed_properties(inferred.peak, math.inf), minutes)
+    return fill_in(recent, inferred.people)[0]
 
 
 def _closed_minutes(readings: pd.DataFrame, closed: Any) -> NDArray[np.bool_]:
+    """Return the minutes of the day at which the room is empty; none if people were counted in ``CLOSED``."""
     minutes = parse_closed(CLOSED if closed is None else closed)
     assert minutes is not None
     if closed is None and minutes[_occupied_minutes(readings)].any():
@@ -74,7 +72,7 @@ def _occupied_minutes(readings: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def identify_air(readings: pd.DataFrame, room: RoomProperties, closed: Any = None) -> RoomAir:
-    """Return what readings, with or without head counts, tell about the air of a room."""
+    """Return what readings, with or without head counts, show about the air of a room."""
     columns = [name for name in ("co2", "ventilation") if name in readings.columns]
     checked = check_labelled(readings.dropna(subset=columns), needs_counts=False)
     return infer_readings(checked, room, closed)[1]

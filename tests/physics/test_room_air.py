@@ -133,10 +133,17 @@ def test_description_states_every_number():
     ]
 
 
-def test_description_asks_for_head_counts():
+def test_description_without_head_counts():
     lines = str(replace(AIR, n_counts=0, doubts=())).splitlines()
     assert lines[2] == "CO2 of the empty room: 421 ppm. Volume: 200 m3."
-    assert lines[-1] == "Not calibrated by head counts yet: every count that is entered helps."
+    assert lines[-1] == "Not calibrated by head counts yet."
+
+
+def test_description_of_a_room_without_ventilation_signal():
+    rates = (AirChangeRate(0.0, 0.2, 0.1, 0.4), AirChangeRate(None, 1.0, 0.5, 2.0))
+    lines = str(replace(AIR, rates=rates)).splitlines()
+    assert lines[0] == "Air change rate at night: 0.2 per hour (0.1 to 0.4)."
+    assert lines[1] == "Air change rate by day: 1 per hour (0.5 to 2)."
 
 
 @pytest.mark.parametrize("full", [1.0, 0.6, None])

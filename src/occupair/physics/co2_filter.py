@@ -212,23 +212,22 @@ def smooth_people(filtered: FilteredDays) -> Array:
     found = [people]
     for now, following in zip(filtered.steps[-2::-1], filtered.steps[:0:-1], strict=True):
         state, expected, keeps, response = now.after, following.before, following.keeps, following.response
-        cross_co2 = state.covariance * keeps + state.people_variance * response
-        determinant = expected.co2_variance * expected.people_variance - expected.covariance**2
-        by_co2 = (
-            cross_co2 * expected.people_variance - state.people_variance * expected.covariance
-        ) / determinant
-        by_people = (
-            state.people_variance * expected.co2_variance - cross_co2 * expected.covariance
-        ) / determinant
-        own_cross = state.co2_variance * keeps + state.covariance * response
-        x_by_co2 = (
-            own_cross * expected.people_variance - state.covariance * expected.covariance
-        ) / determinant
-        x_by_people = (
-            state.covariance * expected.co2_variance - own_cross * expected.covariance
-        ) / determinant
+        of_co2 = _gains(state.co2_variance * keeps + state.covariance * response, state.covariance, expected)
+        of_people = _gains(
+            state.covariance * keeps + state.people_variance * response, state.people_variance, expected
+        )
         co2_error, people_error = co2 - expected.co2, people - expected.people
-        co2 = state.co2 + x_by_co2 * co2_error + x_by_people * people_error
-        people = state.people + by_co2 * co2_error + by_people * people_error
+        co2 = state.co2 + of_co2[0] * co2_error + of_co2[1] * people_error
+        people = state.people + of_people[0] * co2_error + of_people[1] * people_error
         found.append(people)
     return np.stack(found[::-1], axis=2)
+
+
+def _gains(with_co2: Array, with_people: Array, expected: _State) -> tuple[Array, Array]:
+    """Return the gains of a state for the errors of the next CO2 and people, from its covariances."""
+    co2, both, people = expected.co2_variance, expected.covariance, expected.people_variance
+    determinant = co2 * people - both**2
+    return (
+        (with_co2 * people - with_people * both) / determinant,
+        (with_people * co2 - with_co2 * both) / determinant,
+    )

@@ -1,4 +1,4 @@
-"""What the readings tell about the air of a room: air change rates, base level, outdoor air per person."""
+"""Air of a room as identified from its readings: air change rates, base level, outdoor air per person."""
 
 from __future__ import annotations
 
@@ -84,9 +84,11 @@ class RoomAir:
         return self.rates[-1].rate * self.volume / self.capacity * LITRES_PER_SECOND
 
     def __str__(self) -> str:
-        lines = []
+        lines, has_signal = [], all(one.ventilation is not None for one in self.rates)
         for one in self.rates:
-            at = " by day" if one.ventilation is None else f" at ventilation {one.ventilation:.2g}"
+            at = f" at ventilation {one.ventilation:.2g}" if has_signal else " by day"
+            if not has_signal and one.ventilation is not None:
+                at = " at night"
             lines.append(f"Air change rate{at}: {one.rate:.2g} per hour ({one.low:.2g} to {one.high:.2g}).")
         volume = "Effective volume" if self.is_calibrated else "Volume"
         lines += [
@@ -94,7 +96,7 @@ class RoomAir:
             f"Outdoor air with {self.capacity:g} people: {self.outdoor_air_per_person:.1f} L/s per person.",
         ]
         if not self.is_calibrated:
-            lines.append("Not calibrated by head counts yet: every count that is entered helps.")
+            lines.append("Not calibrated by head counts yet.")
         return "\n".join([*lines, *(f"Doubtful: {doubt}." for doubt in self.doubts)])
 
 

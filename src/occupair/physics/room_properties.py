@@ -80,15 +80,16 @@ class RoomProperties:
         return (standard if self.air_flow is None else self.air_flow) / self.volume
 
 
-def guessed_properties(max_count: float, n_days: int) -> RoomProperties:
+def guessed_properties(max_count: float, n_days: float) -> RoomProperties:
     """Return the properties of a room of which only head counts are known.
 
     Parameters
     ----------
     max_count : float
         Largest head count [people].
-    n_days : int
-        Number of days with head counts: the fewer, the more people there may be on other days.
+    n_days : float
+        Number of days with head counts: the fewer, the more people there may be on other days. Infinite: it
+        is the largest of all days.
     """
     capacity = max(max_count, 1.0) * (1 / USUAL_PEAK + 1 / (n_days + 0.5))
     volume = VOLUME_PER_SEAT * capacity

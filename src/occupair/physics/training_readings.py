@@ -25,11 +25,7 @@ INFERRED_DAYS = 2.0
 def with_inferred_counts(
     readings: pd.DataFrame, room: RoomProperties, closed: Mask
 ) -> tuple[pd.DataFrame, RoomAir]:
-    """Return checked readings with a count at every reading, and what they tell about the air of the room.
-
-    Head counts stay as they are. The others are inferred from CO2, with a weight that decreases with the
-    number of labelled days; if there are both, the column ``INFERRED`` tells which they are. Of the days
-    without head counts only the most recent are kept.
+    """Return the recent readings with a count at every reading, and what they show about the air of the room.
 
     Parameters
     ----------
@@ -38,24 +34,38 @@ def with_inferred_counts(
     room : RoomProperties
         The room.
     closed : array of bool of shape (1440,)
-        Minutes of the day at which nobody is in.
+        Minutes of the day at which the room is empty.
     """
-    readings = _recent(readings)
+    readings = recent_days(readings)
     inferred = infer_counts(readings, room, closed)
-    weight, attrs = _weights(readings), readings.attrs
+    filled, share = fill_in(readings, inferred.people)
+    return filled, room_air(inferred, share)
+
+
+def fill_in(readings: pd.DataFrame, people: Array) -> tuple[pd.DataFrame, float]:
+    """Return readings with inferred counts where there is no head count, and their share of the weight.
+
+    Head counts stay as they are. The weight of inferred counts decreases with the number of labelled days. If
+    there are both, the column ``INFERRED`` distinguishes them.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        Readings as returned by ``check_labelled``.
+    people : array of shape (n_readings,)
+        Inferred counts [people].
+    """
+    weight = _weights(readings)
     known = weight > 0
-    people = np.where(known, readings["occupancy"], np.round(inferred.people, 3))
     if known.all():
-        return readings, room_air(inferred, 0.0)
-    if known.any():
-        own = INFERRED_DAYS / (INFERRED_DAYS + labelled_days(known, readings))
-        weight = np.where(known, weight, own)
-        readings = readings.assign(**{"occupancy": people, WEIGHT: weight, INFERRED: ~known})
-        share = float(weight[~known].sum() / weight.sum())
-    else:
-        readings, share = readings.assign(occupancy=people).drop(columns=WEIGHT), 1.0
-    readings.attrs = attrs
-    return readings, room_air(inferred, share)
+        return readings, 0.0
+    counts = np.where(known, readings["occupancy"], np.round(people, 3))
+    if not known.any():
+        return readings.assign(occupancy=counts).drop(columns=WEIGHT), 1.0
+    own = INFERRED_DAYS / (INFERRED_DAYS + labelled_days(known, readings))
+    weight = np.where(known, weight, own)
+    filled = readings.assign(**{"occupancy": counts, WEIGHT: weight, INFERRED: ~known})
+    return filled, float(weight[~known].sum() / weight.sum())
 
 
 def labelled_days(known: Mask, readings: pd.DataFrame) -> float:
@@ -63,7 +73,7 @@ def labelled_days(known: Mask, readings: pd.DataFrame) -> float:
     return float(sum(known[day].mean() for day in date_slices(readings)))
 
 
-def _recent(readings: pd.DataFrame) -> pd.DataFrame:
+def recent_days(readings: pd.DataFrame) -> pd.DataFrame:
     """Return the days with head counts, and the most recent days without."""
     days = date_slices(readings)
     known = _weights(readings) > 0
