@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from occupair.errors import InputError
 from occupair.live.config.load import VARIABLES
 from occupair.live.config.mistakes import Key, Mistakes
-from occupair.live.config.settings import Origin, RoomConfig, ServiceConfig, Topic
+from occupair.live.config.settings import BacnetPoint, Origin, RoomConfig, ServiceConfig, Topic
 from occupair.live.logs import password_in_url
 from occupair.live.store import StoreError
 from occupair.live.store.access_check import describe_access
@@ -111,15 +111,17 @@ def _summarise(room: RoomConfig, model: OccupancyEstimator | None) -> str:
         summary = f"{room.model.name}, a reading every {model.interval_:g} min, {ventilation} ventilation"
         if model.sensor_names:
             summary += f" and {', '.join(model.sensor_names)}"
-    sources = [_describe_source(name, topic) for name, topic in room.topics.items()]
+    sources = [_describe_source(name, source) for name, source in room.sources.items()]
     return f"{room.id}: {room.name}; {summary}; {', '.join(sources) or 'readings over HTTP'}; {room.timezone}"
 
 
-def _describe_source(name: str, topic: Topic) -> str:
-    shape = "" if topic.shape == "auto" else f" ({topic.shape}{' ' + topic.path if topic.path else ''})"
-    full = getattr(topic, "full", 1.0)
+def _describe_source(name: str, source: Topic | BacnetPoint) -> str:
+    full = getattr(source, "full", 1.0)
     scale = "" if full == 1 else f", full at {full:g}"
-    return f"{name} from {topic.topic}{shape}{scale}"
+    if isinstance(source, BacnetPoint):
+        return f"{name} from {source.object} of BACnet device {source.bacnet}{scale}"
+    shape = "" if source.shape == "auto" else f" ({source.shape}{' ' + source.path if source.path else ''})"
+    return f"{name} from {source.topic}{shape}{scale}"
 
 
 def _room_warnings(
@@ -137,7 +139,7 @@ def _room_warnings(
         yield "model needs ventilation but there is no topic for it: without it over HTTP, no estimates"
     if not model.uses_ventilation_ and room.ventilation is not None:
         yield "model was trained without ventilation: values of the ventilation topic are stored but not used"
-    missing = [name for name in model.sensor_names if name not in room.topics]
+    missing = [name for name in model.sensor_names if name not in room.sources]
     if config.mqtt is not None and missing:
         names = ", ".join(missing)
         yield f"model uses {names} but there is no topic for it: without it over HTTP, estimates do without"

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from occupair.errors import InputError
 from occupair.live.config import (
     VARIABLES,
+    BacnetConfig,
+    BacnetPoint,
     Limits,
     MqttConfig,
     RoomConfig,
     TokenConfig,
     Topic,
+    VentilationPoint,
     VentilationTopic,
     read_config,
     reread_config,
@@ -176,7 +179,7 @@ MISTAKES = [
     ("[room.x]\n", "rooms.toml, line 1, room: unknown key, did you mean 'rooms'?"),
     (
         "[zzz]\n",
-        "rooms.toml, line 1, zzz: unknown key, expected service, mqtt, limits, tokens, rooms",
+        "rooms.toml, line 1, zzz: unknown key, expected service, mqtt, bacnet, limits, tokens, rooms",
     ),
     (
         '[rooms.x]\nco2 = { topc = "a", topic = "b" }\n',
@@ -193,7 +196,7 @@ MISTAKES = [
     ("[rooms]\nx = 3\n", "rooms.toml, line 2, rooms.x: must be a table, [rooms.x], got 3"),
     (
         "[rooms.x]\nco2 = 5\n",
-        "rooms.toml, line 2, rooms.x.co2: must be a topic or a table with a topic, got 5",
+        "rooms.toml, line 2, rooms.x.co2: must be a topic, or a table with a topic or a BACnet object, got 5",
     ),
     ("[rooms.x.co2]\ntopic = 5\n", "rooms.toml, line 2, rooms.x.co2.topic: must be a string, got 5"),
     ("[rooms.x]\nname = [1]\n", "rooms.toml, line 2, rooms.x.name: must be a string, got an array"),
@@ -497,7 +500,8 @@ def test_unreadable_file_is_refused(tmp_path):
 def test_windows_line_endings_and_bom(tmp_path):
     (tmp_path / "w.toml").write_bytes("\ufeff[rooms.a]\r\nco2 = 5\r\n".encode())
     with pytest.raises(
-        InputError, match=r"w.toml, line 2, rooms.a.co2: must be a topic or a table with a topic, got 5"
+        InputError,
+        match=r"w.toml, line 2, rooms.a.co2: must be a topic, or a table with a topic or a BACnet object, got 5",
     ):
         read_config(tmp_path / "w.toml", {})
 
@@ -529,7 +533,7 @@ def test_environment_overrides_the_file(read, tmp_path):
 
 
 def test_every_setting_has_a_variable():
-    assert len(VARIABLES) == 10 + 15 + 4
+    assert len(VARIABLES) == 10 + 15 + 5 + 4
     assert {"OCCUPAIR_STORE", "OCCUPAIR_HOST", "OCCUPAIR_MQTT__PASSWORD"} <= set(VARIABLES)
 
 
@@ -618,11 +622,15 @@ def test_deployed_example_lists_every_setting_with_its_default(tmp_path):
     (tmp_path / "mqtt-password").write_text("hush")
     config, plain = read_config(path, {}), read_config(DEPLOY / "rooms.toml", {})
     values = tomllib.loads(path.read_text())
-    listed = {(section, key) for section in ("service", "mqtt", "limits") for key in values[section]}
+    listed = {
+        (section, key) for section in ("service", "mqtt", "bacnet", "limits") for key in values[section]
+    }
     assert set(VARIABLES.values()) - listed == {("mqtt", "password")}
-    same = {"store": "", "tokens": (), "mqtt": None, "rooms": {}, "origin": None}
+    same = {"store": "", "tokens": (), "mqtt": None, "bacnet": None, "rooms": {}, "origin": None}
     assert config.model_copy(update=same) == plain.model_copy(update=same)
     assert config.mqtt.session_expiry == plain.mqtt.session_expiry
+    defaults = BacnetConfig(address="10.0.2.5/24", device=1234, bbmd="10.0.9.1")
+    assert config.bacnet == defaults
 
 
 def test_thousands_of_rooms(read):
@@ -652,3 +660,44 @@ def test_optional_sensors_have_topics(read, mistakes_in):
     assert "must not be a topic that this service publishes" in "".join(
         mistakes_in('[mqtt]\nhost = "b"\n[rooms.lab]\npower = "occupair/lab/state"\n')
     )
+
+
+def test_bacnet_points_of_a_room(read):
+    config = read(
+        '[bacnet]\naddress = "10.0.2.5/24"\ndevice = 77\n[rooms.a]\n'
+        'co2 = { bacnet = "10.0.2.7", object = "analog-input,12" }\n'
+        'ventilation = { bacnet = "20:7", object = "analog-output,3", cov = false, full = 100 }\n'
+        'humidity = "zigbee2mqtt/a"\n'
+    )
+    room = config.rooms["a"]
+    assert config.bacnet == BacnetConfig(address="10.0.2.5/24", device=77)
+    assert room.points == {
+        "co2": BacnetPoint(bacnet="10.0.2.7", object="analog-input,12"),
+        "ventilation": VentilationPoint(bacnet="20:7", object="analog-output,3", cov=False, full=100),
+    }
+    assert list(room.topics) == ["humidity"]
+    assert list(room.sources) == ["co2", "ventilation", "humidity"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('bacnet = "ahu", object = "analog-input,1"', "co2.bacnet: must be IP, IP:PORT or NETWORK:STATION"),
+        ('bacnet = "10.0.2.7:99999", object = "analog-input,1"', "co2.bacnet: must be IP"),
+        ('bacnet = "10.0.2.7", object = "analog-input"', "co2.object: must be a type and an instance number"),
+        ('bacnet = "10.0.2.7", object = "analog-input,4194303"', "co2.object: must be a type and"),
+        ('bacnet = "10.0.2.7"', "co2.object: is required"),
+        (
+            'bacnet = "10.0.2.7", object = "analog-input,1", full = 2',
+            "co2.full: unknown key, expected bacnet,",
+        ),
+    ],
+)
+def test_mistakes_of_bacnet_points(read, table, message):
+    with pytest.raises(InputError, match=f"line 5, rooms.a.{message}"):
+        read(f'[bacnet]\naddress = "10.0.2.5/24"\ndevice = 77\n[rooms.a]\nco2 = {{ {table} }}\n')
+
+
+def test_bacnet_point_requires_the_bacnet_table(read):
+    with pytest.raises(InputError, match=r"rooms.a.co2: requires a table \[bacnet\]"):
+        read('[rooms.a]\nco2 = { bacnet = "10.0.2.7", object = "analog-input,12" }\n')

@@ -8,6 +8,8 @@
 
 from occupair.live.config.load import VARIABLES, read_config, reread_config
 from occupair.live.config.settings import (
+    BacnetConfig,
+    BacnetPoint,
     Limits,
     MqttConfig,
     Origin,
@@ -15,12 +17,15 @@ from occupair.live.config.settings import (
     ServiceConfig,
     TokenConfig,
     Topic,
+    VentilationPoint,
     VentilationTopic,
 )
 from occupair.live.config.values import check_store_url
 
 __all__ = [
     "VARIABLES",
+    "BacnetConfig",
+    "BacnetPoint",
     "Limits",
     "MqttConfig",
     "Origin",
@@ -28,6 +33,7 @@ __all__ = [
     "ServiceConfig",
     "TokenConfig",
     "Topic",
+    "VentilationPoint",
     "VentilationTopic",
     "check_store_url",
     "read_config",

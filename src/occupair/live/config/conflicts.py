@@ -62,7 +62,10 @@ def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
         for quantity in ("co2", "ventilation", *SENSORS):
             key: Key = ("rooms", name, quantity)
             topic = _table(room).get(quantity)
-            if isinstance(topic, dict):
+            if isinstance(topic, dict) and "bacnet" in topic:
+                if "bacnet" not in values:
+                    yield key, "requires a table [bacnet]"
+            elif isinstance(topic, dict):
                 yield from _find_path_conflicts(key, topic)
                 key, topic = (*key, "topic"), topic.get("topic")
             if isinstance(topic, str) and _is_published(topic, rooms, prefix):

@@ -23,6 +23,9 @@ from occupair.errors import InputError
 from occupair.live.config.conflicts import Table, find_conflicts
 from occupair.live.config.mistakes import Key, Mistakes, suggest, unknown_key
 from occupair.live.config.settings import (
+    SOURCE_TAGS,
+    BacnetConfig,
+    BacnetPoint,
     Environment,
     Limits,
     MqttConfig,
@@ -34,6 +37,7 @@ from occupair.live.config.settings import (
     SettingsFile,
     TokenConfig,
     Topic,
+    VentilationPoint,
     VentilationTopic,
 )
 
@@ -42,12 +46,14 @@ VARIABLES: dict[str, Key] = {
     for section, prefix, model in (
         ("service", "", ServiceTable),
         ("mqtt", "MQTT__", MqttTable),
+        ("bacnet", "BACNET__", BacnetConfig),
         ("limits", "LIMITS__", Limits),
     )
     for key in model.model_fields
 }
 """The environment variables of the service, with the key that each overrides."""
 _ALTERNATIVES = {"password": "password_file", "password_file": "password"}
+_NOT_KEYS = ("[key]", *SOURCE_TAGS)  # parts of locations of pydantic that the file does not have
 _RULES = {  # messages that replace those of pydantic
     "bool_type": "must be true or false",
     "int_type": "must be an integer",
@@ -136,8 +142,13 @@ def _override(values: Table, origin: Origin, mistakes: Mistakes) -> None:
     source = EnvSettingsSource(Environment)
     source.env_vars = {name.lower(): value for name, (_, value) in given.items() if name in VARIABLES}
     nested = source()
-    tables = {name: nested.pop(name) for name in ("mqtt", "limits") if name in nested}
-    models: dict[str, type[BaseModel]] = {"service": ServiceTable, "mqtt": MqttTable, "limits": Limits}
+    tables = {name: nested.pop(name) for name in ("mqtt", "bacnet", "limits") if name in nested}
+    models: dict[str, type[BaseModel]] = {
+        "service": ServiceTable,
+        "mqtt": MqttTable,
+        "bacnet": BacnetConfig,
+        "limits": Limits,
+    }
     for section, table in ({"service": nested} | tables).items():
         if not isinstance(values.setdefault(section, {}), dict):
             continue
@@ -164,9 +175,9 @@ def _parse_variable(text: str, kind: object) -> object:
 def _add_error(error: ErrorDetails, values: Table, mistakes: Mistakes) -> None:
     """Add an error of pydantic as a mistake of a settings file."""
     kind, value = error["type"], error["input"]
-    key = _key_in(values, tuple(str(part) for part in error["loc"] if part != "[key]"))
+    key = _key_in(values, tuple(str(part) for part in error["loc"] if part not in _NOT_KEYS))
     if kind == "extra_forbidden":
-        mistakes.add(key, unknown_key(key[-1], _known_keys(key)))
+        mistakes.add(key, unknown_key(key[-1], _known_keys(key, error["loc"])))
     elif kind in ("model_type", "dict_type"):
         header = f"a table, [{'.'.join(key)}]" if kind == "model_type" else f"tables, [{key[0]}.NAME]"
         mistakes.add(key, f"must be {header}", value)
@@ -190,12 +201,16 @@ def _key_in(values: Any, loc: Key) -> Key:
     return loc
 
 
-def _known_keys(key: Key) -> list[str]:
-    """Return the keys that the table of a key may have."""
+def _known_keys(key: Key, loc: tuple[int | str, ...]) -> list[str]:
+    """Return the keys that the table of a key, at a location of pydantic, may have."""
     if len(key) == 1:
         return list(SettingsFile.model_fields)
     if len(key) == 4:
-        return list((VentilationTopic if key[2] == "ventilation" else Topic).model_fields)
+        kinds: dict[object, tuple[type[BaseModel], type[BaseModel]]] = {
+            "<mqtt>": (Topic, VentilationTopic),
+            "<bacnet>": (BacnetPoint, VentilationPoint),
+        }
+        return list(kinds[loc[3]][key[2] == "ventilation"].model_fields)
     annotation = SettingsFile.model_fields[key[0]].annotation
     model = next(one for one in (annotation, *get_args(annotation)) if hasattr(one, "model_fields"))
     return list(model.model_fields)
@@ -213,6 +228,7 @@ def _to_config(tables: SettingsFile, origin: Origin) -> ServiceConfig:
         tokens=tuple(TokenConfig(name=name, **dict(token)) for name, token in tables.tokens.items()),
         limits=tables.limits,
         mqtt=None if tables.mqtt is None else _to_mqtt(tables.mqtt),
+        bacnet=tables.bacnet,
         rooms=rooms,
         origin=origin,
     )

@@ -11,16 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from occupair.errors import InputError
 from occupair.live.config.values import (
     Activity,
+    BacnetAddress,
+    BacnetNetwork,
+    BacnetObject,
     ClosedHours,
     FilePath,
     Host,
     Id,
+    Instance,
     JsonPath,
     Port,
     Secret,
@@ -73,18 +77,58 @@ class VentilationTopic(Topic):
     full: Annotated[float, Field(gt=0, le=1e9)] = 1.0
 
 
+class BacnetPoint(_Model):
+    """A BACnet object whose present value is one quantity of a room.
+
+    Parameters
+    ----------
+    bacnet : str
+        Address of the device: ``10.0.2.7``, ``10.0.2.7:47809``, or ``20:7`` behind a router.
+    object : str
+        Object type and instance number, e.g. ``analog-input,12``.
+    cov : bool
+        Whether to subscribe to changes of the value (COV) if the device supports it.
+    """
+
+    bacnet: BacnetAddress
+    object: BacnetObject
+    cov: bool = True
+
+
+class VentilationPoint(BacnetPoint):
+    """A BACnet object that is ventilation; ``full`` is the value that means fully on."""
+
+    full: Annotated[float, Field(gt=0, le=1e9)] = 1.0
+
+
 def _expand_topic(value: Any) -> Any:
     """Expand a plain string to the table it abbreviates."""
     if isinstance(value, str):
         return {"topic": value}
-    if not isinstance(value, dict | Topic):
-        raise ValueError("must be a topic or a table with a topic")
+    if not isinstance(value, dict | Topic | BacnetPoint):
+        raise ValueError("must be a topic, or a table with a topic or a BACnet object")
     if isinstance(value, dict) and "path" in value:
         return {"shape": "json", **value}
     return value
 
 
-_TopicOrName = Annotated[Topic, BeforeValidator(_expand_topic)]
+def _source_tag(value: Any) -> str:
+    is_bacnet = isinstance(value, BacnetPoint) or (isinstance(value, dict) and "bacnet" in value)
+    return SOURCE_TAGS[is_bacnet]
+
+
+SOURCE_TAGS = ("<mqtt>", "<bacnet>")
+"""Names of the two kinds of sources in the locations of pydantic."""
+_Source = Annotated[
+    Annotated[Topic, Tag("<mqtt>")] | Annotated[BacnetPoint, Tag("<bacnet>")],
+    Discriminator(_source_tag),
+    BeforeValidator(_expand_topic),
+]
+_VentilationSource = Annotated[
+    Annotated[VentilationTopic, Tag("<mqtt>")] | Annotated[VentilationPoint, Tag("<bacnet>")],
+    Discriminator(_source_tag),
+    BeforeValidator(_expand_topic),
+]
 
 
 class RoomTable(_Model):
@@ -93,15 +137,15 @@ class RoomTable(_Model):
     name: String = ""
     model: FilePath | None = None
     timezone: TimeZone = "UTC"
-    co2: _TopicOrName | None = None
-    ventilation: Annotated[VentilationTopic, BeforeValidator(_expand_topic)] | None = None
-    temperature: _TopicOrName | None = None
-    humidity: _TopicOrName | None = None
-    sound: _TopicOrName | None = None
-    light: _TopicOrName | None = None
-    wifi: _TopicOrName | None = None
-    power: _TopicOrName | None = None
-    motion: _TopicOrName | None = None
+    co2: _Source | None = None
+    ventilation: _VentilationSource | None = None
+    temperature: _Source | None = None
+    humidity: _Source | None = None
+    sound: _Source | None = None
+    light: _Source | None = None
+    wifi: _Source | None = None
+    power: _Source | None = None
+    motion: _Source | None = None
     floor: String = ""
     stale_after: Annotated[float, Field(gt=0, le=1440)] = 15.0
     capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
@@ -123,8 +167,18 @@ class RoomTable(_Model):
     @property
     def topics(self) -> dict[str, Topic]:
         """The topic of each quantity that has one."""
+        return {name: source for name, source in self.sources.items() if isinstance(source, Topic)}
+
+    @property
+    def points(self) -> dict[str, BacnetPoint]:
+        """The BACnet object of each quantity that has one."""
+        return {name: source for name, source in self.sources.items() if isinstance(source, BacnetPoint)}
+
+    @property
+    def sources(self) -> dict[str, Topic | BacnetPoint]:
+        """The topic or BACnet object of each quantity that has one."""
         found = {name: getattr(self, name) for name in ("co2", "ventilation", *SENSORS)}
-        return {name: topic for name, topic in found.items() if topic is not None}
+        return {name: source for name, source in found.items() if source is not None}
 
 
 class RoomConfig(RoomTable):
@@ -140,9 +194,9 @@ class RoomConfig(RoomTable):
         Model file written by ``occupair fit``. Without one the room has no estimates until it is trained.
     timezone : str
         Time zone of the room's midnight. Default in a file: that of the service.
-    co2, ventilation : Topic, optional
+    co2, ventilation : Topic or BacnetPoint, optional
         Sources of the readings. Without them, readings arrive over HTTP.
-    temperature, humidity, sound, light, wifi, power, motion : Topic, optional
+    temperature, humidity, sound, light, wifi, power, motion : Topic or BacnetPoint, optional
         Sources of optional sensors [°C, % RH, dB, lx, clients, W, 0..1]; see
         ``occupair.readings.other_sensors``.
     floor : str
@@ -201,6 +255,30 @@ class MqttConfig(_Model):
     discovery_prefix: TopicPrefix = "homeassistant"
     discovery: bool = True
     session_expiry: Annotated[int, Field(ge=0, le=4_294_967_295)] = 86_400
+
+
+class BacnetConfig(_Model):
+    """The BACnet/IP device of the service, which reads points and has the counts as objects.
+
+    Parameters
+    ----------
+    address : str
+        Own IPv4 address, with the length of the network mask for broadcasts: ``10.0.2.5/24``.
+    device : int
+        Own device instance number, unique in the BACnet network.
+    port : int
+        Own UDP port.
+    bbmd : str, optional
+        BBMD in another subnet to register with as a foreign device, ``IP`` or ``IP:PORT``.
+    foreign_ttl : int
+        How long a registration with the BBMD lasts, which is renewed before [s].
+    """
+
+    address: BacnetNetwork
+    device: Instance
+    port: Port = 47808
+    bbmd: BacnetAddress | None = None
+    foreign_ttl: Annotated[int, Field(ge=30, le=65_535)] = 300
 
 
 class MqttTable(MqttConfig):
@@ -289,8 +367,8 @@ class ServiceConfig(ServiceTable):
     tolerance : float
         Largest deviation of the fast evaluation of ``fit --paper`` models from the reference implementation
         of Jiang et al. 2016, Eq. (26) [people].
-    tokens, limits, mqtt, rooms
-        Access tokens, request limits, the broker if there is one, and the rooms by id.
+    tokens, limits, mqtt, bacnet, rooms
+        Access tokens, request limits, the broker and the BACnet device if there are any, and the rooms by id.
     origin : Origin, optional
         Where the settings were read from.
     """
@@ -298,6 +376,7 @@ class ServiceConfig(ServiceTable):
     tokens: tuple[TokenConfig, ...] = ()
     limits: Limits = Limits()
     mqtt: MqttConfig | None = None
+    bacnet: BacnetConfig | None = None
     rooms: Mapping[str, RoomConfig] = {}
     origin: Origin | None = Field(default=None, repr=False)
 
@@ -307,6 +386,7 @@ class SettingsFile(_Model):
 
     service: ServiceTable
     mqtt: MqttTable | None = None
+    bacnet: BacnetConfig | None = None
     limits: Limits = Limits()
     tokens: dict[Id, TokenTable] = {}
     rooms: dict[Id, RoomTable] = Field(min_length=1)
@@ -317,4 +397,5 @@ class Environment(ServiceTable, BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="OCCUPAIR_", env_nested_delimiter="__", strict=False)
     mqtt: MqttTable | None = None
+    bacnet: BacnetConfig | None = None
     limits: Limits = Limits()

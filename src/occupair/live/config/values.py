@@ -22,6 +22,8 @@ from occupair.room.closed_hours import parse_closed
 
 ID_PATTERN = r"[a-z0-9_-]{1,64}"
 """Ids of rooms and names of tokens."""
+MAX_INSTANCE = 4_194_302
+"""Largest instance number of a BACnet device or object (ASHRAE 135)."""
 _MAX_TOPIC_BYTES = 65_535  # MQTT standard
 _PATH_KEY, _PATH_INDEX = r"[^.\[\]]+", r"\[-?\d{1,9}\]"
 _PATH = re.compile(rf"(?:{_PATH_KEY}|{_PATH_INDEX})(?:\.{_PATH_KEY}|{_PATH_INDEX})*")
@@ -138,6 +140,34 @@ def _check_closed(value: Any) -> Any:
     return periods
 
 
+def _is_bacnet_address(text: str) -> bool:
+    """Whether a text is ``IP``, ``IP:PORT``, or ``NETWORK:STATION`` behind a router."""
+    host, _, rest = text.partition(":")
+    if rest and not (rest.isdecimal() and int(rest) <= 65_535):
+        return False
+    if host.isdecimal():
+        return bool(rest) and 1 <= int(host) <= 65_534 and int(rest) <= 255
+    try:
+        ipaddress.IPv4Address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_ipv4_interface(text: str) -> bool:
+    try:
+        ipaddress.IPv4Interface(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_bacnet_object(text: str) -> bool:
+    kind, _, number = text.partition(",")
+    is_kind = re.fullmatch(r"[a-z]+(-[a-z]+)*", kind) is not None
+    return is_kind and number.isdecimal() and int(number) <= MAX_INSTANCE
+
+
 String = Annotated[str, BeforeValidator(_check_string)]
 Id = Annotated[
     str,
@@ -159,6 +189,17 @@ TopicName = Annotated[
         lambda name: len(name.encode()) <= _MAX_TOPIC_BYTES, f"must be at most {_MAX_TOPIC_BYTES} bytes long"
     ),
 ]
+BacnetAddress = Annotated[
+    String,
+    _rule(_is_bacnet_address, "must be IP, IP:PORT or NETWORK:STATION, as in 10.0.2.7:47808 or 20:7"),
+]
+BacnetNetwork = Annotated[
+    String, _rule(_is_ipv4_interface, "must be an IPv4 address, best with its network, as in 10.0.2.5/24")
+]
+BacnetObject = Annotated[
+    String, _rule(_is_bacnet_object, "must be a type and an instance number, as in analog-input,12")
+]
+Instance = Annotated[int, Field(ge=0, le=MAX_INSTANCE)]
 JsonPath = Annotated[String, AfterValidator(_check_path)]
 TopicPrefix = Annotated[
     TopicName, _rule(lambda name: name == name.strip("/"), "must not start or end with /")

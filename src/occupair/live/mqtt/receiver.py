@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from occupair.errors import InputError
+from occupair.live.config import VentilationTopic
 from occupair.live.messages import Reading, ReadingOutcome
 from occupair.live.mqtt.client import BrokerClient, IncomingMessage
 from occupair.live.mqtt.payloads import (
@@ -83,12 +84,14 @@ class ReadingParser:
         """Return the values in a message, as one reading if they have the same time."""
         readings: dict[dt.datetime, Reading] = {}
         parsers: dict[str, Callable[[bytes, dt.datetime, str], Measurement]] = {}
-        if room.co2 is not None and room.co2.topic == message.topic:
-            parsers["co2"] = partial(parse_co2, room.co2)
-        if room.ventilation is not None and room.ventilation.topic == message.topic:
-            parsers["ventilation"] = partial(parse_ventilation, room.ventilation)
         for name, topic in room.topics.items():
-            if name in SENSORS and topic.topic == message.topic:
+            if topic.topic != message.topic:
+                continue
+            if name == "co2":
+                parsers[name] = partial(parse_co2, topic)
+            elif isinstance(topic, VentilationTopic):
+                parsers[name] = partial(parse_ventilation, topic)
+            else:
                 parsers[name] = partial(parse_sensor, name, topic)
         for quantity, parse in parsers.items():
             try:
