@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one blind prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -72,6 +72,9 @@ counts: $(INSTALLED)     ## measure accuracy with 10, 30 and 100 single head cou
 
 day-one: $(INSTALLED)    ## accuracy without head counts, and how it improves with them: docs/day-one.md (20 min)
 	@$(BIN)/python -m tools.day_one --figure docs/day-one.png
+
+blind: $(INSTALLED)      ## accuracy without head counts in 20 simulated rooms of random size, use and ventilation (3 min)
+	@$(BIN)/python -m tools.blind_rooms
 
 prove: validate
 

@@ -1,8 +1,9 @@
 """Accuracy without head counts, and how it improves with them: nRMSE on the held-out days of the benchmark.
 
 In every fold of the benchmark the training days are given without head counts, or with some: single readings
-between 6:00 and 22:00 drawn at random, or whole days. The estimator knows volume and seats of the room, and
-that nobody is in from 0:00 to 5:00. Read-outs and shapes that it starts from are of other rooms.
+between 6:00 and 22:00 drawn at random, or whole days; more counts include the fewer. The estimator is given
+volume and seats of the room, and that it is empty from 0:00 to 5:00. Read-outs and shapes that it starts from
+are of other rooms. Time and memory are those of one calibration of 28 days in a process of its own.
 
     python -m tools.day_one [--jobs 2] [--rooms NAME ...] [--figure day-one.png]
 """
@@ -10,7 +11,9 @@ that nobody is in from 0:00 to 5:00. Read-outs and shapes that it starts from ar
 from __future__ import annotations
 
 import argparse
+import resource
 import shutil
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 from threadpoolctl import threadpool_limits
 
@@ -31,10 +35,12 @@ from occupair.benchmark.room_variants import OFFICE_DAYS, OFFICES
 from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS, read_room
 from occupair.folds import split_days
+from occupair.inferred_training import identify_air
+from occupair.physics.room_properties import room_properties
 from occupair.progress import quietly, track
 from occupair.report.figure_style import BLUE, styled
 from tools.readme_picture import render_png
-from tools.single_counts import draw_counts
+from tools.single_counts import daytime_readings
 
 CLOSED = ("00:00", "05:00")
 HEIGHTS = {"sdu2018": 3.2, "sdu2019": 3.2, "uci864": 3.0}  # [m], not published: an assumption
@@ -46,6 +52,7 @@ LABELS = [*(("counts", n) for n in COUNTS), *(("days", n) for n in DAYS)]
 PLAIN = [label for label in LABELS if label not in {("counts", n) for n in (0, 1, 3)}]
 """Labels that the estimator can be trained on without the size of the room."""
 LAGS = (0.0, 20.0)
+DRIFT = 20.0  # [ppm] a month
 
 
 class Cell(NamedTuple):
@@ -69,8 +76,18 @@ TOLD: dict[str, Callable[[pd.DataFrame, dict[str, Any]], tuple[pd.DataFrame, dic
         readings.assign(ventilation=readings["ventilation"] / 100),
         size,
     ),
+    "sensor drifts by 20 ppm a month": lambda readings, size: (
+        readings.assign(co2=readings["co2"] + DRIFT * _months(readings)),
+        size,
+    ),
 }
 WRONG = [told for told in TOLD if told not in ("size and seats", "nothing")]
+
+
+def _months(readings: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the time of each reading since the first, in months."""
+    times = pd.DatetimeIndex(readings.index)
+    return np.asarray((times - times[0]) / pd.Timedelta(days=30))
 
 
 def size_of(room: str) -> dict[str, Any]:
@@ -93,15 +110,16 @@ def readings_of(room: str) -> pd.DataFrame:
 
 
 def labelled(train: pd.DataFrame, kind: str, n: int, fold: int) -> pd.DataFrame:
-    """Return training readings of which only some have a head count."""
-    random = np.random.default_rng([n, fold])
+    """Return training readings of which only the first ``n`` of a random order have a head count."""
+    random = np.random.default_rng(fold)
     if kind == "counts":
-        return draw_counts(train, n, random) if n else train.assign(occupancy=np.nan)
+        kept = np.zeros(len(train), dtype=bool)
+        kept[random.permutation(daytime_readings(train))[:n]] = True
+        return train.assign(occupancy=train["occupancy"].where(kept))
     dates = pd.DatetimeIndex(train.index).normalize()
     most = train["occupancy"].groupby(dates).max()
-    occupied = most.index[most > 0]
-    chosen = random.choice(len(occupied), min(n, len(occupied)), replace=False)
-    return train.assign(occupancy=train["occupancy"].where(dates.isin(occupied[chosen])))
+    chosen = random.permutation(most.index[most > 0])[:n]
+    return train.assign(occupancy=train["occupancy"].where(dates.isin(chosen)))
 
 
 def measure(cell: Cell) -> dict[str, Any]:
@@ -111,10 +129,10 @@ def measure(cell: Cell) -> dict[str, Any]:
     doubts = 0
     with threadpool_limits(1), quietly():
         start = start_without(cell.room)
-        for fold, (train, test) in enumerate(split_days(readings_of(cell.room))):
-            truth = test["occupancy"].to_numpy()
-            given, size = TOLD[cell.told](labelled(train, cell.kind, cell.n, fold), size_of(cell.room))
-            unlabelled, _ = TOLD[cell.told](test.drop(columns="occupancy"), {"volume": 1, "capacity": 1})
+        readings, size = TOLD[cell.told](readings_of(cell.room), size_of(cell.room))
+        for fold, (train, test) in enumerate(split_days(readings)):
+            truth, unlabelled = test["occupancy"].to_numpy(), test.drop(columns="occupancy")
+            given = labelled(train, cell.kind, cell.n, fold)
             settings: dict[str, Any] = {"random_state": 0, "verbose": False, "start": start}
             model = oc.OccupancyEstimator(closed=CLOSED, **settings, **size).fit(given)
             doubts += 0 if model.air_ is None else len(model.air_.doubts)
@@ -250,6 +268,45 @@ def draw(table: pd.DataFrame, rooms: list[str], picture: Path) -> str | None:
     return render_png(chromium, page, picture, height=430)
 
 
+class Cost(NamedTuple):
+    """Cost of a room without head counts: [s], [s], [MB], [ms]."""
+
+    calibration: float
+    fit: float
+    memory: float
+    update: float
+
+
+def measure_cost() -> Cost:
+    """Measure calibration, training and live updates of a room with 28 days of readings every minute."""
+    warnings.simplefilter("ignore", UserWarning)
+    office = oc.simulate_office(29).drop(columns="occupancy")
+    train, today = office.iloc[: 28 * 1440], office.iloc[28 * 1440 :]
+    room = {"volume": OFFICE_VOLUME, "capacity": 35}
+    properties = room_properties(**room)
+    assert properties is not None
+    with threadpool_limits(1), quietly():
+        oc.OccupancyEstimator.physics(**room, verbose=False).fit(train.iloc[: 3 * 1440])  # loads all modules
+        before, started = _peak_memory(), time.perf_counter()
+        identify_air(train, properties, CLOSED)
+        calibrated = time.perf_counter()
+        model = oc.OccupancyEstimator.physics(**room, verbose=False).fit(train)
+        fitted, memory = time.perf_counter(), _peak_memory() - before
+        live = model.live()
+        moments = [at.to_pydatetime() for at in pd.DatetimeIndex(today.index)]
+        readings = list(zip(moments, today["co2"], today["ventilation"], strict=True))
+        begun = time.perf_counter()
+        for reading in readings:
+            live.update(*reading)
+        update = 1e3 * (time.perf_counter() - begun) / len(readings)
+    return Cost(calibrated - started, fitted - calibrated, memory, update)
+
+
+def _peak_memory() -> float:
+    """Return the largest memory of this process so far [MB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=2)
@@ -260,6 +317,8 @@ def main() -> None:
     with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
         futures = [pool.submit(measure, cell) for cell in todo]
         found = [future.result() for future in track(futures, "measuring", show=True)]
+    with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+        cost = alone.submit(measure_cost).result()
     table = scores(pd.DataFrame(found))
     for title, part in (
         ("Rooms, nRMSE at once / after 20 min", room_table(table, given.rooms)),
@@ -267,6 +326,10 @@ def main() -> None:
         ("Wrong inputs, no head count", wrong_table(table, given.rooms)),
     ):
         print(f"## {title}\n\n{markdown(part)}\n")
+    print(
+        f"28 days of readings every minute: calibrated in {cost.calibration:.1f} s, "
+        f"trained in {cost.fit:.1f} s with {cost.memory:.0f} MB more memory; {cost.update:.2f} ms for each live reading."
+    )
     if given.figure is not None and (problem := draw(table, given.rooms, given.figure)):
         print(f"no figure: {problem}")
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
@@ -29,10 +30,15 @@ SEEDS = 5
 CLOSED: dict[str, Any] = {"none": (), "usual": None, "given": "22:00-06:00"}
 
 
+def daytime_readings(train: pd.DataFrame) -> NDArray[np.int64]:
+    """Return the positions of the readings at which somebody may enter a head count."""
+    hour = pd.DatetimeIndex(train.index).hour
+    return np.flatnonzero((hour >= FIRST_HOUR) & (hour < LAST_HOUR))
+
+
 def draw_counts(train: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return readings of which only ``n`` in the daytime have a head count, at least one of them above 0."""
-    hour = pd.DatetimeIndex(train.index).hour
-    daytime = np.flatnonzero((hour >= FIRST_HOUR) & (hour < LAST_HOUR))
+    daytime = daytime_readings(train)
     while True:
         chosen = rng.choice(daytime, size=n, replace=False)
         counts = pd.Series(np.nan, train.index)

@@ -89,7 +89,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     screen : bool
         The paper's layers only: train only the most promising draws on all readings, see ``ELMRegressor``.
     closed : str or sequence of str, optional
-        Room layer, where head counts are missing: times of day at which nobody is in, such as
+        Room layer, where head counts are missing: times of day at which the room is empty, such as
         ``"22:00-06:00"``, a pair of times, or several periods. None is midnight to 5:00, unless people were
         counted then, and ``()`` means that there are none.
     volume, capacity : float, optional
@@ -228,7 +228,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         capacity : float
             Number of seats or desks [people].
         closed : str or sequence of str
-            Times of day at which nobody is in.
+            Times of day at which the room is empty.
         **changes
             Other settings: ``area`` [m2], ``height`` [m], ``air_flow`` [m3/h] at full ventilation,
             ``activity`` ("seated", "office", ..., or m3/h of CO2 per person), ``outdoor_co2`` [ppm].

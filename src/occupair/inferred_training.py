@@ -119,7 +119,7 @@ def with_doubt(learned: dict[str, Any], air: RoomAir, readings: pd.DataFrame) ->
     """
     people = float(np.sqrt(np.mean(readings["occupancy"] ** 2)))
     changed: dict[str, Any] = {
-        "room_": learned["room_"].with_wider_intervals(air.spread, MOST * air.capacity),
+        "room_": learned["room_"].with_wider_intervals(air.spread, air.offset, MOST * air.capacity),
         "training_error_": math.hypot(learned["training_error_"], air.spread * people),
     }
     if air.inferred_share > MOSTLY:  # compared with inferred people, accuracy would look better than it is

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from physics.simulated_rooms import CLOSED, simulated_room, with_counts, without_counts
+from scipy.stats import multivariate_normal
 
 import occupair as oc
 from occupair.metrics import rmse
@@ -12,6 +13,7 @@ from occupair.physics.calibration import (
     NO_SIGNAL_MODEL_SPREAD,
     Calibration,
     _most_probable,
+    assume_ventilation,
     calibrate,
     calibrate_by_counts,
     count_weights,
@@ -89,6 +91,22 @@ def test_room_without_signal_is_less_certain():
     assert found.model_spread == NO_SIGNAL_MODEL_SPREAD
     assert found.rate_spread(1.0) > calibrate(known, ROOM).rate_spread(1.0)
     assert found.rate(1.0) == pytest.approx(2.2, rel=0.4)  # its hours are nearly those that are assumed
+
+
+@pytest.mark.parametrize(("leakage", "full", "is_constant"), [(0.3, 1e-6, True), (0.1, 4.0, False)])
+def test_ventilation_by_day_is_told_from_a_constant_one(leakage, full, is_constant):
+    """Ventilated from 7:00 to 24:00 or never; the signal is not known."""
+    readings = simulated_room(12, leakage=leakage, full=full, last=24).drop(columns="ventilation")
+    grid, calibration = assume_ventilation(grid_of(readings), ROOM)
+    assert grid.ventilation.all() == is_constant
+    assert calibration.rate(1.0) == pytest.approx(leakage + full, rel=0.45)
+
+
+def test_known_ventilation_is_kept():
+    grid = grid_of(simulated_room(4))
+    same, calibration = assume_ventilation(grid, ROOM)
+    assert same is grid
+    np.testing.assert_array_equal(calibration.air.logarithms, calibrate(grid, ROOM).air.logarithms)
 
 
 OPEN = np.flatnonzero((np.arange(6 * 288) % 288 >= 96) & (np.arange(6 * 288) % 288 < 216))  # 8:00 to 18:00
@@ -178,7 +196,7 @@ def test_search_finds_the_mean_of_a_gaussian_posterior():
         away = sets[:, [0, 1, 3]] - centre
         return -(away @ precision * away).sum(axis=1) / 2
 
-    found, covariance = _most_probable(log_likelihood, prior, spread)
+    found, covariance, evidence = _most_probable(log_likelihood, prior, spread)
     own = np.diag(spread[[0, 1, 3]] ** -2.0)
     mean = np.linalg.solve(own + precision, own @ prior[[0, 1, 3]] + precision @ centre)
     np.testing.assert_allclose(found[[0, 1, 3]], mean, atol=1e-6)
@@ -187,3 +205,7 @@ def test_search_finds_the_mean_of_a_gaussian_posterior():
     )
     assert found[2] == prior[2]
     assert (covariance[2] == 0).all()
+    # The likelihood times the prior, integrated, is a normal density of the distance between their centres.
+    distance = multivariate_normal(cov=np.linalg.inv(precision) + np.diag(spread[[0, 1, 3]] ** 2))
+    peak = multivariate_normal(cov=np.linalg.inv(precision)).logpdf(np.zeros(3))
+    assert evidence == pytest.approx(distance.logpdf(centre - prior[[0, 1, 3]]) - peak)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import lognorm
+from scipy.stats import lognorm, norm
 from sklearn.base import clone
 
 import occupair as oc
@@ -177,17 +177,26 @@ def test_doubt_widens_intervals(model, training, held_out, monkeypatch):
 def test_intervals_of_exact_estimates_are_those_of_the_unknown_factor():
     edges = np.array([0.0, 4.0, 8.0])
     exact = PredictionIntervals(edges, np.zeros((3, QUANTILES.size)))
-    low, high = exact.widened(0.3, 12.0).errors_at(0.9)
+    low, high = exact.widened(0.3, 0.0, 12.0).errors_at(0.9)
     factor = lognorm(s=0.3)
     np.testing.assert_allclose(low, np.array([2, 6, 10]) * (factor.ppf(0.05) - 1), atol=0.02)
     np.testing.assert_allclose(high, np.array([2, 6, 10]) * (factor.ppf(0.95) - 1), atol=0.02)
+
+
+def test_intervals_of_exact_estimates_are_those_of_the_unknown_offset():
+    exact = PredictionIntervals(np.array([0.0, 4.0]), np.zeros((2, QUANTILES.size)))
+    low, high = exact.widened(0.0, 1.5, 12.0).errors_at(0.9)
+    np.testing.assert_allclose(low, 1.5 * norm.ppf(0.05), atol=0.02)
+    np.testing.assert_allclose(high, 1.5 * norm.ppf(0.95), atol=0.02)
 
 
 def test_intervals_without_unknown_factor_stay_as_they_are():
     rng = np.random.default_rng(0)
     estimated = rng.uniform(0, 10, 500)
     fitted = PredictionIntervals.fit(estimated, estimated + rng.normal(0, 1, 500))
-    for same, expected in zip(fitted.widened(0.0, 12.0).errors_at(0.9), fitted.errors_at(0.9), strict=True):
+    for same, expected in zip(
+        fitted.widened(0.0, 0.0, 12.0).errors_at(0.9), fitted.errors_at(0.9), strict=True
+    ):
         np.testing.assert_allclose(same, expected, atol=1e-4)
 
 

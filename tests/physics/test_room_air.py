@@ -12,6 +12,7 @@ from occupair.physics.calibration import Calibration
 from occupair.physics.day_grid import DayGrid
 from occupair.physics.inferred_counts import InferredCounts
 from occupair.physics.room_air import (
+    BASE_SPREAD,
     SHAPE_SPREAD,
     AirChangeRate,
     RoomAir,
@@ -131,6 +132,25 @@ def test_description_states_every_number():
         "Outdoor air with 20 people: 6.2 L/s per person.",  # 2.25 * 200 / 20 / 3.6 = 6.25
         "Doubtful: why.",
     ]
+
+
+def test_offset_is_the_base_level_in_people():
+    inferred = inferred_counts(ventilation=HALF_ON, n_counts=7)
+    whole, half = (room_air(inferred, share) for share in (1.0, 0.25))
+    person = 1e6 * 0.0187 / 250 * 1.25 / 2.2  # CO2 of one person in the steady state [ppm]
+    assert whole.offset == pytest.approx(BASE_SPREAD / person, rel=1e-6)
+    assert half.offset == pytest.approx(whole.offset / 2)
+
+
+def test_air_of_an_older_model_file_has_no_offset():
+    document = room_air_to_json(AIR)
+    del document["offset"]
+    assert room_air_from_json(document) == replace(AIR, offset=0.0)
+
+
+def test_description_of_a_constant_rate():
+    lines = str(replace(AIR, rates=(AirChangeRate(None, 0.4, 0.2, 0.8),))).splitlines()
+    assert lines[0] == "Air change rate: 0.4 per hour (0.2 to 0.8)."
 
 
 def test_description_without_head_counts():

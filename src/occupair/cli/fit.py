@@ -14,10 +14,12 @@ from occupair.cli.estimate_and_evaluate import SET_ZONE
 from occupair.cli.shared import (
     MOST_NEURONS,
     READINGS_HELP,
+    Area,
     Capacity,
     Closed,
     Columns,
     Dayfirst,
+    Height,
     Overwrite,
     Seed,
     Timezone,
@@ -63,8 +65,8 @@ def fit(
     closed: Closed = None,
     volume: Volume = None,
     capacity: Capacity = None,
-    area: Annotated[float | None, typer.Option(help="Floor area [m2], in place of --volume.")] = None,
-    height: Annotated[float | None, typer.Option(help="Height [m], with --area; 3 if not given.")] = None,
+    area: Area = None,
+    height: Height = None,
     air_flow: Annotated[
         float | None, typer.Option(help="Outdoor air flow at full ventilation [m3/h], if known.")
     ] = None,

@@ -62,11 +62,13 @@ Volume = Annotated[
     float | None, typer.Option(help="Air volume [m3]. With --capacity, head counts are optional.")
 ]
 Capacity = Annotated[float | None, typer.Option(help="Number of seats or desks.")]
+Area = Annotated[float | None, typer.Option(help="Floor area [m2], in place of --volume.")]
+Height = Annotated[float | None, typer.Option(help="Height [m], with --area; 3 if not given.")]
 Closed = Annotated[
     list[str] | None,
     typer.Option(
         metavar="HH:MM-HH:MM",
-        help="Time of day at which nobody is in, used where head counts are missing;"
+        help="Time of day at which the room is empty, used where head counts are missing;"
         " repeatable. Default: 00:00-05:00 unless people were counted then.",
     ),
 ]

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from occupair.cli.shared import (
+    Area,
     AsJson,
     Capacity,
     Closed,
     Columns,
     Dayfirst,
+    Height,
     Readings,
     Seed,
     Timezone,
@@ -51,6 +53,8 @@ def check(
     path: Annotated[Path | None, typer.Option("--out", help="HTML report to write.")] = None,
     volume: Volume = None,
     capacity: Capacity = None,
+    area: Area = None,
+    height: Height = None,
     closed: Closed = None,
     timezone: Timezone = None,
     column: Columns = None,
@@ -59,7 +63,7 @@ def check(
 ) -> None:
     """Check the quality of readings before training.
 
-    With --volume and --capacity, also report what CO2 tells about the air of the room: air change rates,
+    With --volume and --capacity, also report what CO2 shows about the air of the room: air change rates,
     base level, and outdoor air per person. Exits with status 1 if the readings are not fit for training.
 
     Example: occupair check office.csv --out office-check.html
@@ -72,7 +76,7 @@ def check(
     from occupair.physics.room_properties import room_properties
 
     check_output(path, "report", readings)
-    room = room_properties(volume=volume, capacity=capacity)
+    room = room_properties(volume=volume, capacity=capacity, area=area, height=height)
     office = read(readings, timezone, column, dayfirst, lenient=True)
     with naming(readings):
         faults = find_faults(office)

@@ -41,6 +41,10 @@ NO_SIGNAL_SHARE, NO_SIGNAL_SPREAD = 0.5, 0.8
 """Without a ventilation signal: ventilation by day to expect, relative to the design, and the standard
 deviation of its logarithm."""
 
+CONSTANT_RATE, CONSTANT_SPREAD = 0.4, 0.9
+"""With the same air change rate at all times: the rate to expect [1/h], that of rooms with windows, and the
+standard deviation of its logarithm, so that mechanical ventilation is possible."""
+
 READINGS_WEIGHT = 0.03
 """Weight of the log-likelihood of readings every 5 min."""
 
@@ -72,6 +76,7 @@ MAX_STEPS, MAX_STEP = 12, 1.0
 
 _SHARES = np.array([0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5])  # of a step that are tried
 _DIFFERENCE = 0.1  # of the second differences, in standard deviations of the prior
+_NO_RATE = np.log(1e-6)  # [1/h]
 _ENOUGH = 0.02  # step after which the search ends
 
 
@@ -87,11 +92,14 @@ class Calibration:
         Covariance of their logarithms.
     model_spread : float
         Standard deviation of the logarithm of the air change rate due to errors of the model.
+    evidence : float
+        Logarithm of the probability of the readings, up to a constant (Laplace approximation).
     """
 
     air: AirChange
     covariance: Array
     model_spread: float = MODEL_SPREAD
+    evidence: float = 0.0
 
     def rate(self, ventilation: float) -> float:
         """Air change rate at a ventilation value [1/h]."""
@@ -118,11 +126,18 @@ def prior_logarithms(room: RoomProperties, *, has_signal: bool) -> Array:
 
 
 def calibrate(grid: DayGrid, room: RoomProperties) -> Calibration:
-    """Calibrate the air change rate on readings without head counts."""
+    """Calibrate the air change rate on readings without head counts.
+
+    Without a ventilation signal the rate is either always the same or higher by day, depending on the
+    ventilation of the grid; see ``assume_ventilation``.
+    """
     has_signal = grid.full_ventilation is not None
     prior = prior_logarithms(room, has_signal=has_signal)
     spread = np.array([*PRIOR_SPREAD, 0.0])
-    if not has_signal:
+    if not has_signal and grid.ventilation.all():
+        prior[:2] = _NO_RATE, np.log(CONSTANT_RATE)
+        spread[:3] = 0.0, CONSTANT_SPREAD, 0.0
+    elif not has_signal:
         spread[1:3] = NO_SIGNAL_SPREAD, 0.0
     elif room.air_flow is not None:
         spread[1] = KNOWN_FLOW_SPREAD
@@ -131,10 +146,23 @@ def calibrate(grid: DayGrid, room: RoomProperties) -> Calibration:
     def log_likelihood(logarithms: Array) -> Array:
         return weight * filter_days(grid, AirChange(logarithms), room).log_likelihood
 
-    found, covariance = _most_probable(log_likelihood, prior, spread)
+    found, covariance, evidence = _most_probable(log_likelihood, prior, spread)
     covariance[3, 3] = room.size_spread**2
     model_spread = MODEL_SPREAD if has_signal else NO_SIGNAL_MODEL_SPREAD
-    return Calibration(AirChange(found[np.newaxis]), covariance, model_spread)
+    return Calibration(AirChange(found[np.newaxis]), covariance, model_spread, evidence)
+
+
+def assume_ventilation(grid: DayGrid, room: RoomProperties) -> tuple[DayGrid, Calibration]:
+    """Return the grid and its calibration, in a room without signal with the more probable ventilation.
+
+    It is either higher by day, as the grid has it, or always the same.
+    """
+    own = (grid, calibrate(grid, room))
+    if grid.full_ventilation is not None:
+        return own
+    constant = replace(grid, ventilation=np.ones_like(grid.ventilation))
+    other = (constant, calibrate(constant, room))
+    return own if own[1].evidence >= other[1].evidence else other
 
 
 def calibrate_by_counts(grid: DayGrid, room: RoomProperties, start: Calibration) -> Calibration:
@@ -154,7 +182,7 @@ def calibrate_by_counts(grid: DayGrid, room: RoomProperties, start: Calibration)
         return np.asarray(-(weight * 2.5 * np.log1p(((count - people) / error) ** 2 / 4)).sum(axis=1))
 
     spread = np.array([*COUNTS_SPREAD, room.size_spread])
-    found, covariance = _most_probable(log_likelihood, start.air.logarithms[0], spread)
+    found, covariance, _ = _most_probable(log_likelihood, start.air.logarithms[0], spread)
     return replace(start, air=AirChange(found[np.newaxis]), covariance=covariance)
 
 
@@ -187,8 +215,8 @@ def smoothed(
 
 def _most_probable(
     log_likelihood: Callable[[Array], Array], prior: Array, spread: Array
-) -> tuple[Array, Array]:
-    """Return the most probable parameters, and the covariance around them.
+) -> tuple[Array, Array, float]:
+    """Return the most probable parameters, the covariance around them, and the logarithm of the evidence.
 
     Newton's method with second differences, in units of the standard deviations of the prior; all parameter
     sets of a step are evaluated at once. A spread of 0 fixes a parameter.
@@ -215,7 +243,8 @@ def _most_probable(
     full[free] += found * spread[free]
     inverse = _inverse(_differences(log_posterior, found)[1])
     covariance[np.ix_(free, free)] = inverse * np.outer(spread[free], spread[free])
-    return full, covariance
+    evidence = float(log_posterior(found[np.newaxis])[0] + np.linalg.slogdet(inverse)[1] / 2)
+    return full, covariance, evidence
 
 
 def _differences(function: Callable[[Array], Array], centre: Array) -> tuple[Array, Array]:

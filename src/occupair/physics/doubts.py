@@ -100,7 +100,8 @@ def night_decays(grid: DayGrid) -> Array:
     level, found = grid.level, []
     start, end = level[:, :-n], level[:, n:]
     steady = np.abs(grid.ventilation[:, n:] - grid.ventilation[:, :-n]) < LOW_VENTILATION
-    off = (grid.ventilation[:, :-n] < LOW_VENTILATION) & steady
+    has_signal = grid.full_ventilation is not None
+    off = steady & (grid.ventilation[:, :-n] < LOW_VENTILATION) if has_signal else steady
     closed = (grid.closed[:-n] & grid.closed[n:])[np.newaxis] & off & (start > MIN_LEVEL) & ~np.isnan(end)
     for day in range(len(level)):
         which = closed[day]

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from occupair.physics.calibration import Calibration, calibrate, calibrate_by_counts, smoothed
+from occupair.physics.calibration import Calibration, assume_ventilation, calibrate_by_counts, smoothed
 from occupair.physics.day_grid import DayGrid, Mask, day_grid
 from occupair.physics.room_properties import RoomProperties
 
@@ -73,13 +73,12 @@ def infer_counts(readings: pd.DataFrame, room: RoomProperties, closed: Mask) -> 
     room : RoomProperties
         The room.
     closed : array of bool of shape (1440,)
-        Minutes of the day at which nobody is in.
+        Minutes of the day at which the room is empty.
     """
-    grid = day_grid(readings, closed, room.outdoor_co2)
+    grid, calibration = assume_ventilation(day_grid(readings, closed, room.outdoor_co2), room)
     late = round(DELAY / grid.step)
     seen = _shifted(grid.counts, late)  # as CO2 sees them
     n_counts = int((~np.isnan(seen)).sum())
-    calibration = calibrate(grid, room)
     if n_counts:
         calibration = calibrate_by_counts(replace(grid, counts=seen), room, calibration)
     people = _shifted(smoothed(grid, room, calibration, seen if n_counts else None), -late)

@@ -19,7 +19,7 @@ from occupair.physics.calibration import (
     prior_logarithms,
 )
 from occupair.physics.day_grid import ASSUMED_HOURS, Mask
-from occupair.physics.room_air import CONFIDENT, AirChangeRate, RoomAir
+from occupair.physics.room_air import BASE_SPREAD, CONFIDENT, AirChangeRate, RoomAir
 from occupair.physics.room_properties import RoomProperties
 
 DAYS = 6
@@ -51,7 +51,7 @@ def prior_days(
     room : RoomProperties
         The room.
     closed : array of bool of shape (1440,)
-        Minutes of the day at which nobody is in.
+        Minutes of the day at which the room is empty.
     interval : float
         Time between readings [min].
     uses_ventilation : bool
@@ -102,4 +102,5 @@ def prior_air(room: RoomProperties, *, uses_ventilation: bool) -> RoomAir:
         n_counts=0,
         inferred_share=1.0,
         spread=math.hypot(spread, room.size_spread, UNKNOWN_SENSOR_SPREAD),
+        offset=BASE_SPREAD * rates[-1].rate / room.rise,
     )

@@ -20,6 +20,9 @@ CONFIDENT = 1.645
 SHAPE_SPREAD = 0.25
 """Standard deviation of the logarithm of the people that is due to the shape of the mass balance."""
 
+BASE_SPREAD = 10.0
+"""Standard deviation of the base level within a day [ppm]: outdoor CO2 varies with time of day and wind."""
+
 LITRES_PER_SECOND = 1 / 3.6
 """Of one m3/h."""
 
@@ -28,7 +31,8 @@ LITRES_PER_SECOND = 1 / 3.6
 class AirChangeRate:
     """Air change rate at one ventilation level, with its 90 % range [1/h].
 
-    ``ventilation`` is in the unit of the readings [0..1]; None: by day, in a room without a signal.
+    ``ventilation`` is in the unit of the readings [0..1]. In a room without a signal it is None, or 0 for the
+    rate at night if that is lower.
     """
 
     ventilation: float | None
@@ -59,6 +63,8 @@ class RoomAir:
         Share of the training weight that inferred people have; the rest is that of head counts [0..1].
     spread : float
         Standard deviation of the logarithm of the estimates due to inferred people.
+    offset : float
+        Standard deviation of the estimates due to the base level [people]: that many cannot be seen in CO2.
     doubts : tuple of str
         Reasons not to trust the inferred people.
     """
@@ -71,6 +77,7 @@ class RoomAir:
     n_counts: int
     inferred_share: float
     spread: float
+    offset: float = 0.0
     doubts: tuple[str, ...] = ()
 
     @property
@@ -86,9 +93,9 @@ class RoomAir:
     def __str__(self) -> str:
         lines, has_signal = [], all(one.ventilation is not None for one in self.rates)
         for one in self.rates:
-            at = f" at ventilation {one.ventilation:.2g}" if has_signal else " by day"
-            if not has_signal and one.ventilation is not None:
-                at = " at night"
+            at = f" at ventilation {one.ventilation:.2g}" if has_signal else ""
+            if not has_signal and len(self.rates) > 1:
+                at = " by day" if one.ventilation is None else " at night"
             lines.append(f"Air change rate{at}: {one.rate:.2g} per hour ({one.low:.2g} to {one.high:.2g}).")
         volume = "Effective volume" if self.is_calibrated else "Volume"
         lines += [
@@ -120,17 +127,18 @@ def room_air(inferred: InferredCounts, inferred_share: float) -> RoomAir:
         full = grid.full_ventilation
         ventilation = level * full if full is not None else 0.0 if level == 0 else None
         rates.append(AirChangeRate(ventilation, rate, rate / factor, rate * factor))
-    busy = levels[-1]
+    busy, scale = levels[-1], float(calibration.air.scale[0, 0])
     spread = math.hypot(calibration.rate_spread(busy), calibration.scale_spread, SHAPE_SPREAD)
     return RoomAir(
         rates=tuple(rates),
         base_level=float(np.median(grid.base[:, -1])),
-        volume=room.volume / float(calibration.air.scale[0, 0]),
+        volume=room.volume / scale,
         capacity=room.capacity,
         n_days=int((~np.isnan(grid.co2)).any(axis=1).sum()),
         n_counts=inferred.n_counts,
         inferred_share=inferred_share,
         spread=spread * inferred_share**0.5 * SPREAD_PER_DOUBT ** len(doubts),
+        offset=BASE_SPREAD * calibration.rate(busy) / (room.rise * scale) * inferred_share**0.5,
         doubts=doubts,
     )
 
@@ -167,6 +175,7 @@ def room_air_from_json(values: dict[str, Any]) -> RoomAir:
         raise ValueError("air must have a capacity above 0")
     return RoomAir(
         rates,
+        offset=_finite(values.get("offset", 0.0)),
         n_days=int(_finite(values["n_days"])),
         n_counts=int(_finite(values["n_counts"])),
         doubts=tuple(values["doubts"]),

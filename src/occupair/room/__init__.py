@@ -22,7 +22,7 @@ Modules in data-flow order:
 - `equation`: the estimate of one or many rooms
 - `model`: a trained room
 - `training_days`: training samples and sparse head counts
-- `closed_hours`: times of day at which nobody is in
+- `closed_hours`: times of day at which the room is empty
 - `transfer`: prior from other trained rooms
 - `fitted_balances`: mass balances of the training days, and without the days of each fold
 - `members`: training of the members, and their estimates of held-out days

@@ -1,4 +1,4 @@
-"""Closed hours of a room: times of day at which nobody is in."""
+"""Closed hours of a room: times of day at which the room is empty."""
 
 from __future__ import annotations
 

@@ -111,10 +111,10 @@ class RoomModel:
     evidence_thresholds: tuple[float, ...] | None = None
     baseline: Baseline | None = None
 
-    def with_wider_intervals(self, spread: float, highest: float) -> RoomModel:
-        """Return the room with intervals that allow for an unknown factor, see ``PredictionIntervals``."""
+    def with_wider_intervals(self, spread: float, offset: float, highest: float) -> RoomModel:
+        """Return the room with intervals that allow for an unknown factor and offset, see ``widened``."""
         refinements = tuple(
-            replace(one, intervals=one.intervals.widened(spread, highest)) for one in self.refinements
+            replace(one, intervals=one.intervals.widened(spread, offset, highest)) for one in self.refinements
         )
         return replace(self, refinements=refinements)
 

@@ -98,30 +98,35 @@ class PredictionIntervals:
         by_bin = [error[which == k] if (which == k).any() else error for k in range(edges.size)]
         return cls(edges, np.round([np.quantile(one, QUANTILES) for one in by_bin], 3))
 
-    def widened(self, spread: float, highest: float) -> PredictionIntervals:
-        """Return intervals for estimates that are also wrong by an unknown, log-normal factor.
+    def widened(self, spread: float, offset: float, highest: float) -> PredictionIntervals:
+        """Return intervals for estimates that are also wrong by an unknown factor and an unknown offset.
 
         Parameters
         ----------
         spread : float
-            Standard deviation of the logarithm of the factor.
+            Standard deviation of the logarithm of the factor, which is log-normal.
+        offset : float
+            Standard deviation of the offset, which is normal [people].
         highest : float
             Largest upper limit of an interval [people].
 
         Examples
         --------
         >>> exact = PredictionIntervals(np.array([0.0, 4.0]), np.zeros((2, QUANTILES.size)), highest=6.0)
-        >>> low, high = exact.widened(0.3, 8.0).around(np.array([0.0, 5.0]), 0.9)
+        >>> low, high = exact.widened(0.3, 0.0, 8.0).around(np.array([0.0, 5.0]), 0.9)
         >>> low.round(1).tolist(), high.round(1).tolist()
         ([0.0, 2.7], [1.3, 8.0])
+        >>> exact.widened(0.0, 1.0, 8.0).around(np.array([2.0]), 0.9)[1].round(2)
+        array([3.64])
         """
         top = max(highest, self.highest if np.isfinite(self.highest) else 0.0)
         people = (self.edges + np.append(self.edges[1:], max(top, self.edges[-1]))) / 2
         unit = 1.0 if self.scale is None else self.scale.max_people
         multiple = ndtri(np.clip(QUANTILES, _LEAST_TAIL, 1 - _LEAST_TAIL))
-        by_factor = people[:, np.newaxis] / unit * np.expm1(spread * multiple)
-        wider = np.hypot(self.errors, by_factor) - np.abs(self.errors)
-        errors = self.errors + np.sign(by_factor) * wider
+        by_factor = people[:, np.newaxis] * np.expm1(spread * multiple)
+        unknown = np.hypot(by_factor, offset * multiple) / unit
+        wider = np.hypot(self.errors, unknown) - np.abs(self.errors)
+        errors = self.errors + np.sign(multiple) * wider
         return replace(self, errors=np.round(errors, 5), highest=top)
 
     def around(self, people: Array, confidence: float, scales: Array | None = None) -> tuple[Array, Array]:

@@ -212,7 +212,7 @@ class RoomConfig(RoomTable):
         Outdoor air flow at full ventilation [m3/h], what people do (or their CO2 generation [m3/h]), and
         outdoor CO2 [ppm]; see ``occupair.physics.room_properties``.
     closed : tuple of str, optional
-        Times of day at which nobody is in, such as ``22:00-06:00``, where head counts are missing.
+        Times of day at which the room is empty, such as ``22:00-06:00``, where head counts are missing.
         Default: midnight to 05:00, unless people were counted then.
     """
 

@@ -18,9 +18,15 @@ function describeAdvice({ is_calibrated: isCalibrated, busy_hour: hour }) {
   return t("air.advice", { from: hour, to: hour + 2 });
 }
 
-function describeRate({ ventilation, rate, low, high }) {
-  const at = ventilation === null ? t("air.byDay") : t("air.atVentilation", { value: oneDigit(ventilation) });
-  return [at, t("air.rate", { rate: oneDigit(rate), low: oneDigit(low), high: oneDigit(high) })];
+function nameRate(ventilation, rates) {
+  if (rates.every((one) => one.ventilation !== null)) return t("air.atVentilation", { value: oneDigit(ventilation) });
+  if (rates.length === 1) return t("air.changes");  // no ventilation signal, and the same at all times
+  return ventilation === null ? t("air.byDay") : t("air.atNight");
+}
+
+function describeRate({ ventilation, rate, low, high }, _, rates) {
+  const range = t("air.rate", { rate: oneDigit(rate), low: oneDigit(low), high: oneDigit(high) });
+  return [nameRate(ventilation, rates), range];
 }
 
 /** Create the card, which is hidden unless the room is calibrated from its size and seats. */
