@@ -100,8 +100,9 @@ def test_readme_starts_with_make_demo_and_make_test():
     assert re.findall(r"^    (make \w+)", README, re.MULTILINE)[:2] == ["make demo", "make test"]
 
 
-def test_readme_python_code_runs(tmp_path, monkeypatch):
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+@pytest.mark.parametrize("document", ["README.md", "docs/day-one.md"])
+def test_python_code_runs(document, tmp_path, monkeypatch):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(code, {})
 

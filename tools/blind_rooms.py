@@ -1,10 +1,10 @@
 """Rooms that were never looked at: simulated, of random size, use, ventilation and sensor place, unlabelled.
 
 Each room is three zones of air, of which one has the sensor. The estimator is calibrated on three weeks
-without head counts, from volume and seats, and scored on the week after. The seeds are consecutive numbers,
-none is left out, and no setting of occupair was chosen with these rooms.
+without head counts, from volume and seats, and scored on the week after. The seeds are consecutive numbers.
+Rooms 0 to 136 were seen when ventilation without a signal was designed; later ones have not been looked at.
 
-    python -m tools.blind_rooms [--rooms 20] [--first-seed 0] [--jobs 2]
+    python -m tools.blind_rooms [--rooms 20] [--first-seed 200] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def measure(seed: int, *, is_open: bool) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rooms", type=int, default=20)
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--first-seed", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     seeds = range(given.first_seed, given.first_seed + given.rooms)

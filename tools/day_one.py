@@ -328,7 +328,8 @@ def main() -> None:
         print(f"## {title}\n\n{markdown(part)}\n")
     print(
         f"28 days of readings every minute: calibrated in {cost.calibration:.1f} s, "
-        f"trained in {cost.fit:.1f} s with {cost.memory:.0f} MB more memory; {cost.update:.2f} ms for each live reading."
+        f"trained in {cost.fit:.1f} s with {cost.memory:.0f} MB more memory; "
+        f"{cost.update:.2f} ms for each live reading."
     )
     if given.figure is not None and (problem := draw(table, given.rooms, given.figure)):
         print(f"no figure: {problem}")
