@@ -211,9 +211,9 @@ class SlowTrainer(FakeTrainer):
 class Building(FakePipeline):
     """Pipeline of simulated rooms. Its time is `minute`, which only `advance` changes."""
 
-    def __init__(self, rooms: Sequence[FakeRoom], *, tokens: bool = False) -> None:
+    def __init__(self, rooms: Sequence[FakeRoom], *, tokens: bool = False, **settings: Any) -> None:
         self.rooms = {room.config.id: room for room in rooms}
-        config = make_config("none", tokens=tokens, clock="readings")
+        config = make_config("none", tokens=tokens, clock="readings", **settings)
         super().__init__(config.model_copy(update={"rooms": {room.config.id: room.config for room in rooms}}))
         self.loop: asyncio.AbstractEventLoop | None = None
         self.reset()
@@ -271,7 +271,11 @@ def serve(building: Building, *, port: int = 0, streams: Streams | None = None) 
         listener.bind(("127.0.0.1", port))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = make_app(building, building.config, streams=streams)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        trusts_proxies = building.config.ingress is None  # as in `occupair.live.service`
+        settings = uvicorn.Config(
+            app, log_level="warning", timeout_graceful_shutdown=1, proxy_headers=trusts_proxies
+        )
+        server = uvicorn.Server(settings)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:

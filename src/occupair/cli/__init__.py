@@ -61,6 +61,7 @@ for command in (
 ):
     app.command()(command)
 app.command(hidden=True)(benchmark_and_validate.prove)
+app.command(hidden=True)(service.home_assistant)
 app.add_typer(groundtruth.groundtruth_app, name="groundtruth")
 app.add_typer(datasets.datasets_app, name="datasets")
 

@@ -1,4 +1,4 @@
-"""Commands of the live service: serve, token, backup, restore."""
+"""Commands of the live service: serve, token, backup, restore; and of its container, home-assistant."""
 
 from __future__ import annotations
 
@@ -84,6 +84,19 @@ def serve(
 
     check_files(config)
     run(config)
+
+
+def home_assistant(
+    data: Annotated[Path, typer.Option(help="Private folder of the app, with options.json.")] = Path("/data"),
+    config: Annotated[Path, typer.Option(help="Configuration folder of the app.")] = Path("/config"),
+    supervisor: Annotated[str, typer.Option(help="URL of the Supervisor.")] = "http://supervisor",
+    user: Annotated[int, typer.Option(min=0, help="User to run as, if started by root.")] = 10_001,
+) -> None:
+    """Run the live service as an app of Home Assistant, which starts this command in its container."""
+    need_live("home-assistant")
+    from occupair.live.home_assistant import serve_app
+
+    serve_app(data, config, supervisor, user=user)
 
 
 def token(

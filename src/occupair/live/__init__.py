@@ -24,5 +24,6 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
 `config`. `rooms/restore` and `rooms/room_models` restore rooms
 and their models after a restart. `retraining` trains new models on labels in a child process
 (`training_process`, `training_scores`). `calibration` calibrates rooms without a model every night
-(`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms.
+(`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms,
+`home_assistant` the service as an app of Home Assistant.
 """

@@ -107,7 +107,8 @@ async def run(
     pipeline.trainer, pipeline.calibrator = Trainer(pipeline), Calibrator(pipeline)
     limits = ConnectionLimits.of_this_process()
     app = make_app(pipeline, config, streams=Streams(limit=min(MAX_STREAMS, limits.connections // 2)))
-    server = _Server(app, limits, stop_seconds=REQUEST_TIMEOUT)
+    trusts_proxies = config.ingress is None  # else a client of such a proxy could pretend to be ingress
+    server = _Server(app, limits, stop_seconds=REQUEST_TIMEOUT, proxy_headers=trusts_proxies)
     link = _MqttLink(pipeline)
     stopping, reloading = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -221,8 +222,8 @@ async def _reload(pipeline: Pipeline, link: _MqttLink) -> None:
     before = pipeline.config
     config = reread_config(before)
     await pipeline.reload(config)
-    if (config.host, config.port, config.store) != (before.host, before.port, before.store):
-        log.warning("changes of host, port and store need a restart")
+    if any(getattr(config, key) != getattr(before, key) for key in ("host", "port", "store", "ingress")):
+        log.warning("changes of host, port, store and ingress need a restart")
     start_logging(config.log, config.log_level, secrets=find_secrets(config))
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
         await link.stop()

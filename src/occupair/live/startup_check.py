@@ -156,7 +156,7 @@ def _service_warnings(config: ServiceConfig) -> Iterator[str]:
     mqtt = config.mqtt
     if mqtt is not None and mqtt.password is not None and not mqtt.tls and not is_loopback(mqtt.host):
         yield f"the MQTT password is sent to {mqtt.host} unencrypted: set mqtt.tls = true"
-    if not is_loopback(config.host):
+    if not is_loopback(config.host) and config.ingress is None:
         yield f"listens on {config.host} without TLS: put a reverse proxy with TLS in front"
     if config.origin is not None:
         yield from _readable_secrets(config.origin)

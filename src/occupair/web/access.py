@@ -29,6 +29,7 @@ COOKIE = "occupair"
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="occupair"'}
 _RANK: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_HEALTH_PATH = "/healthz"
 
 _bearer = HTTPBearer(scheme_name="token", auto_error=False, description="An access token from the settings.")
 _cookie = APIKeyCookie(
@@ -49,11 +50,18 @@ class AccessRules:
         ``host`` are accepted.
     body_bytes : int
         Maximum size of a request body [bytes].
+    ingress : str, optional
+        Address of Home Assistant's ingress proxy, which has authenticated the users of its requests. With it
+        and without tokens, all other addresses are refused, except for health checks.
+    ingress_role : {"read", "write", "admin"}
+        Role of these users.
     """
 
     host: str = "127.0.0.1"
     tokens: Sequence[StoredToken] = ()
     body_bytes: int = BODY_BYTES
+    ingress: str | None = None
+    ingress_role: Role = "admin"
 
 
 @dataclass(frozen=True)
@@ -63,16 +71,17 @@ class Caller:
     Parameters
     ----------
     name : str
-        Name of the token; empty if the server has no tokens.
+        Name of the token; empty if there is none.
     role : {"read", "write", "admin"}
-    via : {"bearer", "cookie", "open"}
+    via : {"bearer", "cookie", "ingress", "open"}
         How the caller was identified: by a header, which another site cannot send; by a cookie, which the
-        browser sends on its own; or not at all, because the server has no tokens.
+        browser sends on its own; by Home Assistant, also with a cookie; or not at all, because the server has
+        no tokens.
     """
 
     name: str
     role: Role
-    via: Literal["bearer", "cookie", "open"]
+    via: Literal["bearer", "cookie", "ingress", "open"]
 
 
 class RateLimiter:
@@ -143,11 +152,12 @@ class AccessControl:
             await self.app(scope, receive, send)
             return
         rules, request = self.rules(), Request(scope)
-        caller = identify(request, rules.tokens)
+        caller = identify(request, rules)
         limits = (size for path, size in self.upload_limits.items() if path.fullmatch(request.url.path))
         limit = next(limits, rules.body_bytes)
         rejection = (
-            _reject_foreign_host(request, rules)
+            _reject_outside_ingress(request, rules, caller)
+            or _reject_foreign_host(request, rules)
             or self._reject_over_rate(request, caller)
             or _reject_cross_site(request, caller)
             or _reject_large_body(request, limit)
@@ -161,6 +171,8 @@ class AccessControl:
     def _reject_over_rate(self, request: Request, caller: Caller | None) -> JSONResponse | None:
         address = request.client.host if request.client else ""
         client = f"token {caller.name}" if caller is not None and caller.name else f"address {address}"
+        if caller is not None and caller.via == "ingress":  # all users have the address of the proxy
+            client = f"user {request.headers.get('x-remote-user-id', '')[:100]}"
         wait = math.ceil(self.rate_limiter.take(client, time.monotonic()))
         if not wait:
             return None
@@ -168,10 +180,19 @@ class AccessControl:
         return error_response(429, f"{limit}, retry in {wait} s", {"Retry-After": str(wait)})
 
 
+def _reject_outside_ingress(
+    request: Request, rules: AccessRules, caller: Caller | None
+) -> JSONResponse | None:
+    """Reject other addresses of Home Assistant's network; the container checks its own health."""
+    if rules.ingress is None or rules.tokens or caller is not None or request.url.path == _HEALTH_PATH:
+        return None
+    return error_response(403, "requests must come through Home Assistant, because there are no tokens")
+
+
 def _reject_foreign_host(request: Request, rules: AccessRules) -> JSONResponse | None:
-    """Reject names that reach this machine by DNS rebinding, where no token protects it."""
+    """Reject names that reach this machine by DNS rebinding, where neither token nor login protects it."""
     host = request.headers.get("host", "")
-    if rules.tokens or is_own_host(host, rules.host):
+    if rules.tokens or rules.ingress is not None or is_own_host(host, rules.host):
         return None
     return error_response(
         403, f"Host must be {', '.join(LOOPBACK_HOSTS)}, got {describe_value(host.lower())}"
@@ -182,7 +203,7 @@ def _reject_cross_site(request: Request, caller: Caller | None) -> JSONResponse 
     """Reject writes that another site's page sends through the user's browser (CSRF)."""
     if request.method in _SAFE_METHODS or (caller is not None and caller.via == "bearer"):
         return None
-    same = is_same_site(request)
+    same = is_same_site(request, caller)
     if same or (same is None and (caller is None or caller.via == "open")):
         return None
     return error_response(403, "cross-site request rejected: changes must come from this service's own page")
@@ -197,10 +218,13 @@ def _reject_large_body(request: Request, limit: int) -> JSONResponse | None:
     return error_response(413, _size_error(limit))
 
 
-def identify(request: Request, tokens: Sequence[StoredToken]) -> Caller | None:
+def identify(request: Request, rules: AccessRules) -> Caller | None:
     """Return the caller of a request, or None if it has no valid token."""
+    if rules.ingress is not None and request.client is not None and request.client.host == rules.ingress:
+        return Caller("", rules.ingress_role, "ingress")
+    tokens = rules.tokens
     if not tokens:
-        return Caller("", "admin", "open")
+        return Caller("", "admin", "open") if rules.ingress is None else None
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme:
         return match_token(token.strip(), tokens, "bearer") if scheme.lower() == "bearer" else None
@@ -213,15 +237,22 @@ def match_token(token: str, tokens: Sequence[StoredToken], via: Literal["bearer"
     return None if found is None else Caller(found.name, found.role, via)
 
 
-def is_same_site(request: Request) -> bool | None:
-    """Whether a request comes from this server's own page; None if the headers do not tell."""
+def is_same_site(request: Request, caller: Caller | None = None) -> bool | None:
+    """Whether a request comes from this server's own page; None if the headers do not tell.
+
+    Browsers send ``Sec-Fetch-Site`` over HTTPS and to loopback only. A proxy in front of Home Assistant may
+    change ``Host``, and names the host of the page in ``X-Forwarded-Host``.
+    """
     fetched = request.headers.get("sec-fetch-site")
     if fetched is not None:
         return fetched in ("same-origin", "none")
     origin = request.headers.get("origin")
     if origin is None:
         return None
-    return _netloc(origin) == request.headers.get("host", "").lower()
+    hosts = [request.headers.get("host", "").lower()]
+    if caller is not None and caller.via == "ingress":
+        hosts.append(request.headers.get("x-forwarded-host", "").lower())
+    return _netloc(origin) in hosts
 
 
 def _netloc(origin: str) -> str | None:
@@ -250,7 +281,8 @@ def require(role: Role) -> Callable[[Caller], Awaitable[Caller]]:
 
     async def check(caller: Annotated[Caller, Security(current_caller)]) -> Caller:
         if _RANK[caller.role] < _RANK[role]:
-            raise HTTPException(403, f"role {role} required, token {caller.name!r} has role {caller.role}")
+            who = "Home Assistant" if caller.via == "ingress" else f"token {caller.name!r}"
+            raise HTTPException(403, f"role {role} required, {who} has role {caller.role}")
         return caller
 
     return check

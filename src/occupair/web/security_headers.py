@@ -1,4 +1,8 @@
-"""Security headers of every response."""
+"""Security headers of every response.
+
+No site may show our pages in a frame, except that Home Assistant shows those that it has proxied: they have
+its own origin.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,13 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+INGRESS_HEADERS = SECURITY_HEADERS | {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY.replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    ),
+    "X-Frame-Options": "SAMEORIGIN",
+}
+"""Headers of responses to Home Assistant's ingress proxy."""
 
 
 class SecurityHeaders:
@@ -41,7 +52,9 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
+                caller = scope.get("state", {}).get("caller")  # set by `occupair.web.access`
+                framed = getattr(caller, "via", "") == "ingress"
+                for name, value in (INGRESS_HEADERS if framed else SECURITY_HEADERS).items():
                     headers.setdefault(name, value)
             await send(message)
 

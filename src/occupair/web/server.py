@@ -98,6 +98,8 @@ class LimitedServer(uvicorn.Server):
         How long open requests may take to finish when the server stops [s].
     on_ready : callable, optional
         Called when the server accepts connections.
+    proxy_headers : bool
+        Whether a proxy on this machine may name the address of its client (``X-Forwarded-For``).
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class LimitedServer(uvicorn.Server):
         *,
         stop_seconds: int,
         on_ready: Callable[[], None] = lambda: None,
+        proxy_headers: bool = True,
     ) -> None:
         protocol = partial(_LimitedProtocol, limits, _Admission(limits.connections))
         super().__init__(
@@ -117,6 +120,7 @@ class LimitedServer(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=proxy_headers,
                 backlog=ACCEPTED_AT_ONCE,
                 timeout_graceful_shutdown=stop_seconds,
             )

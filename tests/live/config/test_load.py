@@ -413,6 +413,10 @@ MISTAKES = [
         "rooms.toml, line 2, service.host: must be a loopback address such as 127.0.0.1 without "
         "[tokens], got '::'",
     ),
+    (
+        '[service]\ningress = "homeassistant"\n',
+        "rooms.toml, line 2, service.ingress: must be an IP address such as 172.30.32.2, got 'homeassistant'",
+    ),
 ]
 
 
@@ -532,8 +536,13 @@ def test_environment_overrides_the_file(read, tmp_path):
     assert config.mqtt.ca_file == tmp_path / "ca.pem"
 
 
+def test_ingress_replaces_tokens(read):
+    config = read(f'[service]\nhost = "0.0.0.0"\ningress = "172.30.32.2"\n{ROOM}')
+    assert (config.host, config.tokens, config.ingress_role) == ("0.0.0.0", (), "admin")
+
+
 def test_every_setting_has_a_variable():
-    assert len(VARIABLES) == 10 + 15 + 5 + 4
+    assert len(VARIABLES) == 12 + 15 + 5 + 4
     assert {"OCCUPAIR_STORE", "OCCUPAIR_HOST", "OCCUPAIR_MQTT__PASSWORD"} <= set(VARIABLES)
 
 
@@ -627,6 +636,7 @@ def test_deployed_example_lists_every_setting_with_its_default(tmp_path):
     }
     assert set(VARIABLES.values()) - listed == {("mqtt", "password")}
     same = {"store": "", "tokens": (), "mqtt": None, "bacnet": None, "rooms": {}, "origin": None}
+    same["ingress"] = None
     assert config.model_copy(update=same) == plain.model_copy(update=same)
     assert config.mqtt.session_expiry == plain.mqtt.session_expiry
     defaults = BacnetConfig(address="10.0.2.5/24", device=1234, bbmd="10.0.9.1")

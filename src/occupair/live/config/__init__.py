@@ -6,7 +6,7 @@
 - `load`: reads the file and the environment, and reports all mistakes at once.
 """
 
-from occupair.live.config.load import VARIABLES, read_config, reread_config
+from occupair.live.config.load import VARIABLES, config_from_values, read_config, reread_config
 from occupair.live.config.settings import (
     BacnetConfig,
     BacnetPoint,
@@ -36,6 +36,7 @@ __all__ = [
     "VentilationPoint",
     "VentilationTopic",
     "check_store_url",
+    "config_from_values",
     "read_config",
     "reread_config",
 ]

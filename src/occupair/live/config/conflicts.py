@@ -27,8 +27,9 @@ def find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
         if given in hashes:
             yield ("tokens", name, "hash"), f"must differ from the hash of tokens.{hashes[given]}"
         hashes.setdefault(given, name)
-    host = _table(values.get("service")).get("host", "127.0.0.1")
-    if isinstance(host, str) and not is_loopback(host) and not values.get("tokens"):
+    service = _table(values.get("service"))
+    host, is_protected = service.get("host", "127.0.0.1"), values.get("tokens") or service.get("ingress")
+    if isinstance(host, str) and not is_loopback(host) and not is_protected:
         yield ("service", "host"), "must be a loopback address such as 127.0.0.1 without [tokens]", host
 
 

@@ -88,25 +88,37 @@ def read_config(
         With all mistakes, one per line: ``rooms.toml, line 12, rooms.lab.name: must be a string, got 5``.
     """
     path = Path(path)
-    variables = {name: value for name, value in environ.items() if name.startswith("OCCUPAIR_")}
-    origin = Origin(path, variables, dict(options or {}))
+    origin = Origin(path, _settings_in(environ), dict(options or {}))
     text = origin.text()
     values = _parse_toml(path, text)
     mistakes = Mistakes(path, text)
     _override(values, origin, mistakes)
-    values.setdefault("service", {})
-    values.setdefault("rooms", {})
-    tables = None
-    try:
-        tables = SettingsFile.model_validate(values, context={"folder": path.resolve().parent})
-    except ValidationError as invalid:
-        for error in invalid.errors(include_url=False):
-            _add_error(error, values, mistakes)
-    for key, rule, *value in find_conflicts(values):
-        mistakes.add(key, rule, *value)
-    if mistakes or tables is None:
-        raise InputError(str(mistakes))
-    return _to_config(tables, origin)
+    return _to_config(_check(values, path.resolve().parent, mistakes), origin)
+
+
+def config_from_values(
+    values: Table, environ: Mapping[str, str], *, folder: Path, mistakes: Mistakes
+) -> ServiceConfig:
+    """Return settings that are not in a file of their own, such as the options of a Home Assistant app.
+
+    Parameters
+    ----------
+    values : dict
+        The tables of a settings file.
+    environ : mapping
+        Environment variables, which override them.
+    folder : Path
+        Relative paths in the values are relative to this folder.
+    mistakes : Mistakes
+        Has the place of each value, for messages.
+
+    Raises
+    ------
+    InputError
+        With all mistakes, one per line.
+    """
+    _override(values, Origin(folder, _settings_in(environ), {}), mistakes)
+    return _to_config(_check(values, folder, mistakes), None)
 
 
 def reread_config(config: ServiceConfig) -> ServiceConfig:
@@ -114,6 +126,27 @@ def reread_config(config: ServiceConfig) -> ServiceConfig:
     if config.origin is None:
         raise InputError("settings that were not read from a file cannot be read again")
     return read_config(config.origin.path, config.origin.environ, options=config.origin.options)
+
+
+def _settings_in(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name.startswith("OCCUPAIR_")}
+
+
+def _check(values: Table, folder: Path, mistakes: Mistakes) -> SettingsFile:
+    """Return the tables of a file, or raise `InputError` with all mistakes."""
+    values.setdefault("service", {})
+    values.setdefault("rooms", {})
+    tables = None
+    try:
+        tables = SettingsFile.model_validate(values, context={"folder": folder})
+    except ValidationError as invalid:
+        for error in invalid.errors(include_url=False):
+            _add_error(error, values, mistakes)
+    for key, rule, *value in find_conflicts(values):
+        mistakes.add(key, rule, *value)
+    if mistakes or tables is None:
+        raise InputError(str(mistakes))
+    return tables
 
 
 def _parse_toml(path: Path, text: str) -> Table:
@@ -216,7 +249,7 @@ def _known_keys(key: Key, loc: tuple[int | str, ...]) -> list[str]:
     return list(model.model_fields)
 
 
-def _to_config(tables: SettingsFile, origin: Origin) -> ServiceConfig:
+def _to_config(tables: SettingsFile, origin: Origin | None) -> ServiceConfig:
     """Return the settings as the service uses them, with the defaults that depend on other settings."""
     service = tables.service
     rooms = {

@@ -25,6 +25,7 @@ from occupair.live.config.values import (
     Host,
     Id,
     Instance,
+    IpAddress,
     JsonPath,
     Port,
     Secret,
@@ -323,6 +324,8 @@ class ServiceTable(_Model):
     log: Literal["json", "text"] = "text"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     room_metrics: bool = True
+    ingress: IpAddress | None = None
+    ingress_role: Role = "admin"
     tolerance: Annotated[float, Field(gt=0, le=1)] = 1e-3
 
 
@@ -364,6 +367,10 @@ class ServiceConfig(ServiceTable):
         Log format ``"text"`` or ``"json"``, and the lowest level that is logged.
     room_metrics : bool
         Whether /metrics includes series per room.
+    ingress : str, optional
+        IP address of Home Assistant's ingress proxy, whose requests need no token.
+    ingress_role : {"read", "write", "admin"}
+        Role of users of Home Assistant.
     tolerance : float
         Largest deviation of the fast evaluation of ``fit --paper`` models from the reference implementation
         of Jiang et al. 2016, Eq. (26) [people].

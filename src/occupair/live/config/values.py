@@ -154,6 +154,14 @@ def _is_bacnet_address(text: str) -> bool:
     return True
 
 
+def _is_ip_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_ipv4_interface(text: str) -> bool:
     try:
         ipaddress.IPv4Interface(text)
@@ -177,6 +185,7 @@ Id = Annotated[
     ),
 ]
 Host = Annotated[String, _rule(_is_host, "must be a host name or an IP address, without scheme and port")]
+IpAddress = Annotated[String, _rule(_is_ip_address, "must be an IP address such as 172.30.32.2")]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 TimeZone = Annotated[String, _rule(_is_timezone, "must be an IANA time zone such as Europe/Copenhagen")]
 Activity = Annotated[str | float, BeforeValidator(_check_activity)]

@@ -98,7 +98,13 @@ def make_app(
 
 
 def _access_rules(config: ServiceConfig) -> AccessRules:
-    return AccessRules(host=config.host, tokens=config.tokens, body_bytes=config.limits.body_bytes)
+    return AccessRules(
+        host=config.host,
+        tokens=config.tokens,
+        body_bytes=config.limits.body_bytes,
+        ingress=config.ingress,
+        ingress_role=config.ingress_role,
+    )
 
 
 def _handle_errors(app: FastAPI) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -33,10 +34,10 @@ async def me(caller: Annotated[Caller, Depends(require("read"))]) -> Me:
 async def login(request: Request, response: Response) -> Me:
     """Store a token in a cookie, for the page."""
     given = await read_model(request, Login)
-    tokens = get_pipeline(request).config.tokens
-    if not tokens:
-        return Me(name="", role="admin")
-    caller = match_token(given.token, tokens, "cookie")
+    known: Caller | None = request.state.caller
+    if known is not None and known.via in ("open", "ingress"):
+        return Me(name="", role=known.role)
+    caller = match_token(given.token, get_pipeline(request).config.tokens, "cookie")
     if caller is None:
         log.warning("login rejected", extra={"address": request.client.host if request.client else ""})
         raise HTTPException(401, "invalid token", CHALLENGE)
@@ -44,6 +45,7 @@ async def login(request: Request, response: Response) -> Me:
         COOKIE,
         given.token,
         max_age=_COOKIE_SECONDS,
+        path=_cookie_path(request),
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",
@@ -52,6 +54,15 @@ async def login(request: Request, response: Response) -> Me:
 
 
 @router.post("/logout", summary="Log out", status_code=204, responses=public_error_responses(413))
-async def logout(response: Response) -> None:
+async def logout(request: Request, response: Response) -> None:
     """Delete the cookie."""
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(COOKIE, path=_cookie_path(request), httponly=True, samesite="strict")
+
+
+def _cookie_path(request: Request) -> str:
+    """Return the path of the page, below which a proxy serves it, so that other pages do not get the cookie.
+
+    A forged header changes only the cookie of the client that sends it.
+    """
+    prefix = request.headers.get("x-forwarded-prefix", "").rstrip("/")
+    return f"{prefix}/" if re.fullmatch(r"(/[\w.~-]+)+", prefix, re.ASCII) else "/"
