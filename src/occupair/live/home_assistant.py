@@ -192,8 +192,11 @@ def read_settings(
         values.pop("mqtt", None)
     values["rooms"] = {}
     mistakes.overrides["rooms",] = "option rooms"
-    rooms = options.get("rooms") or []
-    for number, room in enumerate(rooms if isinstance(rooms, list) else [None], start=1):
+    rooms = options.get("rooms")
+    if not rooms:
+        mistakes.add(("rooms",), "must have at least one room")
+        values["rooms"]["none"] = {}  # not to be reported again
+    for number, room in enumerate(rooms if isinstance(rooms, list) else [rooms] if rooms else [], start=1):
         _add_room(values["rooms"], room, number, mistakes)
     return config_from_values(values, given, folder=config, mistakes=mistakes)
 
@@ -224,9 +227,10 @@ def _read_file(
 
 
 def _add_room(rooms: dict[str, Any], options: Any, number: int, mistakes: Mistakes) -> None:
-    """Add the table of a room."""
+    """Add the table of a room, also of one that is reported as a mistake."""
     if not isinstance(options, dict):
         mistakes.add(("rooms",), "must be a list of rooms", options)
+        rooms[str(number)] = {}
         return
     name = options.get("name")
     place = f"of room {name!r}" if name else f"of room {number}"
@@ -235,6 +239,7 @@ def _add_room(rooms: dict[str, Any], options: Any, number: int, mistakes: Mistak
         mistakes.overrides["rooms", str(number)] = f"option id {place}"
         rule = "must differ from that of other rooms" if room else "is required, because it has no name"
         mistakes.add(("rooms", str(number)), rule, *([room] if room else []))
+        rooms[str(number)] = {}
         return
     rooms[room] = {}
     mistakes.overrides["rooms", room] = f"option id {place}"

@@ -9,6 +9,7 @@ import pytest
 from browser import PHONE
 from groundtruth.counting_folder import FolderServer, make_folder, served
 from playwright.sync_api import expect
+from prefix_proxy import prefix_proxy
 
 from occupair.groundtruth.counting.counts import read_counts
 from occupair.groundtruth.counting.server import STATIC
@@ -691,3 +692,17 @@ def test_german_page_fits_on_a_phone(open_counting, run, folder):
     for button in page.locator("#controls .button").all():
         assert not button.evaluate(overflowing), button.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["viewport"]["width"]
+
+
+def test_page_works_below_a_path_prefix(run, folder, open_counting):
+    with prefix_proxy(run(folder), prefix="/count/doors", ingress=False) as proxy:
+        page = open_counting(proxy.url, locale="de-DE")
+        expect_minute(page, 0)
+        expect_picture(page)
+        page.keyboard.press("i")
+        page.keyboard.press("Enter")
+        expect_minute(page, 1)
+        assert stored_counts(folder)[0] == (1, 0, "counted")
+        page.reload()
+        expect(page.locator("#done")).to_have_text("1 von 5")
+        assert proxy.outside == []
