@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one blind prove bench peers load soak mutants reproduce seeds picture screenshots pooled clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one blind prove bench peers load soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -102,6 +102,12 @@ pooled: $(INSTALLED)     ## renew the read-outs over all public rooms that new r
 
 picture: $(INSTALLED)    ## update the README figure from the report (needs chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
+
+app: $(INSTALLED)        ## write the Home Assistant app with its source code to build/home-assistant-app
+	@$(BIN)/python tools/home_assistant_app.py
+
+container: $(INSTALLED)  ## lint the container files and run the Dockerfile's steps without Docker, as root (5 min)
+	@$(BIN)/python tools/container_check.py
 
 clean:                   ## remove the virtual environment and generated files
 	rm -rf $(VENV) occupair-report.html .mypy_cache .ruff_cache .pytest_cache

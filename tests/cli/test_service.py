@@ -307,8 +307,8 @@ def test_systemd_unit_is_valid_and_hardened(tmp_path):
     assert done.returncode == 0, done.stdout  # exposure level at most 2.0 of 10
 
 
-def test_deployment_files_run_the_service():
-    unit, image = (DEPLOY / "occupair.service").read_text(), (DEPLOY / "Dockerfile").read_text()
+def test_unit_runs_the_service():
+    unit = (DEPLOY / "occupair.service").read_text()
     for line in (
         "Restart=always",
         "DynamicUser=yes",
@@ -317,8 +317,6 @@ def test_deployment_files_run_the_service():
     ):
         assert f"\n{line}\n" in unit
     assert "\nExecStart=/opt/occupair/bin/occupair serve /etc/occupair/rooms.toml\n" in unit
-    assert re.findall(r"^USER (\S+)$", image, re.MULTILINE) == ["10001:10001"]
-    assert 'ENTRYPOINT ["occupair"]\nCMD ["serve", "/etc/occupair/rooms.toml"]\n' in image
 
 
 def test_deployment_variables_are_settings(tmp_path):
