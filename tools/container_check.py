@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> None:
                 "container_check: the steps of the Dockerfile need root and unshare (util-linux)"
             )
         namespace = ["unshare", "--mount", "--propagation", "private"]
-        command = [*namespace, sys.executable, __file__, "--inside", scratch]
+        command = [*namespace, sys.executable, "-u", __file__, "--inside", scratch]
         raise SystemExit(subprocess.run(command).returncode)
 
 
