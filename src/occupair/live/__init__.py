@@ -25,5 +25,6 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
 and their models after a restart. `retraining` trains new models on labels in a child process
 (`training_process`, `training_scores`). `calibration` calibrates rooms without a model every night
 (`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms,
-`home_assistant` the service as an app of Home Assistant.
+`home_assistant` the service as an app of Home Assistant. `semantic` exports the rooms as building models, and
+writes settings from them.
 """

@@ -1,0 +1,165 @@
+"""References of points in a Brick model: BACnet objects and MQTT topics, as sources of the settings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+from rdflib.term import Node
+
+from occupair.live.config import BacnetPoint, Topic
+from occupair.live.semantic.brick_model import BrickModel
+from occupair.live.semantic.brick_terms import BACNET, BACNET_2024, MQTT, OCCUPAIR, REF
+
+_TYPE_NUMBERS = {
+    0: "analog-input",
+    1: "analog-output",
+    2: "analog-value",
+    3: "binary-input",
+    4: "binary-output",
+    5: "binary-value",
+    13: "multi-state-input",
+    14: "multi-state-output",
+    19: "multi-state-value",
+}
+"""Numbers of BACnet object types (ASHRAE 135), as in ``bacnet://123/0,12``."""
+_CODES = {"AI": 0, "AO": 1, "AV": 2, "BI": 3, "BO": 4, "BV": 5, "MSI": 13, "MSO": 14, "MSV": 19}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A source of readings in a model.
+
+    Parameters
+    ----------
+    settings : dict
+        Keys of the source in the settings; empty if it cannot be used.
+    problem : str
+        Why it cannot be used, or "".
+    broker : tuple of (str, int or None)
+        Host and port of the MQTT broker; ``("", None)`` if unknown or not MQTT.
+    """
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    broker: tuple[str, int | None] = ("", None)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is a BACnet object whose value is on or off."""
+        return str(self.settings.get("object", "")).startswith("binary-")
+
+
+def read_references(model: BrickModel, point: Node) -> list[Reference]:
+    """Return the BACnet and MQTT references of a point, those that are preferred and usable first."""
+    found: list[tuple[bool, bool, str, Reference]] = []
+    for node in model.graph.objects(point, REF.hasExternalReference):
+        preferred = "true" in model.texts(node, REF.preferred)
+        if topics := model.texts(node, MQTT.mqttTopic):
+            reference = _mqtt_reference(model, node, topics[0])
+        elif model.texts(
+            node, BACNET["object-identifier"], BACNET_2024["object-identifier"], REF.BACnetURI
+        ):
+            reference = _bacnet_reference(model, node)
+        else:
+            continue  # a time series or an IFC file
+        found.append((not preferred, not reference.settings, repr(reference.settings), reference))
+    return [reference for *_, reference in sorted(found, key=lambda one: one[:3])]
+
+
+def _mqtt_reference(model: BrickModel, node: Node, topic: str) -> Reference:
+    settings: dict[str, Any] = {"topic": topic}
+    for key, term in (("path", MQTT.mqttValueKey), ("time_path", MQTT.mqttTimeKey), ("shape", OCCUPAIR.shape)):
+        settings |= {key: text for text in model.texts(node, term)[:1]}
+    if "path" in settings:
+        settings.pop("shape", None)
+    elif settings.get("shape") == "number":
+        settings.pop("time_path", None)
+    problem = _mistake(Topic, {"shape": "json", **settings} if "path" in settings else settings)
+    broker = next(iter(model.texts(node, MQTT.mqttBroker)), "")
+    port = next((int(number) for number in model.numbers(node, MQTT.mqttPort)), None)
+    return Reference({} if problem else settings, problem and f"MQTT topic {topic}: {problem}", (broker, port))
+
+
+def _bacnet_reference(model: BrickModel, node: Node) -> Reference:
+    uri = re.fullmatch(
+        r"bacnet://([^/]*)/([^/]+)(?:/.*)?", next(iter(model.texts(node, REF.BACnetURI)), "")
+    )
+    identifiers = model.texts(node, BACNET["object-identifier"], BACNET_2024["object-identifier"])
+    kinds = model.texts(node, BACNET["object-type"], BACNET_2024["object-type"])
+    text = identifiers[0] if identifiers else uri[2] if uri else ""
+    name = parse_object(text, kinds[0] if kinds else "")
+    if name is None:
+        return Reference(problem=f"BACnet object {text!r} is not a type and an instance number")
+    address, instance = _device_of(model, node)
+    if not address:
+        known = instance or (uri[1] if uri else "")
+        device = f"device {known}" if known else "an unknown device"
+        return Reference(problem=f"{name} of {device}, whose address is not in the model")
+    settings = {"bacnet": address, "object": name}
+    problem = _mistake(BacnetPoint, settings)
+    if "false" in model.texts(node, OCCUPAIR.cov):
+        settings["cov"] = False
+    return Reference({} if problem else settings, problem and f"{name} of device {address}: {problem}")
+
+
+def _device_of(model: BrickModel, reference: Node) -> tuple[str, str]:
+    """Return the address and the instance number of the device of a reference, "" where unknown."""
+    terms = (BACNET.objectOf, BACNET_2024.contains, BACNET_2024.objectOf)
+    devices = {one for term in terms for one in model.graph.objects(reference, term)}
+    for device in sorted(devices):
+        instance = next(
+            iter(model.texts(device, *(terms["device-instance"] for terms in (BACNET, BACNET_2024)))), ""
+        )
+        addresses = model.texts(
+            device, *(terms[name] for terms in (BACNET, BACNET_2024) for name in ("hasAddress", "address"))
+        )
+        ports = [port for one in model.graph.objects(device, BACNET.hasPort) for port in _port(model, one)]
+        for address in addresses:
+            has_port = ":" in address or not ports or ports[0] == 47808
+            return (address if has_port else f"{address}:{ports[0]}"), instance
+        return "", instance
+    return "", ""
+
+
+def _port(model: BrickModel, node: Node) -> list[int]:
+    return [int(number) for number in model.numbers(node, BACNET.value) if 0 < number < 65_536]
+
+
+def _mistake(kind: type[Topic] | type[BacnetPoint], settings: dict[str, Any]) -> str:
+    """Return the rule of the settings that a source breaks, or ""."""
+    try:
+        kind.model_validate(settings)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        return str(first.get("ctx", {}).get("error") or first["msg"])
+    return ""
+
+
+def parse_object(text: str, kind: str = "") -> str | None:
+    """Return a BACnet object as the settings name it, or None if the text is not one.
+
+    Examples
+    --------
+    >>> parse_object("analogInput:12"), parse_object("0,12"), parse_object("AI12"), parse_object("(analog-input, 12)")
+    ('analog-input,12', 'analog-input,12', 'analog-input,12', 'analog-input,12')
+    >>> parse_object("12", kind="binary-value"), parse_object("CO2")
+    ('binary-value,12', None)
+    """
+    match = re.fullmatch(r"\(?\s*([A-Za-z][A-Za-z _-]*?|\d+)[\s,:.]+(\d+)\s*\)?", text.strip())
+    match = match or re.fullmatch(r"([A-Z]{2,3})(\d+)", text.strip())
+    if match is None:
+        if not (kind and text.strip().isdecimal()):
+            return None
+        name, number = kind, text.strip()
+    else:
+        name, number = match[1], match[2]
+    if name.upper() in _CODES:
+        name = _TYPE_NUMBERS[_CODES[name.upper()]]
+    elif name.isdecimal():
+        name = _TYPE_NUMBERS.get(int(name), "")
+    else:
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_]+", "-", name).lower()
+    return f"{name},{int(number)}" if name else None
