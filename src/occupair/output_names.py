@@ -7,13 +7,16 @@ from typing import Literal
 
 from occupair.errors import InputError
 
-Format = Literal["table", "report", "model", "backup"]
+Format = Literal["table", "report", "model", "backup", "turtle", "json", "settings"]
 
 SUFFIXES: dict[Format, tuple[str, ...]] = {
     "table": (".csv", ".parquet", ".pq", ".txt"),
     "report": (".html", ".htm"),
     "model": (".occupair", ".json"),
     "backup": (".zip",),
+    "turtle": (".ttl",),
+    "json": (".json",),
+    "settings": (".toml",),
 }
 """Suffixes of each format; a name without suffix is valid, too."""
 
@@ -22,6 +25,9 @@ RULES: dict[Format, str] = {
     "report": "must end in .html (a browser can print it to PDF)",
     "model": "must end in .occupair",
     "backup": "must end in .zip",
+    "turtle": "must end in .ttl",
+    "json": "must end in .json",
+    "settings": "must end in .toml",
 }
 
 

@@ -3,6 +3,7 @@
 - `simulate_and_check`: simulated readings, data quality
 - `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
 - `service`: the live service
+- `export_models`, `import_models`: rooms of the live service as building models, and the reverse
 - `groundtruth`: head counts from video and door counters
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
@@ -24,8 +25,10 @@ from occupair.cli import (
     benchmark_and_validate,
     datasets,
     estimate_and_evaluate,
+    export_models,
     fit,
     groundtruth,
+    import_models,
     reproduce,
     service,
     simulate_and_check,
@@ -62,6 +65,8 @@ for command in (
     app.command()(command)
 app.command(hidden=True)(benchmark_and_validate.prove)
 app.command(hidden=True)(service.home_assistant)
+app.add_typer(export_models.export_app, name="export")
+app.add_typer(import_models.import_app, name="import")
 app.add_typer(groundtruth.groundtruth_app, name="groundtruth")
 app.add_typer(datasets.datasets_app, name="datasets")
 

@@ -1,4 +1,4 @@
-"""The rooms of the live service in the languages of building models: Brick (RDF, Turtle) and Project Haystack.
+"""Rooms of the live service as building models, Brick (RDF, Turtle) and Project Haystack, and the reverse.
 
 Export:
 
@@ -11,7 +11,8 @@ Import:
 
 - `brick_model`: reads Turtle; rooms, zones, points, equipment and how they relate.
 - `brick_references`: BACnet objects and MQTT topics of points.
-- `brick_import`: finds the rooms with a CO2 sensor, and chooses a source for each quantity.
+- `brick_places`: finds the rooms and zones with a CO2 sensor.
+- `brick_import`: chooses a source for each quantity of these.
 - `rooms_toml`: writes these rooms as settings, with a comment for each decision.
 
 Brick requires rdflib, ``pip install 'occupair[semantic]'``.

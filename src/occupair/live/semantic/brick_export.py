@@ -32,6 +32,10 @@ from occupair.wording import quoted
 
 DEFAULT_NAMESPACE = "urn:building#"
 _PREFIXES = {
+    "rdfs": Namespace(str(RDFS)),
+    "owl": Namespace(str(OWL)),
+    "skos": Namespace(str(SKOS)),
+    "xsd": Namespace(str(XSD)),
     "brick": BRICK,
     "rec": REC,
     "ref": REF,
@@ -98,8 +102,6 @@ class _Export:
         self._config, self._namespace, self._objects = config, namespace, objects
         self._graph = Graph(bind_namespaces="none")
         for prefix, terms in {**_PREFIXES, "bldg": namespace}.items():
-            self._graph.bind(prefix, terms)
-        for prefix, terms in {"rdfs": RDFS, "owl": OWL, "skos": SKOS, "xsd": XSD}.items():
             self._graph.bind(prefix, terms)
         self._building = self._add("site.building", BRICK.Building, REC.Building, label=building)
         self._graph.add((self._building, OCCUPAIR.timezone, Literal(config.timezone)))

@@ -21,10 +21,12 @@ from occupair.errors import InputError
 from occupair.live.semantic.brick_terms import BRICK, FLOORS, OCCUPAIR, REC, ROOMS, WIDE_LOCATIONS, ZONES
 
 _BRICK = re.compile(r"https?://brickschema\.org/schema/(?:[\d.]+/)?Brick(?:Frame)?#(.*)")
-_RELATIONS = {
-    REC[name]: BRICK[name]
-    for name in ("hasPoint", "isPointOf", "hasPart", "isPartOf", "feeds", "isFedBy", "isLocationOf")
-} | {REC.locatedIn: BRICK.hasLocation, BRICK.isLocatedIn: BRICK.hasLocation}
+_SAME_IN_REC = ("hasPoint", "isPointOf", "hasPart", "isPartOf", "feeds", "isFedBy", "isLocationOf")
+_RELATIONS: dict[Node, Node] = {
+    REC.locatedIn: BRICK.hasLocation,
+    BRICK.isLocatedIn: BRICK.hasLocation,
+    **{REC[name]: BRICK[name] for name in _SAME_IN_REC},
+}
 
 
 def read_model(path: Path) -> BrickModel:
@@ -52,14 +54,14 @@ class BrickModel:
     def __init__(self, graph: Graph) -> None:
         self.graph = Graph()
         for one, relation, other in graph:
-            terms = (_today(one), _today(relation), _today(other))
-            self.graph.add((terms[0], _RELATIONS.get(terms[1], terms[1]), terms[2]))
+            named = _today(relation)
+            self.graph.add((_today(one), _RELATIONS.get(named, named), _today(other)))
         self.classes = cache(self._classes)
 
     def instances(self, names: Iterable[str]) -> list[Node]:
         """Return everything of a class among ``names``, or of a subclass that the model defines, by IRI."""
         wanted = frozenset(names)
-        return sorted(
+        return ordered(
             node
             for node in set(self.graph.subjects(RDF.type, None))
             if self.classes(node) & wanted and self._is_entity(node)
@@ -77,6 +79,10 @@ class BrickModel:
                 if f"{namespace}#" in (str(BRICK), str(REC), str(OCCUPAIR)):
                     found.add(name)
         return frozenset(found)
+
+    def types(self, node: Node) -> list[Node]:
+        """Return the classes that an entity is stated to be of."""
+        return ordered(self.graph.objects(node, RDF.type))
 
     def is_room(self, node: Node) -> bool:
         """Whether an entity is a room or another single space."""
@@ -97,16 +103,19 @@ class BrickModel:
     def related(self, node: Node, forward: str, backward: str) -> list[Node]:
         """Return what an entity relates to, by a relationship or its inverse."""
         found = {*self.graph.objects(node, BRICK[forward]), *self.graph.subjects(BRICK[backward], node)}
-        return sorted(found)
+        return ordered(found)
 
     def points_of(self, node: Node) -> list[Node]:
         """Return the points of a place or of equipment, and the points located there."""
-        return sorted({*self.related(node, "hasPoint", "isPointOf"), *self._located(node)})
+        return ordered({*self.related(node, "hasPoint", "isPointOf"), *self._located(node)})
 
     def holders_of(self, point: Node) -> list[Node]:
         """Return the places and the equipment that a point belongs to."""
-        return sorted(
-            {*self.related(point, "isPointOf", "hasPoint"), *self.related(point, "hasLocation", "isLocationOf")}
+        return ordered(
+            {
+                *self.related(point, "isPointOf", "hasPoint"),
+                *self.related(point, "hasLocation", "isLocationOf"),
+            }
         )
 
     def _located(self, node: Node) -> list[Node]:
@@ -131,7 +140,7 @@ class BrickModel:
     def feeders_of(self, place: Node) -> list[Node]:
         """Return the equipment that supplies a room or zone directly, and its parts."""
         units = self.related(place, "isFedBy", "feeds")
-        return sorted({*units, *(part for unit in units for part in self.parts_of(unit))})
+        return ordered({*units, *(part for unit in units for part in self.parts_of(unit))})
 
     def equipment_in(self, place: Node) -> list[Node]:
         """Return the equipment located in a room or zone that does not supply other places."""
@@ -162,7 +171,7 @@ class BrickModel:
 
     def texts(self, node: Node, *terms: URIRef) -> list[str]:
         """Return the values of properties of a node as text, in the order of the properties."""
-        return [str(one) for term in terms for one in sorted(self.graph.objects(node, term))]
+        return [str(one) for term in terms for one in ordered(self.graph.objects(node, term))]
 
     def numbers(self, node: Node, *terms: URIRef) -> Iterator[float]:
         """Yield the finite numbers among the values of properties of a node."""
@@ -177,6 +186,11 @@ class BrickModel:
     def unit_of(self, node: Node) -> str:
         """Return the name of the QUDT unit of a point or property, such as ``PPM``, or ""."""
         return next((local_name(one) for one in self.graph.objects(node, BRICK.hasUnit)), "")
+
+
+def ordered(nodes: Iterable[Node]) -> list[Node]:
+    """Return nodes by IRI."""
+    return sorted(nodes, key=str)
 
 
 def local_name(node: Node) -> str:

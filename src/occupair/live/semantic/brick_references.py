@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from rdflib.term import Node
 
 from occupair.live.config import BacnetPoint, Topic
-from occupair.live.semantic.brick_model import BrickModel
+from occupair.live.semantic.brick_model import BrickModel, ordered
 from occupair.live.semantic.brick_terms import BACNET, BACNET_2024, MQTT, OCCUPAIR, REF
+from occupair.live.semantic.points import DEFAULT_PORT
 
 _TYPE_NUMBERS = {
     0: "analog-input",
@@ -59,9 +60,7 @@ def read_references(model: BrickModel, point: Node) -> list[Reference]:
         preferred = "true" in model.texts(node, REF.preferred)
         if topics := model.texts(node, MQTT.mqttTopic):
             reference = _mqtt_reference(model, node, topics[0])
-        elif model.texts(
-            node, BACNET["object-identifier"], BACNET_2024["object-identifier"], REF.BACnetURI
-        ):
+        elif model.texts(node, BACNET["object-identifier"], BACNET_2024["object-identifier"], REF.BACnetURI):
             reference = _bacnet_reference(model, node)
         else:
             continue  # a time series or an IFC file
@@ -71,8 +70,10 @@ def read_references(model: BrickModel, point: Node) -> list[Reference]:
 
 def _mqtt_reference(model: BrickModel, node: Node, topic: str) -> Reference:
     settings: dict[str, Any] = {"topic": topic}
-    for key, term in (("path", MQTT.mqttValueKey), ("time_path", MQTT.mqttTimeKey), ("shape", OCCUPAIR.shape)):
-        settings |= {key: text for text in model.texts(node, term)[:1]}
+    terms = {"path": MQTT.mqttValueKey, "time_path": MQTT.mqttTimeKey, "shape": OCCUPAIR.shape}
+    for key, term in terms.items():
+        for text in model.texts(node, term)[:1]:
+            settings[key] = text
     if "path" in settings:
         settings.pop("shape", None)
     elif settings.get("shape") == "number":
@@ -80,13 +81,13 @@ def _mqtt_reference(model: BrickModel, node: Node, topic: str) -> Reference:
     problem = _mistake(Topic, {"shape": "json", **settings} if "path" in settings else settings)
     broker = next(iter(model.texts(node, MQTT.mqttBroker)), "")
     port = next((int(number) for number in model.numbers(node, MQTT.mqttPort)), None)
-    return Reference({} if problem else settings, problem and f"MQTT topic {topic}: {problem}", (broker, port))
+    if problem:
+        return Reference(problem=f"MQTT topic {topic} {problem}")
+    return Reference(settings, broker=(broker, port))
 
 
 def _bacnet_reference(model: BrickModel, node: Node) -> Reference:
-    uri = re.fullmatch(
-        r"bacnet://([^/]*)/([^/]+)(?:/.*)?", next(iter(model.texts(node, REF.BACnetURI)), "")
-    )
+    uri = re.fullmatch(r"bacnet://([^/]*)/([^/]+)(?:/.*)?", next(iter(model.texts(node, REF.BACnetURI)), ""))
     identifiers = model.texts(node, BACNET["object-identifier"], BACNET_2024["object-identifier"])
     kinds = model.texts(node, BACNET["object-type"], BACNET_2024["object-type"])
     text = identifiers[0] if identifiers else uri[2] if uri else ""
@@ -98,30 +99,30 @@ def _bacnet_reference(model: BrickModel, node: Node) -> Reference:
         known = instance or (uri[1] if uri else "")
         device = f"device {known}" if known else "an unknown device"
         return Reference(problem=f"{name} of {device}, whose address is not in the model")
-    settings = {"bacnet": address, "object": name}
+    settings: dict[str, Any] = {"bacnet": address, "object": name}
     problem = _mistake(BacnetPoint, settings)
     if "false" in model.texts(node, OCCUPAIR.cov):
         settings["cov"] = False
-    return Reference({} if problem else settings, problem and f"{name} of device {address}: {problem}")
+    if problem:
+        return Reference(problem=f"{name} of device {address} {problem}")
+    return Reference(settings)
 
 
 def _device_of(model: BrickModel, reference: Node) -> tuple[str, str]:
     """Return the address and the instance number of the device of a reference, "" where unknown."""
-    terms = (BACNET.objectOf, BACNET_2024.contains, BACNET_2024.objectOf)
-    devices = {one for term in terms for one in model.graph.objects(reference, term)}
-    for device in sorted(devices):
-        instance = next(
-            iter(model.texts(device, *(terms["device-instance"] for terms in (BACNET, BACNET_2024)))), ""
-        )
-        addresses = model.texts(
-            device, *(terms[name] for terms in (BACNET, BACNET_2024) for name in ("hasAddress", "address"))
-        )
-        ports = [port for one in model.graph.objects(device, BACNET.hasPort) for port in _port(model, one)]
-        for address in addresses:
-            has_port = ":" in address or not ports or ports[0] == 47808
-            return (address if has_port else f"{address}:{ports[0]}"), instance
-        return "", instance
-    return "", ""
+    relations = (BACNET.objectOf, BACNET_2024.contains)
+    devices = ordered({one for term in relations for one in model.graph.objects(reference, term)})
+    if not devices:
+        return "", ""
+    device = devices[0]
+    both = (BACNET, BACNET_2024)
+    instances = model.texts(device, *(terms["device-instance"] for terms in both))
+    addresses = model.texts(device, *(terms[name] for terms in both for name in ("hasAddress", "address")))
+    ports = [port for one in model.graph.objects(device, BACNET.hasPort) for port in _port(model, one)]
+    address = addresses[0] if addresses else ""
+    if address and ":" not in address and ports and ports[0] != DEFAULT_PORT:
+        address = f"{address}:{ports[0]}"
+    return address, instances[0] if instances else ""
 
 
 def _port(model: BrickModel, node: Node) -> list[int]:
@@ -143,8 +144,8 @@ def parse_object(text: str, kind: str = "") -> str | None:
 
     Examples
     --------
-    >>> parse_object("analogInput:12"), parse_object("0,12"), parse_object("AI12"), parse_object("(analog-input, 12)")
-    ('analog-input,12', 'analog-input,12', 'analog-input,12', 'analog-input,12')
+    >>> parse_object("analogInput:12"), parse_object("0,12"), parse_object("AI12")
+    ('analog-input,12', 'analog-input,12', 'analog-input,12')
     >>> parse_object("12", kind="binary-value"), parse_object("CO2")
     ('binary-value,12', None)
     """

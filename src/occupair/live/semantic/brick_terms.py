@@ -27,17 +27,13 @@ CO2_CLASSES = ("Zone_CO2_Level_Sensor", "CO2_Level_Sensor", "CO2_Sensor")
 OTHER_CO2_CLASSES = ("Outside_Air_CO2_Sensor", "Return_Air_CO2_Sensor", "CO2_Differential_Sensor")
 """CO2 sensors that are not in a room."""
 
-FLOORS = frozenset(
-    "Floor Storey Level Basement BasementLevel MezzanineLevel RoofLevel Rooftop Parking_Level".split()
-)
-WIDE_LOCATIONS = FLOORS | frozenset(
-    "Location Architecture Building SubBuilding VirtualBuilding Hospital School ShoppingMall Stadium Site"
-    " Region Wing Outside Outdoor_Area OutdoorSpace Field_Of_Play Parking_Structure Shelter".split()
-)
-"""Locations of several rooms, or outdoors."""
-ZONES = frozenset("Zone HVAC_Zone HVACZone Energy_Zone OccupancyZone Fire_Zone Lighting_Zone".split())
-ROOMS = frozenset(
-    """
+_FLOORS = "Floor Storey Level Basement BasementLevel MezzanineLevel RoofLevel Rooftop Parking_Level"
+_WIDE = """
+    Location Architecture Building SubBuilding VirtualBuilding Hospital School ShoppingMall Stadium Site
+    Region Wing Outside Outdoor_Area OutdoorSpace Field_Of_Play Parking_Structure Shelter
+"""
+_ZONES = "Zone HVAC_Zone HVACZone Energy_Zone OccupancyZone Fire_Zone Lighting_Zone"
+_ROOMS = """
     Ablutions_Room AccessControlZone AdmittingRoom Atrium Auditorium BackOffice BarRoom Bathroom Battery_Room
     Bedroom Bench_Space BicycleGarage Break_Room Breakroom Broadcast_Room Cabinet CableRoom Cafeteria
     CafeteriaRoom Cinema Classroom CleaningRoom ClimateControlRoom CloakRoom Cold_Box Common_Space Concession
@@ -60,5 +56,11 @@ ROOMS = frozenset(
     Team_Room Telecom_Room TelecommunicationRoom Theater TherapyRoom Ticketing_Booth Toilet Transformer_Room
     TreatmentRoom TreatmentWaitingRoom Tunnel UtilitiesRoom Vertical_Space Visitor_Lobby Wardrobe
     WasteManagementRoom Waste_Storage Water_Tank Workshop Workspace
-    """.split()
-)
+"""
+
+FLOORS = frozenset(_FLOORS.split())
+WIDE_LOCATIONS = FLOORS | frozenset(_WIDE.split())
+"""Locations of several rooms, or outdoors."""
+ZONES = frozenset(_ZONES.split())
+ROOMS = frozenset(_ROOMS.split())
+"""Rooms and other single spaces."""

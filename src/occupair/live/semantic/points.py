@@ -39,10 +39,11 @@ class PointKind:
     kind: Literal["Number", "Bool"] = "Number"
 
 
+DEFAULT_PORT = 47808
+"""UDP port of BACnet/IP."""
+
 READINGS = {
-    "co2": PointKind(
-        "CO2", "Zone_CO2_Level_Sensor", "PPM", "zone air co2 concentration sensor point", "ppm"
-    ),
+    "co2": PointKind("CO2", "Zone_CO2_Level_Sensor", "PPM", "zone air co2 concentration sensor point", "ppm"),
     "ventilation": PointKind("ventilation", "Ventilation_Signal", "", "ventilation sensor point"),
     "temperature": PointKind(
         "temperature", "Zone_Air_Temperature_Sensor", "DEG_C", "zone air temp sensor point", "°C"
@@ -107,10 +108,10 @@ def room_points(
 
 
 def own_address(config: ServiceConfig) -> str:
-    """Return the BACnet address of the service, with its port unless that is 47808."""
+    """Return the BACnet address of the service, with its port unless that is the default."""
     assert config.bacnet is not None
     host = config.bacnet.address.partition("/")[0]
-    return host if config.bacnet.port == 47808 else f"{host}:{config.bacnet.port}"
+    return host if config.bacnet.port == DEFAULT_PORT else f"{host}:{config.bacnet.port}"
 
 
 def _published_topic(mqtt: MqttConfig, room: str, key: str) -> Topic:

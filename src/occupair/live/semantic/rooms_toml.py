@@ -1,4 +1,4 @@
-"""Writing of settings: the rooms of an import as ``rooms.toml``, with a comment for each decision to check."""
+"""Writing of settings: the rooms of an import as ``rooms.toml``, with comments on what to check."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Draft:
     rooms: list[RoomDraft] = field(default_factory=list)
     checks: dict[str, list[str]] = field(default_factory=dict)
     """What to check, by table; "" is the model as a whole."""
+    notes: list[str] = field(default_factory=list)
+    """What is worth knowing about the model as a whole."""
 
     @property
     def n_checks(self) -> int:
@@ -59,6 +61,7 @@ def format_draft(draft: Draft, *, origin: str) -> str:
     """
     lines = [
         f"# Rooms of {comment(origin)}. Lines with CHECK need a decision; then run: occupair serve --check",
+        *(f"# {comment(text)}" for text in draft.notes),
         *(f"{CHECK} {comment(text)}" for text in draft.checks.get("", ())),
     ]
     for name, table in draft.tables.items():
@@ -100,11 +103,11 @@ def toml_value(value: Any) -> str:
 
 
 def comment(text: str) -> str:
-    """Return text for a comment: one line without control characters.
+    r"""Return text for a comment: one line without control characters.
 
     Examples
     --------
-    >>> comment("Room 1\\n[tokens.me]")
+    >>> comment("Room 1\n[tokens.me]")
     'Room 1 [tokens.me]'
     """
     printable = (one if one.isprintable() or one.isspace() else "?" for one in _encodable(text))

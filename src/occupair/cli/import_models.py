@@ -1,0 +1,63 @@
+"""The import command: settings of the live service from a building model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from occupair.cli.export_models import Replace, check_document, need_rdflib, write_document
+from occupair.cli.service import need_live
+from occupair.cli.shared import Timezone, note
+from occupair.errors import InputError
+from occupair.wording import plural
+
+import_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+
+
+@import_app.callback()
+def import_() -> None:
+    """Write settings of the live service from a building model.
+
+    Example: occupair import brick building.ttl --out rooms.toml
+    """
+
+
+@import_app.command()
+def brick(
+    model: Annotated[Path, typer.Argument(metavar="BUILDING.ttl", help="Brick model in Turtle.")],
+    path: Annotated[
+        Path | None, typer.Option("--out", help="Settings file to write; default: print the settings.")
+    ] = None,
+    timezone: Timezone = None,
+    overwrite: Replace = False,
+) -> None:
+    """Write rooms.toml from the rooms and zones of a Brick model that have a CO2 sensor.
+
+    Comments with CHECK in the file name what the model leaves open.
+
+    Example: occupair import brick building.ttl --out rooms.toml --timezone Europe/Copenhagen
+    """
+    need_live("import")
+    need_rdflib("import brick")
+    check_document(path, "settings", model, overwrite=overwrite)
+    from occupair.live.semantic.brick_import import import_brick
+    from occupair.live.semantic.brick_model import read_model
+    from occupair.live.semantic.rooms_toml import format_draft
+
+    _check_timezone(timezone)
+    try:
+        draft = import_brick(read_model(model), timezone=timezone)
+    except InputError as error:
+        raise InputError(str(error) if str(error).startswith(str(model)) else f"{model}: {error}") from None
+    write_document(path, format_draft(draft, origin=model.name))
+    checks = f"; {plural(draft.n_checks, 'line')} marked CHECK" if draft.n_checks else ""
+    note(f"{plural(len(draft.rooms), 'room')}{checks}")
+
+
+def _check_timezone(timezone: str | None) -> None:
+    from zoneinfo import available_timezones
+
+    if timezone is not None and timezone not in available_timezones():
+        raise InputError(f"--timezone must be an IANA time zone such as Europe/Copenhagen, got {timezone!r}")
