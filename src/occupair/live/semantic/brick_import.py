@@ -148,8 +148,10 @@ class _Import:
         room = RoomDraft(make_id(name if _UUID.fullmatch(end) else end, taken))
         if name and name != room.id:
             room.settings["name"] = name
-        if floor := next(filter(None, (comment(model.floor_of(one)) for one in place.members)), ""):
-            room.settings["floor"] = floor
+        floors = {comment(model.floor_of(one)) for one in place.members} - {""}
+        floors = floors or {comment(model.floor_of(one)) for one in place.rooms} - {""}
+        if len(floors) == 1:
+            room.settings["floor"] = floors.pop()
         for text in self._timezones(place.node):
             room.settings["timezone"] = text
         if place.rooms:

@@ -12,21 +12,12 @@ from rdflib.term import Node
 from occupair.live.config import BacnetPoint, Topic
 from occupair.live.semantic.brick_model import BrickModel, ordered
 from occupair.live.semantic.brick_terms import BACNET, BACNET_2024, MQTT, OCCUPAIR, REF
-from occupair.live.semantic.points import DEFAULT_PORT
+from occupair.live.semantic.points import DEFAULT_PORT, OBJECT_TYPES
 
-_TYPE_NUMBERS = {
-    0: "analog-input",
-    1: "analog-output",
-    2: "analog-value",
-    3: "binary-input",
-    4: "binary-output",
-    5: "binary-value",
-    13: "multi-state-input",
-    14: "multi-state-output",
-    19: "multi-state-value",
+_TYPE_NAMES = {
+    short: name for name, (code, number) in OBJECT_TYPES.items() for short in (code, str(number)) if short
 }
-"""Numbers of BACnet object types (ASHRAE 135), as in ``bacnet://123/0,12``."""
-_CODES = {"AI": 0, "AO": 1, "AV": 2, "BI": 3, "BO": 4, "BV": 5, "MSI": 13, "MSO": 14, "MSV": 19}
+"""Names of BACnet object types by their code and number, as in AI12 and ``bacnet://123/0,12``."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ def _bacnet_reference(model: BrickModel, node: Node) -> Reference:
     text = identifiers[0] if identifiers else uri[2] if uri else ""
     name = parse_object(text, kinds[0] if kinds else "")
     if name is None:
-        return Reference(problem=f"BACnet object {text!r} is not a type and an instance number")
+        return Reference(problem=f"BACnet object {text!r} is not a known type and an instance number")
     address, instance = _device_of(model, node)
     if not address:
         known = instance or (uri[1] if uri else "")
@@ -150,17 +141,12 @@ def parse_object(text: str, kind: str = "") -> str | None:
     ('binary-value,12', None)
     """
     match = re.fullmatch(r"\(?\s*([A-Za-z][A-Za-z _-]*?|\d+)[\s,:.]+(\d+)\s*\)?", text.strip())
-    match = match or re.fullmatch(r"([A-Z]{2,3})(\d+)", text.strip())
-    if match is None:
-        if not (kind and text.strip().isdecimal()):
-            return None
-        name, number = kind, text.strip()
+    match = match or re.fullmatch(r"([A-Z]+)(\d+)", text.strip())
+    if match is not None:
+        kind, number = match.groups()
+    elif text.strip().isdecimal():
+        number = text.strip()
     else:
-        name, number = match[1], match[2]
-    if name.upper() in _CODES:
-        name = _TYPE_NUMBERS[_CODES[name.upper()]]
-    elif name.isdecimal():
-        name = _TYPE_NUMBERS.get(int(name), "")
-    else:
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_]+", "-", name).lower()
-    return f"{name},{int(number)}" if name else None
+        return None
+    name = _TYPE_NAMES.get(kind.upper()) or re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_]+", "-", kind).lower()
+    return f"{name},{int(number)}" if name in OBJECT_TYPES else None

@@ -2,7 +2,7 @@
 
 Tags are those of the Haystack 4 definitions, ``bacnetAddr`` is that of its library ``ph.protocols``. Where
 these have none, the tags are our own: `EXTENSION_TAGS`, and ``mqttTopic``, ``mqttPath``, ``mqttTimePath``,
-``mqttShape``, ``ventilationFull``, ``airVolume`` and ``seats``.
+``mqttShape``, ``ventilationFull``, ``airVolume``, ``seats``, ``bacnetObject`` and ``bacnetDevice``.
 """
 
 from __future__ import annotations
@@ -13,31 +13,9 @@ from typing import Any
 
 from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationPoint
 from occupair.live.config.settings import BacnetPoint, VentilationTopic
-from occupair.live.semantic.points import RoomPoint, own_address, room_points
+from occupair.live.semantic.points import OBJECT_TYPES, RoomPoint, own_address, room_points
 
 _MARKER = {"_kind": "marker"}
-_OBJECT_CODES = {
-    "accumulator": "ACC",
-    "analog-input": "AI",
-    "analog-output": "AO",
-    "analog-value": "AV",
-    "binary-input": "BI",
-    "binary-output": "BO",
-    "binary-value": "BV",
-    "characterstring-value": "STR",
-    "large-analog-value": "LAV",
-    "load-control": "LC",
-    "multi-state-input": "MSI",
-    "multi-state-output": "MSO",
-    "multi-state-value": "MSV",
-    "positive-integer-value": "PIV",
-    "program": "PRG",
-    "pulse-converter": "PC",
-    "schedule": "SCH",
-    "trend-log": "TL",
-}
-"""Codes of BACnet object types in Haystack addresses, such as AI12."""
-
 Row = dict[str, Any]
 
 
@@ -151,7 +129,7 @@ def _mqtt_tags(topic: Topic) -> Row:
 
 def _bacnet_tags(point: BacnetPoint) -> Row:
     kind, _, number = point.object.partition(",")
-    code = _OBJECT_CODES.get(kind)
+    code, _ = OBJECT_TYPES.get(kind, ("", None))
     address = {"bacnetAddr": {"addr": f"{code}{number}"}} if code else {"bacnetObject": point.object}
     return {"bacnet": _MARKER, **address}
 
