@@ -206,7 +206,8 @@ def test_unit_other_than_ppm_is_not_used(tmp_path):
     config, text = imported(tmp_path, PREFIXES + ROOM + SENSOR.replace("PPM", "PERCENT"))
     assert config.rooms["lab"].co2 is None
     assert checks_of(text, "lab") == [
-        '\'co2\' (CO2_Sensor, PERCENT) is not in ppm: co2 = { bacnet = "10.0.0.9", object = "analog-input,1" }'
+        "'co2' (CO2_Sensor, PERCENT) is not in ppm:"
+        ' co2 = { bacnet = "10.0.0.9", object = "analog-input,1" }'
     ]
 
 

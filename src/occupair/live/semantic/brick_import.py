@@ -119,6 +119,7 @@ class _Import:
         self._draft = Draft(tables={"service": {}}, checks={"": [], "service": []})
         self._brokers: dict[tuple[str, str], _Broker] = {}
         self._without_unit = 0
+        self._known_timezones = available_timezones()
         building = next(iter(model.instances(("Building",))), URIRef("urn:none"))
         for text in [timezone] if timezone else self._timezones(building):
             self._draft.tables["service"]["timezone"] = text
@@ -167,8 +168,8 @@ class _Import:
         return room
 
     def _timezones(self, node: Node) -> list[str]:
-        known = available_timezones()
-        return [text for text in self._model.texts(node, OCCUPAIR.timezone) if text in known][:1]
+        stated = self._model.texts(node, OCCUPAIR.timezone)
+        return [text for text in stated if text in self._known_timezones][:1]
 
     def _points_in(self, place: Node) -> Iterator[Node]:
         yield from self._model.points_of(place)
