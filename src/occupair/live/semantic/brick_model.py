@@ -18,9 +18,19 @@ from rdflib.plugins.parsers.notation3 import BadSyntax
 from rdflib.term import Node
 
 from occupair.errors import InputError
-from occupair.live.semantic.brick_terms import BRICK, FLOORS, OCCUPAIR, REC, ROOMS, WIDE_LOCATIONS, ZONES
+from occupair.live.semantic.brick_terms import (
+    ANY_SPACE,
+    BRICK,
+    FLOORS,
+    OCCUPAIR,
+    REC,
+    ROOMS,
+    WIDE_LOCATIONS,
+    ZONES,
+)
 
 _BRICK = re.compile(r"https?://brickschema\.org/schema/(?:[\d.]+/)?Brick(?:Frame)?#(.*)")
+_VOCABULARIES = (str(BRICK), str(REC), str(OCCUPAIR))
 _SAME_IN_REC = ("hasPoint", "isPointOf", "hasPart", "isPartOf", "feeds", "isFedBy", "isLocationOf")
 _RELATIONS: dict[Node, Node] = {
     REC.locatedIn: BRICK.hasLocation,
@@ -71,34 +81,45 @@ class BrickModel:
         return isinstance(node, URIRef) and (node, RDFS.subClassOf, None) not in self.graph
 
     def _classes(self, node: Node) -> frozenset[str]:
-        """Return the names of the Brick, REC and own classes of an entity, with all superclasses."""
+        """Return the names of the Brick, REC and own classes of an entity.
+
+        Classes of the model are replaced by the nearest of these that they are subclasses of.
+        """
         found: set[str] = set()
-        for one in self.graph.objects(node, RDF.type):
-            for parent in self.graph.transitive_objects(one, RDFS.subClassOf):
-                namespace, _, name = str(parent).rpartition("#")
-                if f"{namespace}#" in (str(BRICK), str(REC), str(OCCUPAIR)):
-                    found.add(name)
+        seen: set[Node] = set()
+        waiting = list(self.graph.objects(node, RDF.type))
+        while waiting:
+            one = waiting.pop()
+            namespace, _, name = str(one).rpartition("#")
+            if f"{namespace}#" in _VOCABULARIES:
+                found.add(name)
+            elif one not in seen:
+                seen.add(one)
+                waiting += self.graph.objects(one, RDFS.subClassOf)
         return frozenset(found)
 
     def types(self, node: Node) -> list[Node]:
         """Return the classes that an entity is stated to be of."""
         return ordered(self.graph.objects(node, RDF.type))
 
-    def is_room(self, node: Node) -> bool:
-        """Whether an entity is a room or another single space."""
-        return bool(self.classes(node) & ROOMS)
+    def is_wide(self, node: Node) -> bool:
+        """Whether an entity is a floor, a building or outdoors, not a room."""
+        return bool(self.classes(node) & WIDE_LOCATIONS)
 
     def is_zone(self, node: Node) -> bool:
         """Whether an entity is a zone of one or more rooms."""
-        return bool(self.classes(node) & ZONES) and not self.is_room(node)
+        classes = self.classes(node)
+        return bool(classes & ZONES) and not classes & (ROOMS | WIDE_LOCATIONS)
+
+    def is_room(self, node: Node) -> bool:
+        """Whether an entity is a room or another single space."""
+        classes = self.classes(node)
+        is_space = bool(classes & ANY_SPACE) and not classes & ZONES
+        return (is_space or bool(classes & ROOMS)) and not classes & WIDE_LOCATIONS
 
     def is_place(self, node: Node) -> bool:
         """Whether an entity is a room or a zone."""
-        return bool(self.classes(node) & (ROOMS | ZONES))
-
-    def is_wide(self, node: Node) -> bool:
-        """Whether an entity is a floor, a building or outdoors, not a room."""
-        return bool(self.classes(node) & WIDE_LOCATIONS) and not self.is_place(node)
+        return self.is_room(node) or self.is_zone(node)
 
     def related(self, node: Node, forward: str, backward: str) -> list[Node]:
         """Return what an entity relates to, by a relationship or its inverse."""

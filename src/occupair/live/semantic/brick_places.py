@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from rdflib.term import Node
 
 from occupair.live.semantic.brick_model import BrickModel, ordered
-from occupair.live.semantic.brick_terms import CO2_CLASSES, OTHER_CO2_CLASSES, ROOMS, ZONES
+from occupair.live.semantic.brick_terms import ANY_SPACE, CO2_CLASSES, OTHER_CO2_CLASSES, ROOMS, ZONES
 from occupair.live.semantic.rooms_toml import comment
 from occupair.wording import listed
 
@@ -60,8 +60,8 @@ def find_places(model: BrickModel) -> tuple[list[Place], list[str]]:
 def count_others(model: BrickModel, places: Sequence[Place]) -> int:
     """Return the number of rooms and HVAC zones of a model that are not among ``places``."""
     covered = {node for place in places for node in (*place.members, *place.rooms)}
-    others = {_canonical(model, one) for one in model.instances(ROOMS | ZONES) if one not in covered}
-    return len(others - covered)
+    found = [one for one in model.instances(ROOMS | ZONES | ANY_SPACE) if model.is_place(one)]
+    return len({_canonical(model, one) for one in found if one not in covered} - covered)
 
 
 def quoted_labels(model: BrickModel, nodes: Sequence[Node]) -> str:

@@ -29,7 +29,7 @@ OTHER_CO2_CLASSES = ("Outside_Air_CO2_Sensor", "Return_Air_CO2_Sensor", "CO2_Dif
 
 _FLOORS = "Floor Storey Level Basement BasementLevel MezzanineLevel RoofLevel Rooftop Parking_Level"
 _WIDE = """
-    Location Architecture Building SubBuilding VirtualBuilding Hospital School ShoppingMall Stadium Site
+    Building SubBuilding VirtualBuilding Hospital School ShoppingMall Stadium Site
     Region Wing Outside Outdoor_Area OutdoorSpace Field_Of_Play Parking_Structure Shelter
 """
 _ZONES = "Zone HVAC_Zone HVACZone Energy_Zone OccupancyZone Fire_Zone Lighting_Zone"
@@ -51,13 +51,15 @@ _ROOMS = """
     PersonalHygiene PharmacyRoom PhoneBooth Plumbing_Room Prayer_Room Private_Office Pump_Room RadiologyRoom
     Reception RecordingRoom RecreationalRoom Rest_Room RestingRoom Restroom RetailRoom Retail_Room Riser Room
     Sauna SecurityRoom Security_Service_Room Server_Room ServiceEntrance ServiceShaft Service_Room
-    Shared_Office ShelterGasLock ShelterRoom Shower ShowerRoom SmallStudyRoom Space Sports_Service_Room
+    Shared_Office ShelterGasLock ShelterRoom Shower ShowerRoom SmallStudyRoom Sports_Service_Room
     SprinklerRoom StaffRoom Staircase Stairwell Storage Storage_Room Studio Switch_Room TETRA_Room TeamRoom
     Team_Room Telecom_Room TelecommunicationRoom Theater TherapyRoom Ticketing_Booth Toilet Transformer_Room
     TreatmentRoom TreatmentWaitingRoom Tunnel UtilitiesRoom Vertical_Space Visitor_Lobby Wardrobe
     WasteManagementRoom Waste_Storage Water_Tank Workshop Workspace
 """
 
+ANY_SPACE = frozenset({"Space"})
+"""Superclass of rooms in Brick, and of all locations in REC: a room, unless the entity has another class."""
 FLOORS = frozenset(_FLOORS.split())
 WIDE_LOCATIONS = FLOORS | frozenset(_WIDE.split())
 """Locations of several rooms, or outdoors."""
