@@ -1,9 +1,9 @@
-"""The store: readings, estimates, labels, models and time zones, in SQLite or PostgreSQL.
+"""The store: readings, estimates, labels, models, time zones and BACnet numbers, in SQLite or PostgreSQL.
 
 - `schema`: the tables, the same in both databases
 - `migrations`: upgrades of stores made by earlier versions
 - `database`: connections, transactions and errors of both databases; `postgres`: time limits
-- `store`: reading and writing, with `model_store`, `labelled_intervals` and `pruning`
+- `store`: reading and writing, with `model_store`, `room_numbers`, `labelled_intervals` and `pruning`
 - `store_lock`: allows one service per store
 - `training_data`: readings and labels for training
 - `backup`: backup to a file, and restore

@@ -97,3 +97,12 @@ zones = Table(
     Column("timezone", _text_type(), nullable=False),  # of its newest estimates
     sqlite_with_rowid=False,
 )
+
+bacnet_rooms = Table(
+    "bacnet_rooms",
+    metadata,
+    Column("room", _text_type(), primary_key=True),
+    Column("number", Integer, nullable=False),  # of its BACnet objects; rows are never deleted
+    sqlite_with_rowid=False,
+)
+Index("one_room_per_number", bacnet_rooms.c.number, unique=True)

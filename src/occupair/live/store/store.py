@@ -37,6 +37,7 @@ from occupair.live.store.database import (
 from occupair.live.store.labelled_intervals import labelled_intervals_query
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
+from occupair.live.store.room_numbers import RoomNumberStore
 from occupair.readings.daily_lows import PERIOD
 from occupair.readings.other_sensors import SENSORS
 from occupair.room.lags import PUBLISHED_FIELDS
@@ -51,7 +52,7 @@ _MEAN_PERIOD = PERIOD * 60_000_000  # [us]
 _PRUNED = (schema.readings, schema.estimates)
 
 
-class Store(ModelStore):
+class Store(ModelStore, RoomNumberStore):
     """A store in SQLite or PostgreSQL. Thread-safe.
 
     Parameters
