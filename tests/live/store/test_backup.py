@@ -65,6 +65,7 @@ def fill(url: str) -> None:
         )
         store.add_label(Label("a", at(0), 3, at(1)))
         store.set_zones({"a": "Europe/Berlin"})
+        store.room_numbers(["b", "a"])
         for origin in ("file", "upload", "trained"):
             version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
         store.activate("a", version - 1)
@@ -95,6 +96,7 @@ def test_restore_equals_the_original_in_either_database(source, target, tmp_path
         assert store.active_model("a")[1] == bytes(range(256)) * 100
         highest = max(row.id for row in before["models"])
         assert store.add_model("a", b"new", origin="file") == highest + 1
+        assert store.room_numbers(["a", "new"]) == {"a": 2, "new": 3}
         store.write([reading("a", 999, co2=1.0)], [])
 
 
@@ -104,7 +106,7 @@ def test_backup_is_readable_without_occupair(source, tmp_path):
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0004")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0005")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
     assert [json.loads(line) for line in lines.splitlines()] == [
@@ -278,11 +280,14 @@ INVALID = [
     ({"entry": {"rows": 2}}, "the rows or the checksum of labels do not match the manifest"),
     ({"entry": {"columns": ["room", "time", "people", "by"]}}, "unexpected columns of labels"),
     ({"entry": {"columns": None}}, "missing or invalid manifest"),
-    ({"extra": ["passwords"]}, "unexpected tables: readings, estimates, labels, models, zones, passwords"),
+    (
+        {"extra": ["passwords"]},
+        "unexpected tables: readings, estimates, labels, models, zones, bacnet_rooms, passwords",
+    ),
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
     ({"about": {"tables": []}}, "missing or invalid manifest"),
-    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0004'"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0005'"),
     ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
     ({"about": {"revision": ["0003"]}}, "made by a newer version of occupair"),
 ]

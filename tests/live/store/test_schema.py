@@ -34,6 +34,10 @@ def test_older_store_is_upgraded(store, monkeypatch, tmp_path):
         store.migrate()
 
 
+def _drop_numbers(connection):
+    connection.execute(text("DROP TABLE bacnet_rooms"))
+
+
 def _drop_sensors(connection):
     for column in SENSORS:
         connection.execute(text(f"ALTER TABLE readings DROP COLUMN {column}"))
@@ -43,11 +47,22 @@ def test_store_without_sensors_is_upgraded(store):
     store.write([reading(co2=500.0)], [estimate()])
     with store.engine.begin() as connection:
         _drop_sensors(connection)
+        _drop_numbers(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '0003'"))
     store.migrate()
     assert store.newest_reading("lab") == reading(co2=500.0)
     store.write([replace(reading(co2=500.0), sensors={"humidity": 41.5})], [])
     assert store.newest_reading("lab").sensors == {"humidity": 41.5}
+
+
+def test_store_without_room_numbers_is_upgraded(store):
+    store.write([reading(co2=500.0)], [estimate()])
+    with store.engine.begin() as connection:
+        _drop_numbers(connection)
+        connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
+    store.migrate()
+    assert store.room_numbers(["lab"]) == {"lab": 1}
+    assert store.newest_reading("lab") == reading(co2=500.0)
 
 
 def test_store_without_zones_is_upgraded(store):
@@ -57,6 +72,7 @@ def test_store_without_zones_is_upgraded(store):
         for column in ("source", "estimate"):
             connection.execute(text(f"ALTER TABLE labels DROP COLUMN {column}"))
         _drop_sensors(connection)
+        _drop_numbers(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     store.migrate()
     assert store.zones() == {}
@@ -69,6 +85,7 @@ def test_labels_without_source_are_upgraded(store):
         for column in ("source", "estimate"):
             connection.execute(text(f"ALTER TABLE labels DROP COLUMN {column}"))
         _drop_sensors(connection)
+        _drop_numbers(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
     store.migrate()
     assert store.labels("lab") == [Label("lab", at(0), 3, at(1), "unknown", None)]
@@ -83,7 +100,7 @@ def test_failed_migration_is_rolled_back(store, monkeypatch, tmp_path):
         store.migrate()
     with store.engine.connect() as connection:
         assert len(connection.execute(text("SELECT * FROM labels")).one()) == 6
-        assert database.check_revision(connection) == "0004"
+        assert database.check_revision(connection) == "0005"
 
 
 def test_concurrent_processes_can_migrate(url):
