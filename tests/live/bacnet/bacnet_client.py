@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 ANALOG_VALUE, BINARY_VALUE, DEVICE = 2, 5, 8
@@ -155,21 +157,23 @@ class BacnetClient(asyncio.DatagramProtocol):
         self.server = ("127.0.0.1", port)
         self.acknowledges = True
         self.notifications: asyncio.Queue[Notification] = asyncio.Queue()
-        self.unacknowledged: set[int] = set()
+        self.unacknowledged: list[int] = []
+        self.unconfirmed: asyncio.Queue[bytes] = asyncio.Queue()  # other messages without a reply
         self._answers: dict[int, asyncio.Future[bytes]] = {}
         self._next = 0
 
     @classmethod
-    async def connect(cls, port: int) -> BacnetClient:
+    @asynccontextmanager
+    async def connect(cls, port: int) -> AsyncIterator[BacnetClient]:
         loop = asyncio.get_running_loop()
         _, client = await loop.create_datagram_endpoint(lambda: cls(port), local_addr=("127.0.0.1", 0))
-        return client
+        try:
+            yield client
+        finally:
+            client.transport.close()
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
-
-    def close(self) -> None:
-        self.transport.close()
 
     def datagram_received(self, data: bytes, _address: Any) -> None:
         assert data[0] == 0x81
@@ -185,13 +189,15 @@ class BacnetClient(asyncio.DatagramProtocol):
         if kind == UNCONFIRMED:
             if apdu[1] == UNCONFIRMED_COV:
                 self.notifications.put_nowait(parse_notification(apdu[2:], confirmed=False))
+            else:
+                self.unconfirmed.put_nowait(apdu[1:])
         elif kind == REQUEST:
             assert apdu[3] == CONFIRMED_COV
             if self.acknowledges:
                 self.send(bytes([SIMPLE_ACK << 4, apdu[2], CONFIRMED_COV]))
                 self.notifications.put_nowait(parse_notification(apdu[4:], confirmed=True))
             else:
-                self.unacknowledged.add(apdu[2])
+                self.unacknowledged.append(apdu[2])
         elif (answer := self._answers.pop(apdu[1], None)) is not None:
             answer.set_result(apdu)
 
@@ -245,7 +251,10 @@ class BacnetClient(asyncio.DatagramProtocol):
             values[number] = value(tag)
         return values
 
-    async def write(self, target: tuple[int, int], prop: int, encoded: bytes, priority: int | None = None):
+    async def write(
+        self, target: tuple[int, int], prop: int, encoded: bytes, priority: int | None = None
+    ) -> bytes:
+        """Write a property."""
         body = context(0, object_id(*target)) + context(1, unsigned(prop)) + enclosed(3, encoded)
         body += b"" if priority is None else context(4, unsigned(priority))
         return await self.request(WRITE_PROPERTY, body)

@@ -70,6 +70,9 @@ class Subscription:
         Ends the subscription.
     reported : Report, optional
         What the client was last told; None if that may not have arrived.
+    is_unacknowledged, changed_again : bool
+        Whether a notification waits for its acknowledgement, and whether another one has to follow. It is
+        not sent before, because a repetition of the first could then arrive after it.
     """
 
     client: Address
@@ -78,6 +81,8 @@ class Subscription:
     confirmed: bool
     timer: asyncio.TimerHandle
     reported: Report | None = None
+    is_unacknowledged: bool = False
+    changed_again: bool = False
 
     @property
     def key(self) -> _Key:
@@ -127,7 +132,7 @@ class CovServices:
         """Add, renew or cancel a subscription, and send a first notification."""
         key = (apdu.pduSource, int(apdu.subscriberProcessIdentifier), apdu.monitoredObjectIdentifier)
         if apdu.issueConfirmedNotifications is None and apdu.lifetime is None:
-            self._end(key)
+            self._end_subscription(key)
             await self.response(SimpleAckPDU(context=apdu))
             return
         target = self.get_object_id(apdu.monitoredObjectIdentifier)
@@ -141,14 +146,14 @@ class CovServices:
             raise ServicesError("covSubscriptionFailed")
         if key not in self._subscriptions and self.subscriptions >= MAX_SUBSCRIPTIONS:
             raise ExecutionError(errorClass="resources", errorCode="noSpaceToAddListElement")
-        self._end(key)
-        timer = asyncio.get_running_loop().call_later(int(apdu.lifetime), self._end, key)
+        self._end_subscription(key)
+        timer = asyncio.get_running_loop().call_later(int(apdu.lifetime), self._end_subscription, key)
         confirmed = bool(apdu.issueConfirmedNotifications)
         subscription = Subscription(apdu.pduSource, key[1], target, confirmed, timer)
         self._subscriptions[key] = subscription
         self._subscriptions_of.setdefault(key[2], {})[key] = subscription
         await self.response(SimpleAckPDU(context=apdu))
-        self._notify(subscription)
+        self._queue_notification(subscription)
 
     def get_active_cov_subscriptions(self) -> Any:
         """Return all subscriptions, for Active_COV_Subscriptions of the Device object."""
@@ -160,23 +165,23 @@ class CovServices:
         """Notify the subscribers of an object whose value or status may have changed."""
         for subscription in self._subscriptions_of.get(target.objectIdentifier, {}).values():
             if subscription.is_due:
-                self._notify(subscription)
+                self._queue_notification(subscription)
 
     def end_subscriptions(self, target: RoomValue) -> None:
         """End the subscriptions to an object that is about to be removed."""
         for key in list(self._subscriptions_of.get(target.objectIdentifier, {})):
-            self._end(key)
+            self._end_subscription(key)
 
     def stop_notifications(self) -> None:
         """End all subscriptions, before the application is closed."""
         for key in list(self._subscriptions):
-            self._end(key)
+            self._end_subscription(key)
         for outbox in self._outboxes.values():
             if outbox.task is not None:
                 outbox.task.cancel()
         self._outboxes.clear()
 
-    def _end(self, key: _Key) -> None:
+    def _end_subscription(self, key: _Key) -> None:
         subscription = self._subscriptions.pop(key, None)
         if subscription is None:
             return
@@ -188,29 +193,36 @@ class CovServices:
         if outbox := self._outboxes.get(subscription.client):
             outbox.pending.pop(subscription, None)
 
-    def _notify(self, subscription: Subscription) -> None:
+    def _queue_notification(self, subscription: Subscription) -> None:
+        if subscription.is_unacknowledged:
+            subscription.changed_again = True
+            return
         outbox = self._outboxes.setdefault(subscription.client, _Outbox())
         outbox.pending[subscription] = None
         if outbox.task is None:
-            outbox.task = asyncio.create_task(self._send_pending(subscription.client, outbox))
+            outbox.task = asyncio.create_task(self._send_notifications(subscription.client, outbox))
 
-    async def _send_pending(self, client: Address, outbox: _Outbox) -> None:
+    async def _send_notifications(self, client: Address, outbox: _Outbox) -> None:
         """Send notifications to one client until there is nothing to report. Each has the newest value."""
         n_sent = 0
         while outbox.pending:
             subscription = next(iter(outbox.pending))
             del outbox.pending[subscription]
-            self._send(subscription, outbox)
+            self._send_notification(subscription, outbox)
             n_sent += 1
             if n_sent % BURST == 0:
                 await asyncio.sleep(BURST_PAUSE)
             while len(outbox.unacknowledged) >= MAX_UNACKNOWLEDGED:
                 await asyncio.wait(outbox.unacknowledged, return_when=asyncio.FIRST_COMPLETED)
         outbox.task = None
-        if not outbox.unacknowledged:
-            self._outboxes.pop(client, None)
+        self._remove_idle_outbox(client)
 
-    def _send(self, subscription: Subscription, outbox: _Outbox) -> None:
+    def _remove_idle_outbox(self, client: Address) -> None:
+        outbox = self._outboxes.get(client)
+        if outbox is not None and outbox.task is None and not outbox.unacknowledged:
+            del self._outboxes[client]
+
+    def _send_notification(self, subscription: Subscription, outbox: _Outbox) -> None:
         kind = (
             ConfirmedCOVNotificationRequest if subscription.confirmed else UnconfirmedCOVNotificationRequest
         )
@@ -233,11 +245,16 @@ class CovServices:
 
         def acknowledge(done: asyncio.Future[Any]) -> None:
             outbox.unacknowledged.discard(done)
+            subscription.is_unacknowledged = False
             if done.cancelled() or done.exception() is not None:
-                subscription.reported = None  # the next estimate is sent again
+                subscription.reported = None  # the next estimate is sent in any case
                 log.debug("%s did not acknowledge a COV notification", subscription.client)
+            if subscription.changed_again and self._subscriptions.get(subscription.key) is subscription:
+                self._queue_notification(subscription)
+            self._remove_idle_outbox(subscription.client)
 
         outbox.unacknowledged.add(sent)
+        subscription.is_unacknowledged, subscription.changed_again = True, False
         sent.add_done_callback(acknowledge)
 
 

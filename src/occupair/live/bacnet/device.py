@@ -26,9 +26,11 @@ class RoomDevice(DeviceObject):  # type: ignore[misc]
         Device instance number.
     name : str
         Object name, which is unique in the BACnet network.
+    **properties
+        Other properties, such as ``maxApduLengthAccepted``.
     """
 
-    def __init__(self, instance: int, name: str) -> None:
+    def __init__(self, instance: int, name: str, **properties: Any) -> None:
         self._listed: tuple[tuple[int, int], Any] | None = None
         super().__init__(
             objectIdentifier=("device", instance),
@@ -37,6 +39,7 @@ class RoomDevice(DeviceObject):  # type: ignore[misc]
             modelName="occupair",
             description="Occupancy of rooms, estimated from CO2",
             applicationSoftwareVersion=version("occupair"),
+            **properties,
         )
 
     @property

@@ -69,6 +69,10 @@ class ReadOnlyApplication(CovServices, Application):  # type: ignore[misc]
             supported[getattr(ServicesSupported, name)] = 1
         return supported
 
+    def get_object_id(self, objid: Any) -> Any:
+        """Return an object; device 4194303 is this device, which bacpypes3 does not recognize."""
+        return self.device_object if objid == _ANY_DEVICE else super().get_object_id(objid)
+
     async def do_WritePropertyRequest(self, apdu: Any) -> None:
         """Refuse to write a property."""
         raise self._refusal(apdu.objectIdentifier, apdu.propertyIdentifier)
@@ -109,7 +113,7 @@ class ReadOnlyApplication(CovServices, Application):  # type: ignore[misc]
 
     def _refusal(self, target: Any, prop: Any) -> Any:
         """Return why a property cannot be written."""
-        found = self.device_object if target == _ANY_DEVICE else self.get_object_id(target)
+        found = self.get_object_id(target)
         if found is None:
             return ExecutionError(errorClass="object", errorCode="unknownObject")
         if found.get_property_type(prop) is None or getattr(found, prop.attr, None) is None:
