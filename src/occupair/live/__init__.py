@@ -13,8 +13,8 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
    and ``occupair.room.batch``, or ``occupair.paper``.
 5. `rooms/day_estimates` turns the estimates into records. `rooms/room_state` turns the newest one into the
    state of the room: its occupancy, or the reason why that is unknown (`reasons`).
-6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/topics`), and
-   `http/events` to the `page` (`http/state_json`).
+6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/topics`),
+   `bacnet/room_objects` to a BMS, and `http/events` to the `page` (`http/state_json`).
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
    then is the message acknowledged to the broker.
 

@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import math
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from live.bacnet import bacnet_client as bacnet
@@ -21,7 +22,7 @@ from live.bacnet.bacnet_device import INSTANCE, Numbers, running_device
 from live.fake_pipeline import make_config, make_state
 from live.waiting import until
 
-from occupair.live.bacnet import room_objects
+from occupair.live.bacnet import cov_services, room_objects
 from occupair.live.config import RoomConfig
 from occupair.live.messages import Quality, unknown_state
 from occupair.live.reasons import Cause, Reason
@@ -337,6 +338,26 @@ def test_other_tasks_run_while_many_rooms_are_added():
             assert len(device.application.objectIdentifier) == 5 * 1_000 + 2
 
     asyncio.run(main())
+
+
+def test_document_has_the_numbers_of_the_objects():
+    text = (Path(__file__).parents[3] / "docs/bacnet.md").read_text()
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:6]] for line in text.splitlines() if "10 k + " in line
+    ]
+    documented = {
+        row[0].strip("`").removeprefix("ID."): (int(row[3][-1]), row[2], row[4])
+        for row in rows
+        if len(row) == 5
+    }
+    assert documented.pop("occupied") == (room_objects.OCCUPIED_DIGIT, "", "every change")
+    assert documented == {
+        key: (one.digit, str(one.units), f"{one.increment:g}") for key, one in room_objects.ANALOG.items()
+    }
+    assert f"Up to {cov_services.MAX_SUBSCRIPTIONS:,} subscriptions" in text
+    assert "from 1 second to 1 day" in text
+    assert cov_services.MAX_LIFETIME == 24 * 3600
+    assert f"sent up to {cov_services.MAX_UNACKNOWLEDGED} at a time" in " ".join(text.split())
 
 
 def test_two_devices_run_on_one_machine():

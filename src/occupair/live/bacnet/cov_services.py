@@ -46,7 +46,7 @@ MAX_LISTED = 200
 """Most subscriptions that Active_COV_Subscriptions lists; more do not fit into a response."""
 MAX_UNACKNOWLEDGED = 8
 """Most confirmed notifications that wait for the acknowledgement of one client."""
-BURST, BURST_PAUSE = 50, 0.01
+BURST, BURST_PAUSE = 20, 0.005
 """Notifications sent to one client at once, and the pause after them, so that none is lost [s]."""
 
 _Key = tuple[Address, int, Any]

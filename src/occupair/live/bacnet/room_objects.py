@@ -20,7 +20,7 @@ from bacpypes3.basetypes import EngineeringUnits, Reliability
 from bacpypes3.primitivedata import CharacterString, Real
 
 from occupair.live.bacnet.read_only import ReadOnlyApplication
-from occupair.live.bacnet.value_objects import AnalogValue, BinaryValue, RoomValue
+from occupair.live.bacnet.value_objects import NO_FAULT, UNRELIABLE, AnalogValue, BinaryValue, RoomValue
 from occupair.live.config import RoomConfig
 from occupair.live.config.values import MAX_INSTANCE
 from occupair.live.messages import Quality, RoomState
@@ -62,22 +62,25 @@ class Quantity:
     increment: Any
 
 
+_NO_UNITS, _PPM = EngineeringUnits("no-units"), EngineeringUnits("parts-per-million")
+_ONE = Real(1.0)
 ANALOG = {
-    "people": Quantity(1, "people, estimated from CO2", EngineeringUnits.noUnits, Real(1.0)),
-    "low": Quantity(2, "people, lower end of the 90 % interval", EngineeringUnits.noUnits, Real(1.0)),
-    "high": Quantity(3, "people, upper end of the 90 % interval", EngineeringUnits.noUnits, Real(1.0)),
-    "co2": Quantity(4, "CO2, smoothed", EngineeringUnits.partsPerMillion, Real(25.0)),
+    "people": Quantity(1, "people, estimated from CO2", _NO_UNITS, _ONE),
+    "low": Quantity(2, "people, lower end of the 90 % interval", _NO_UNITS, _ONE),
+    "high": Quantity(3, "people, upper end of the 90 % interval", _NO_UNITS, _ONE),
+    "co2": Quantity(4, "CO2, smoothed", _PPM, Real(25.0)),
 }
 """The Analog Values of each room. 25 ppm is half of what a typical sensor is accurate to."""
 OCCUPIED, OCCUPIED_DIGIT = "occupied", 5
 _EMPTY_TEXT, _OCCUPIED_TEXT = CharacterString("empty"), CharacterString("occupied")
 
-_NO_FAULT = Reliability.noFaultDetected
+_NO_SENSOR, _NO_READINGS = Reliability("no-sensor"), Reliability("communication-failure")
+_NOT_CONFIGURED = Reliability("configuration-error")
 _RELIABILITY = {
-    Quality.STARTING: Reliability.unreliableOther,
-    Quality.STALE: Reliability.communicationFailure,
-    Quality.SUSPECT: Reliability.unreliableOther,
-    Quality.UNTRAINED: Reliability.configurationError,
+    Quality.STARTING: UNRELIABLE,
+    Quality.STALE: _NO_READINGS,
+    Quality.SUSPECT: UNRELIABLE,
+    Quality.UNTRAINED: _NOT_CONFIGURED,
 }
 _NEVER_READ = (Reason.NO_READING, Reason.NO_CO2_READING)
 
@@ -249,36 +252,36 @@ def room_values(state: RoomState, now: dt.datetime, stale_after: float) -> dict[
         counts = dict.fromkeys(("people", "low", "high", OCCUPIED), unknown)
     else:
         counts = {
-            "people": Value(state.people, _NO_FAULT),
-            "low": _known(state.low, Reliability.configurationError),  # the model has no interval
-            "high": _known(state.high, Reliability.configurationError),
-            OCCUPIED: Value(state.people > 0, _NO_FAULT),
+            "people": Value(state.people, NO_FAULT),
+            "low": _known(state.low, _NOT_CONFIGURED),  # the model has no interval
+            "high": _known(state.high, _NOT_CONFIGURED),
+            OCCUPIED: Value(state.people > 0, NO_FAULT),
         }
     return counts | {"co2": _co2(state, now, stale_after)}
 
 
 def _co2(state: RoomState, now: dt.datetime, stale_after: float) -> Value:
     """Return CO2, which is known without a count, such as before a room has a model."""
-    if state.time is None or _known(state.co2_smoothed, _NO_FAULT).value is None:
-        reliability = Reliability.noSensor if state.quality is Quality.UNTRAINED else _reliability(state)
+    if state.time is None or _known(state.co2_smoothed, NO_FAULT).value is None:
+        reliability = _NO_SENSOR if state.quality is Quality.UNTRAINED else _reliability(state)
         return Value(None, reliability)
     if state.quality in (Quality.STALE, Quality.SUSPECT):
         return Value(None, _reliability(state))
     if state.quality is Quality.UNTRAINED and (now - state.time).total_seconds() > 60 * stale_after:
-        return Value(None, Reliability.communicationFailure)
-    return Value(state.co2_smoothed, _NO_FAULT)
+        return Value(None, _NO_READINGS)
+    return Value(state.co2_smoothed, NO_FAULT)
 
 
 def _known(value: float | None, otherwise: Any) -> Value:
     is_known = value is not None and math.isfinite(value)
-    return Value(value, _NO_FAULT) if is_known else Value(None, otherwise)
+    return Value(value, NO_FAULT) if is_known else Value(None, otherwise)
 
 
 def _reliability(state: RoomState) -> Any:
     """Return why the occupancy of a room is unknown."""
     if state.cause is not None and state.cause.reason in _NEVER_READ:
-        return Reliability.noSensor
-    return _RELIABILITY.get(state.quality, Reliability.unreliableOther)
+        return _NO_SENSOR
+    return _RELIABILITY.get(state.quality, UNRELIABLE)
 
 
 def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue]]:

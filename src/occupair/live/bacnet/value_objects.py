@@ -2,8 +2,8 @@
 
 ``Object.__init__`` of bacpypes3 sets every property that an object does not have to None, and looks each of
 them up with ``inspect.getattr_static`` before: 1 ms per Analog Value, 50 s for the objects of 10,000 rooms.
-The classes here declare only the properties they have, share the constant ones, and set the others
-themselves.
+The classes here declare only the properties they have, share values that are the same in many objects, and
+set the others themselves. Values are passed with the type of their property, or bacpypes3 would copy them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bacpypes3.primitivedata import (
     Real,
 )
 
+NO_FAULT, UNRELIABLE = Reliability("no-fault-detected"), Reliability("unreliable-other")
 _NO_FLAGS, _FAULT = StatusFlags([0, 0, 0, 0]), StatusFlags([0, 1, 0, 0])
 _NAN, _INACTIVE, _ACTIVE = Real(math.nan), BinaryPV(0), BinaryPV(1)
 _LISTED = ("presentValue", "statusFlags", "eventState", "reliability", "outOfService", "description")
@@ -60,13 +61,13 @@ class RoomValue(Object):  # type: ignore[misc]
         self.objectName = CharacterString(name)
         self.description = CharacterString(description)
         self._app = None
-        self.set_value(None, Reliability.unreliableOther)
+        self.set_value(None, UNRELIABLE)
 
     def set_value(self, value: float | None, reliability: Any) -> None:
         """Set the value, None if it is unknown, and the reliability with its status flag."""
         self.presentValue = self._to_present_value(value)
         self.reliability = reliability
-        self.statusFlags = _NO_FLAGS if reliability == Reliability.noFaultDetected else _FAULT
+        self.statusFlags = _NO_FLAGS if reliability == NO_FAULT else _FAULT
 
     def report(self) -> Report:
         """Return what a COV notification reports now."""
