@@ -7,8 +7,10 @@ import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from bacpypes3.local.networkport import NetworkPortObject
+from live.bacnet.bacnet_client import ANALOG_VALUE, BINARY_VALUE, BacnetClient
 from live.fake_pipeline import FakePipeline, make_config
 from live.waiting import until
 
@@ -17,6 +19,10 @@ from occupair.live.bacnet.read_only import ReadOnlyApplication
 from occupair.live.bacnet.room_objects import RoomObjects
 
 INSTANCE = 4711
+"""Device instance number."""
+PEOPLE, LOW, HIGH, CO2, OCCUPIED = (*((ANALOG_VALUE, 10 + k) for k in (1, 2, 3, 4)), (BINARY_VALUE, 15))
+"""Objects of the first room."""
+NORMAL, FAULT = "0000", "0100"  # status flags: in alarm, fault, overridden, out of service
 
 
 class Numbers:
@@ -33,6 +39,11 @@ def free_udp_port() -> int:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def is_bound(port: int) -> bool:
+    """Whether a program has bound a UDP port of 127.0.0.1."""
+    return f" 0100007F:{port:04X} " in Path("/proc/net/udp").read_text()
 
 
 @dataclass
@@ -63,10 +74,16 @@ async def running_device(*rooms: str, store=None, instance: int = INSTANCE) -> A
     objects = RoomObjects(application, store or Numbers(), pipeline.config.rooms)
     task = asyncio.create_task(objects.run(pipeline))
     try:
-        await until(lambda: objects.is_complete or task.done())
+        await until(lambda: (objects.is_complete and is_bound(port)) or task.done())
         yield Device(application, objects, pipeline, port)
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
         application.close()
+
+
+@asynccontextmanager
+async def device_and_client(*rooms, **options):
+    async with running_device(*rooms, **options) as device, BacnetClient.connect(device.port) as client:
+        yield device, client

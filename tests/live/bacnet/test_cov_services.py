@@ -16,8 +16,17 @@ from live.bacnet.bacnet_client import (
     Refused,
     object_id,
 )
-from live.bacnet.bacnet_device import INSTANCE, running_device
-from live.bacnet.test_room_objects import CO2, FAULT, LOW, NORMAL, OCCUPIED, PEOPLE, device_and_client
+from live.bacnet.bacnet_device import (
+    CO2,
+    FAULT,
+    INSTANCE,
+    LOW,
+    NORMAL,
+    OCCUPIED,
+    PEOPLE,
+    device_and_client,
+    running_device,
+)
 from live.fake_pipeline import make_state
 from live.waiting import until
 

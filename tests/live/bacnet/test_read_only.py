@@ -33,7 +33,8 @@ from live.bacnet.bacnet_client import (
     real,
     unsigned,
 )
-from live.bacnet.bacnet_device import INSTANCE, free_udp_port, running_device
+from live.bacnet.bacnet_device import INSTANCE, free_udp_port, is_bound, running_device
+from live.waiting import until
 
 PEOPLE, OCCUPIED = (ANALOG_VALUE, 21), (BINARY_VALUE, 25)  # of the second room, which has 1 person
 OBJECT, PROPERTY = 1, 2  # error classes
@@ -101,6 +102,7 @@ def test_same_request_changes_an_object_of_bacpypes3():
         device = DeviceObject(objectIdentifier=("device", 1), objectName="device")
         application = Application.from_object_list([device, network, people])
         try:
+            await until(lambda: is_bound(port))
             async with BacnetClient.connect(port) as client:
                 assert await client.write(PEOPLE, PRESENT_VALUE, real(9.0)) == b""
                 assert await client.read(PEOPLE, PRESENT_VALUE) == 9.0

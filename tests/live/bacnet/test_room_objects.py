@@ -3,7 +3,6 @@
 import asyncio
 import datetime as dt
 import math
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,21 @@ from live.bacnet.bacnet_client import (
     PRESENT_VALUE,
     RELIABILITY,
     STATUS_FLAGS,
-    BacnetClient,
     Refused,
 )
-from live.bacnet.bacnet_device import INSTANCE, Numbers, running_device
+from live.bacnet.bacnet_device import (
+    CO2,
+    FAULT,
+    HIGH,
+    INSTANCE,
+    LOW,
+    NORMAL,
+    OCCUPIED,
+    PEOPLE,
+    Numbers,
+    device_and_client,
+    running_device,
+)
 from live.fake_pipeline import make_config, make_state
 from live.waiting import until
 
@@ -28,15 +38,7 @@ from occupair.live.messages import Quality, unknown_state
 from occupair.live.reasons import Cause, Reason
 from occupair.live.store import StoreError
 
-PEOPLE, LOW, HIGH, CO2, OCCUPIED = (*((ANALOG_VALUE, 10 + k) for k in (1, 2, 3, 4)), (BINARY_VALUE, 15))
-NORMAL, FAULT = "0000", "0100"  # in alarm, fault, overridden, out of service
 NO_FAULT, NO_SENSOR, UNRELIABLE, CONFIGURATION_ERROR, COMMUNICATION_FAILURE = 0, 1, 7, 10, 12
-
-
-@asynccontextmanager
-async def device_and_client(*rooms, **options):
-    async with running_device(*rooms, **options) as device, BacnetClient.connect(device.port) as client:
-        yield device, client
 
 
 async def published(device, client, state):
