@@ -3,7 +3,8 @@
 The path of one MQTT reading, file by file. Calls go down this list; results come back as return values.
 
 1. `mqtt/client` receives the message. `mqtt/receiver` parses it (`mqtt/payloads`, `mqtt/device_times`) into
-   a ``Reading`` of `messages` and submits it to the pipeline, as `http/readings` does for a POST request.
+   a ``Reading`` of `messages` and submits it to the pipeline (`submission`), as `http/readings` does for a
+   POST request and `bacnet/device_poller` for points of a BMS.
 2. `pipeline` queues it for the estimating thread, which passes all waiting readings to the engine at once.
 3. `rooms/engine` checks the reading and adds it to its room. `rooms/room` inserts it into
    `rooms/reading_grid`, looks for faults with `rooms/sensor_faults`, and decides which grid readings have
@@ -18,7 +19,7 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
    then is the message acknowledged to the broker.
 
-`room_pipeline` is the interface of `pipeline` to MQTT.
+`room_pipeline` is the interface of `pipeline` to MQTT and BACnet.
 
 `startup_check` checks files and the store before the start. `service` runs all of it, with settings from
 `config`. `rooms/restore` and `rooms/room_models` restore rooms

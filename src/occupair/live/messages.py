@@ -43,7 +43,7 @@ class Reading:
     ventilation : float, optional
         Ventilation [0..1].
     source : str
-        ``"mqtt"``, ``"http"`` or ``"demo"``.
+        ``"mqtt"``, ``"bacnet"``, ``"http"`` or ``"demo"``.
     received : datetime
         Time of arrival, in UTC.
     sensors : mapping

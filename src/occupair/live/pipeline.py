@@ -87,7 +87,7 @@ class Pipeline:
 
     trainer: Trainer
     calibrator: Calibrator
-    links = frozenset({"mqtt"})
+    links = frozenset({"mqtt", "bacnet"})
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class Pipeline:
         self.delays: deque[float] = deque(maxlen=100_000)
         self.estimates_total = 0
         self.mqtt_status = "off"
+        self.bacnet_status = "off"
         self.models = RoomModels(store, tolerance=config.tolerance)
         self._clock = clock
         self._engine = Engine(_setups(config), follows_clock=config.clock == "wall")
@@ -252,6 +253,10 @@ class Pipeline:
         """Return the correction of a room's prediction intervals by labels."""
         return self._engine.correction(room)
 
+    def interval(self, room: str) -> float:
+        """Return the interval of a room's model, or that of a room without one [min]."""
+        return self._engine.interval(room)
+
     def now(self) -> dt.datetime:
         """Return the current time: that of the system clock, or of the newest reading.
 
@@ -283,7 +288,8 @@ class Pipeline:
         """Status of each part of the service, ``"ok"`` or the problem."""
         alive = self._estimating.is_alive() and self._writer.is_alive
         engine = "ok" if alive and not any(check.done() for check in self._checks) else "stopped"
-        return {"store": self._writer.fault or "ok", "mqtt": self.mqtt_status, "engine": engine}
+        links = {"mqtt": self.mqtt_status, "bacnet": self.bacnet_status}
+        return {"store": self._writer.fault or "ok", **links, "engine": engine}
 
     @property
     def waiting(self) -> int:

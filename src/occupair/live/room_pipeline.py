@@ -19,9 +19,13 @@ class RoomPipeline(Protocol):
 
     counters: Counter[tuple[str, ReadingOutcome]]
     mqtt_status: str
+    bacnet_status: str
 
     async def submit(self, readings: Sequence[Reading]) -> list[ReadingOutcome]:
         """Submit readings, and return once those accepted are stored."""
+
+    def interval(self, room: str) -> float:
+        """Return the time between two readings that a room needs [min]."""
 
     def states(self) -> dict[str, RoomState]:
         """Return the states of all rooms."""

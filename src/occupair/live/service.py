@@ -1,4 +1,4 @@
-"""The running service: pipeline, HTTP server, MQTT link, signals and periodic tasks."""
+"""The running service: pipeline, HTTP server, MQTT and BACnet links, signals and periodic tasks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from occupair.errors import InputError
+from occupair.live.bacnet.link import BacnetLink
+from occupair.live.bacnet.port_check import check_port, need_bacpypes3
 from occupair.live.calibration import Calibrator
 from occupair.live.config import ServiceConfig, reread_config
 from occupair.live.http.app import make_app
@@ -65,6 +68,9 @@ def serve(
     for name in ("uvicorn", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
     listening = listening or listen(config.host, config.port)
+    if config.bacnet is not None:
+        need_bacpypes3()
+        check_port(config.bacnet)
     with open_store(config.store) as store:
         asyncio.run(run(config, store, listening, background))
 
@@ -109,13 +115,14 @@ async def run(
     app = make_app(pipeline, config, streams=Streams(limit=min(MAX_STREAMS, limits.connections // 2)))
     trusts_proxies = config.ingress is None  # else a client of such a proxy could pretend to be ingress
     server = _Server(app, limits, stop_seconds=REQUEST_TIMEOUT, proxy_headers=trusts_proxies)
-    link = _MqttLink(pipeline)
+    links = _Links(_MqttLink(pipeline), _BacnetLink(pipeline))
     stopping, reloading = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
-    link.start()
-    coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, link)]
+    for link in links:
+        link.start()
+    coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, links)]
     coroutines.append(pipeline.calibrator.run())
     if background is not None:
         coroutines.append(_forever(background(pipeline)))
@@ -131,7 +138,7 @@ async def run(
         for task in [ended, *tasks[1:]]:
             task.cancel()
         await asyncio.wait(tasks[1:])  # no link starts after this
-        await link.stop()
+        await asyncio.gather(*(link.stop() for link in links))
         await asyncio.wait(tasks)
         await pipeline.trainer.stop()
         await pipeline.stop()
@@ -173,22 +180,21 @@ class _Server(LimitedServer):
         yield
 
 
-class _MqttLink:
-    """The MQTT link, which is restarted when rooms or the broker change."""
+class _Link:
+    """A connection to other systems, which is restarted when its settings or rooms change."""
+
+    name: str
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
         self._task: asyncio.Task[None] | None = None
 
     def start(self, removed: tuple[str, ...] = ()) -> None:
-        config = self._pipeline.config
-        if config.mqtt is None:
-            self._pipeline.mqtt_status = "off"
-            return
-        bridge = MqttBridge(config.mqtt, config.rooms)
-        for room in removed:
-            bridge.remove_room(room)
-        self._task = asyncio.create_task(bridge.run(self._pipeline))
+        """Start the link if it has settings; ``removed`` are rooms of earlier settings."""
+        raise NotImplementedError
+
+    def _set_off(self) -> None:
+        raise NotImplementedError
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -196,27 +202,61 @@ class _MqttLink:
                 self._task.cancel()
             await asyncio.wait([self._task])
             if not self._task.cancelled() and (error := self._task.exception()):
-                log.error("the MQTT link has failed: %s", error)
+                log.error("the %s link has failed: %s", self.name, error)
             self._task = None
+        self._set_off()
+
+
+class _MqttLink(_Link):
+    name = "MQTT"
+
+    def start(self, removed: tuple[str, ...] = ()) -> None:
+        config = self._pipeline.config
+        if config.mqtt is None:
+            return self._set_off()
+        bridge = MqttBridge(config.mqtt, config.rooms)
+        for room in removed:
+            bridge.remove_room(room)
+        self._task = asyncio.create_task(bridge.run(self._pipeline))
+
+    def _set_off(self) -> None:
         self._pipeline.mqtt_status = "off"
 
 
-async def _reload_on(reloading: asyncio.Event, pipeline: Pipeline, link: _MqttLink) -> None:
+class _BacnetLink(_Link):
+    name = "BACnet"
+
+    def start(self, removed: tuple[str, ...] = ()) -> None:
+        config = self._pipeline.config
+        if config.bacnet is None:
+            return self._set_off()
+        self._task = asyncio.create_task(BacnetLink(config.bacnet, config.rooms).run(self._pipeline))
+
+    def _set_off(self) -> None:
+        self._pipeline.bacnet_status = "off"
+
+
+class _Links(NamedTuple):
+    mqtt: _Link
+    bacnet: _Link
+
+
+async def _reload_on(reloading: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
     """Reload the settings on each signal, one reload at a time; signals during a reload cause one more."""
     while await reloading.wait():
         reloading.clear()
         try:
-            await _reload(pipeline, link)
+            await _reload(pipeline, links)
         except (InputError, StoreError) as error:
             log.error("the settings were not reloaded: %s", error)
         except Exception:  # the service continues
             log.exception("reloading the settings failed")
 
 
-async def _reload(pipeline: Pipeline, link: _MqttLink) -> None:
-    """Reload the settings, and update rooms and the MQTT link.
+async def _reload(pipeline: Pipeline, links: _Links) -> None:
+    """Reload the settings, and update rooms and the links.
 
-    Invalid settings and an unavailable store change nothing: the MQTT link is restarted only after
+    Invalid settings and an unavailable store change nothing: a link is restarted only after
     ``Pipeline.reload`` has succeeded.
     """
     before = pipeline.config
@@ -226,8 +266,11 @@ async def _reload(pipeline: Pipeline, link: _MqttLink) -> None:
         log.warning("changes of host, port, store and ingress need a restart")
     start_logging(config.log, config.log_level, secrets=find_secrets(config))
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
-        await link.stop()
-        link.start(tuple(set(before.rooms) - set(config.rooms)))
+        await links.mqtt.stop()
+        links.mqtt.start(tuple(set(before.rooms) - set(config.rooms)))
+    if (config.bacnet, config.rooms) != (before.bacnet, before.rooms):
+        await links.bacnet.stop()
+        links.bacnet.start()
     log.info("settings reloaded, %s", plural(len(config.rooms), "room"))
 
 

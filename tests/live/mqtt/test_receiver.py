@@ -33,6 +33,7 @@ from live.mqtt_helpers import (
 from live.waiting import until
 from paho.mqtt.client import MQTTMessage
 
+from occupair.live import submission
 from occupair.live.config import MqttConfig, RoomConfig, Topic, VentilationTopic
 from occupair.live.messages import ReadingOutcome
 from occupair.live.mqtt import client as broker_client
@@ -317,7 +318,7 @@ def test_messages_are_acknowledged_in_order(server, monkeypatch):
 
 
 def test_reading_that_cannot_be_stored_is_dropped(server, caplog, monkeypatch):
-    monkeypatch.setattr(receiver, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(submission, "FIRST_PAUSE", 0.01)
 
     def fail(readings):
         if any(reading.co2 == 13 for reading in readings):
@@ -350,7 +351,7 @@ def test_reading_that_cannot_be_stored_is_dropped(server, caplog, monkeypatch):
     ],
 )
 def test_no_reading_is_dropped_while_the_store_fails(server, caplog, monkeypatch, error, health):
-    monkeypatch.setattr(receiver, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(submission, "FIRST_PAUSE", 0.01)
 
     def fail(readings):
         raise error

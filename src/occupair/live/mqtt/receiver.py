@@ -24,7 +24,8 @@ from occupair.live.mqtt.payloads import (
     parse_sensor,
     parse_ventilation,
 )
-from occupair.live.room_pipeline import BacklogFull, RoomPipeline
+from occupair.live.room_pipeline import RoomPipeline
+from occupair.live.submission import Submitter
 from occupair.readings.other_sensors import SENSORS
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ BATCH_SIZE = 500
 """Most messages in one submit."""
 MAX_BATCHES = 10_000
 """Most batches that may wait for the store."""
-MAX_TRIES = 3
-"""Submits of a single reading that fails although the store works, before it is dropped."""
-FIRST_PAUSE, MAX_PAUSE = 0.5, 10.0
-"""Pause between submits, which doubles from the first to the maximum [s]."""
 WARN_EVERY = 60.0
 """Shortest time between two warnings about the same topic [s]."""
 
@@ -165,7 +162,7 @@ class Receiver:
         self._client, self._parser, self._pipeline = client, parser, pipeline
         self._handle_other = handle_other
         self._reading_topics = frozenset(parser.topics)
-        self._last_warning = -math.inf
+        self._submitter = Submitter(pipeline, log)
         self._batches: asyncio.Queue[tuple[list[IncomingMessage], asyncio.Task[None]]] = asyncio.Queue(
             MAX_BATCHES
         )
@@ -179,7 +176,7 @@ class Receiver:
                 for message in messages:
                     if message.topic not in self._reading_topics:
                         self._handle_other(message)
-                stored = tasks.create_task(self._store(self._parse(messages)))
+                stored = tasks.create_task(self._submitter.store(self._parse(messages)))
                 while self._batches.full() and self._client.connected:
                     await asyncio.sleep(0.1)
                 if not self._batches.full():
@@ -197,34 +194,3 @@ class Receiver:
             messages, stored = await self._batches.get()
             await stored
             self._client.acknowledge(messages)
-
-    async def _store(self, readings: Sequence[Reading]) -> None:
-        """Submit readings until all are stored: as one batch, then one by one if that fails."""
-        batches: list[Sequence[Reading]] = [readings] if readings else []
-        tries, pause = 0, FIRST_PAUSE
-        while batches:
-            errors = [(batch, await self._submit(batch)) for batch in batches]
-            batches = [batch for batch, error in errors if error is not None]
-            tries += not any(self._is_temporary(error) for _, error in errors if error is not None)
-            if batches and tries >= MAX_TRIES and all(len(batch) == 1 for batch in batches):
-                log.error("dropped %d readings that cannot be stored: %s", len(batches), batches[0][0])
-                return
-            if batches:
-                await asyncio.sleep(pause)
-            pause = min(2 * pause, MAX_PAUSE)
-            batches = [[reading] for batch in batches for reading in batch]
-
-    def _is_temporary(self, error: Exception) -> bool:
-        """Whether a submit failed for a reason other than its readings."""
-        return isinstance(error, BacklogFull) or self._pipeline.part_status.get("store") != "ok"
-
-    async def _submit(self, readings: Sequence[Reading]) -> Exception | None:
-        """Submit readings and return the error, or None if they are stored."""
-        try:
-            await self._pipeline.submit(readings)
-        except Exception as error:
-            if time.monotonic() - self._last_warning > WARN_EVERY:
-                log.exception("could not store %d readings, retrying", len(readings))
-                self._last_warning = time.monotonic()
-            return error
-        return None

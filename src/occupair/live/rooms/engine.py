@@ -30,10 +30,11 @@ from occupair.live.messages import (
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.day_estimates import Estimation
 from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
-from occupair.live.rooms.room import Model, Room
+from occupair.live.rooms.room import UNTRAINED_INTERVAL, Model, Room
 from occupair.live.rooms.room_state import room_state
 from occupair.live_room import Estimate
 from occupair.live_rooms import LiveRooms, NextReading
+from occupair.readings.grid import MINUTE
 from occupair.readings.other_sensors import SENSORS
 from occupair.readings.value_rules import VALUE_RULES
 
@@ -168,6 +169,11 @@ class Engine:
         """Return the correction of a room's prediction intervals. Thread-safe."""
         found = self._rooms.get(room)
         return UNCORRECTED if found is None else found.correction
+
+    def interval(self, room: str) -> float:
+        """Return the interval of the grid of a room [min]. Thread-safe."""
+        found = self._rooms.get(room)
+        return UNTRAINED_INTERVAL if found is None else found.grid.step / MINUTE
 
     def _set_up(self, room: str, setup: RoomSetup) -> None:
         """Add a room or change its settings; in another time zone its day starts again."""

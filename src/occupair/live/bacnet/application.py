@@ -1,0 +1,125 @@
+"""The BACnet device of the service: one UDP port, through which it reads other devices."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from bacpypes3.apdu import SimpleAckPDU
+from bacpypes3.app import Application
+from bacpypes3.basetypes import HostNPort, IPMode
+from bacpypes3.errors import ServicesError
+from bacpypes3.local.device import DeviceObject
+from bacpypes3.local.networkport import NetworkPortObject
+from bacpypes3.pdu import Address
+from bacpypes3.primitivedata import ObjectIdentifier
+
+from occupair.errors import InputError
+from occupair.live.bacnet.port_check import check_port
+
+if TYPE_CHECKING:
+    from occupair.live.config import BacnetConfig
+
+NAME = "occupair"
+"""Name of the device object."""
+MAX_APDU = 1476
+"""Largest message that is accepted [bytes], that of BACnet/IP."""
+APDU_TIMEOUT, APDU_RETRIES = 3_000, 3
+"""How long to wait for an answer [ms], and how often to ask again, as in the standard."""
+
+
+class BacnetApplication(Application):  # type: ignore[misc]
+    """A BACnet device that passes notifications on to the readers of the devices that sent them.
+
+    Attributes
+    ----------
+    on_change : dict
+        By address: called with the object and its new values when a notification (COV) arrives; returns
+        whether there is a subscription.
+    on_start : dict
+        By address: called when the device announces itself (I-Am), as after a restart.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.on_change: dict[Address, Callable[[ObjectIdentifier, Any], bool]] = {}
+        self.on_start: dict[Address, Callable[[], None]] = {}
+
+    async def do_ConfirmedCOVNotificationRequest(self, apdu: Any) -> None:
+        """Pass a notification on, and acknowledge it."""
+        if not self._notify(apdu):
+            raise ServicesError(errorCode="unknownSubscription")
+        await self.response(SimpleAckPDU(context=apdu))
+
+    async def do_UnconfirmedCOVNotificationRequest(self, apdu: Any) -> None:
+        """Pass a notification on."""
+        self._notify(apdu)
+
+    def _notify(self, apdu: Any) -> bool:
+        on_change = self.on_change.get(apdu.pduSource)
+        return on_change is not None and on_change(apdu.monitoredObjectIdentifier, apdu.listOfValues)
+
+    async def do_IAmRequest(self, apdu: Any) -> None:
+        """Note that a device announces itself."""
+        await super().do_IAmRequest(apdu)
+        if (on_start := self.on_start.get(apdu.pduSource)) is not None:
+            on_start()
+
+
+def open_application(
+    config: BacnetConfig, kind: type[BacnetApplication] = BacnetApplication
+) -> BacnetApplication:
+    """Open the BACnet device of the service in the running event loop.
+
+    Parameters
+    ----------
+    config : BacnetConfig
+        Own address, port and device instance number, and the BBMD if there is one.
+    kind : type
+        Class of the application.
+
+    Raises
+    ------
+    InputError
+        If the port cannot be bound.
+    """
+    check_port(config)
+    logging.getLogger("bacpypes3").setLevel(logging.CRITICAL)  # else any stray datagram logs a traceback
+    device = DeviceObject(
+        objectIdentifier=("device", config.device),
+        objectName=NAME,
+        modelName=NAME,
+        applicationSoftwareVersion=version("occupair"),
+        maxApduLengthAccepted=MAX_APDU,
+        apduTimeout=APDU_TIMEOUT,
+        numberOfApduRetries=APDU_RETRIES,
+    )
+    port = NetworkPortObject(
+        f"{config.address}:{config.port}", objectIdentifier=("network-port", 1), objectName="BACnet/IP"
+    )
+    if config.bbmd is not None:
+        port.bacnetIPMode = IPMode.foreign
+        port.fdBBMDAddress = HostNPort(_with_port(config.bbmd))
+        port.fdSubscriptionLifetime = config.foreign_ttl
+    application: BacnetApplication = kind.from_object_list([device, port])
+    return application
+
+
+def close_application(application: BacnetApplication) -> None:
+    """Release the port, and end the registration with the BBMD."""
+    for link in application.link_layers.values():
+        if hasattr(link, "unregister"):
+            link.unregister()
+    application.close()
+
+
+def _with_port(bbmd: str) -> str:
+    host, _, port = bbmd.partition(":")
+    try:
+        ipaddress.IPv4Address(host)
+    except ValueError:
+        raise InputError(f"bacnet.bbmd must be IP or IP:PORT, got {bbmd!r}") from None
+    return f"{host}:{port or 47808}"

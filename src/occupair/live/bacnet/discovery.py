@@ -1,0 +1,1 @@
+"""Devices and CO2 points in a BACnet network, for the command line."""

@@ -1,0 +1,162 @@
+"""The link to BACnet/IP: reads the points of all rooms, and submits their readings to the pipeline.
+
+bacpypes3 is imported when the link starts: a service without ``[bacnet]`` does not need it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from occupair.errors import InputError
+from occupair.live.bacnet.port_check import need_bacpypes3
+from occupair.live.messages import Reading, ReadingOutcome
+from occupair.live.room_pipeline import RoomPipeline
+from occupair.live.submission import Submitter
+from occupair.wording import plural
+
+if TYPE_CHECKING:
+    from occupair.live.bacnet.application import BacnetApplication
+    from occupair.live.bacnet.device_poller import DevicePoller
+    from occupair.live.config import BacnetConfig, RoomConfig
+
+log = logging.getLogger(__name__)
+
+OPEN_AGAIN = 10.0
+"""Pause before the port is tried again, if it became unavailable while the service runs [s]."""
+STATUS_EVERY = 1.0
+"""How often the status is updated [s]."""
+GOODBYE_TIMEOUT = 2.0
+"""Time limit for ending subscriptions at shutdown [s]."""
+MAX_PENDING = 100_000
+"""Readings that may wait here for the store, besides those in the pipeline; more are dropped."""
+_NAMED = 5  # devices named in the status
+
+
+class BacnetLink:
+    """Reads the points of rooms.
+
+    Parameters
+    ----------
+    bacnet : BacnetConfig
+        Own device.
+    rooms : mapping of RoomConfig
+        The rooms by id.
+    """
+
+    def __init__(self, bacnet: BacnetConfig, rooms: Mapping[str, RoomConfig]) -> None:
+        self._bacnet, self._rooms = bacnet, rooms
+        self._pending: set[asyncio.Task[None]] = set()
+        self._n_pending = 0  # readings
+
+    async def run(self, pipeline: RoomPipeline) -> None:
+        """Read the points until cancelled."""
+        pipeline.bacnet_status = "connecting"
+        while True:
+            try:
+                await self._run(pipeline)
+            except InputError as error:
+                log.error("no BACnet link: %s; trying again in %.0f s", error, OPEN_AGAIN)
+                pipeline.bacnet_status = f"no link: {error}"
+            await asyncio.sleep(OPEN_AGAIN)
+
+    async def _run(self, pipeline: RoomPipeline) -> None:
+        need_bacpypes3()
+        from occupair.live.bacnet.application import close_application, open_application
+
+        application = open_application(self._bacnet)
+        try:
+            pollers = self._pollers(application, pipeline)
+            tasks = [asyncio.create_task(poller.run()) for poller in pollers]
+            tasks.append(asyncio.create_task(self._update_status(pollers, pipeline)))
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in [*tasks, *self._pending]:
+                    task.cancel()
+                await asyncio.wait(tasks)
+                await self._unsubscribe(pollers)
+            for task in tasks:
+                if not task.cancelled() and (error := task.exception()) is not None:
+                    raise error
+        finally:
+            close_application(application)
+
+    def _pollers(self, application: BacnetApplication, pipeline: RoomPipeline) -> list[DevicePoller]:
+        from occupair.live.bacnet.device_poller import DevicePoller
+        from occupair.live.bacnet.points import points_by_device
+
+        submitter = Submitter(pipeline, log)
+
+        def refuse() -> None:
+            pipeline.counters["bacnet", ReadingOutcome.NONSENSE] += 1
+
+        return [
+            DevicePoller(
+                application,
+                address,
+                points,
+                interval=lambda room: 60.0 * pipeline.interval(room),
+                submit=lambda readings: self._submit(submitter, readings),
+                refuse=refuse,
+                clock=utc_now,
+            )
+            for address, points in points_by_device(self._rooms).items()
+        ]
+
+    def _submit(self, submitter: Submitter, readings: list[Reading]) -> None:
+        """Submit readings without waiting until they are stored."""
+        if self._n_pending + len(readings) > MAX_PENDING:
+            log.error("dropped %s: the store is not available", plural(len(readings), "reading"))
+            return
+        self._n_pending += len(readings)
+        task = asyncio.create_task(submitter.store(readings))
+        self._pending.add(task)
+        task.add_done_callback(lambda done: self._finish(done, len(readings)))
+
+    def _finish(self, task: asyncio.Task[None], n_readings: int) -> None:
+        self._pending.discard(task)
+        self._n_pending -= n_readings
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("submitting BACnet readings failed", exc_info=error)
+
+    @staticmethod
+    async def _update_status(pollers: list[DevicePoller], pipeline: RoomPipeline) -> None:
+        while True:
+            pipeline.bacnet_status = describe_status(
+                {str(poller.address): poller.problem for poller in pollers}
+            )
+            await asyncio.sleep(STATUS_EVERY)
+
+    @staticmethod
+    async def _unsubscribe(pollers: list[DevicePoller]) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE_TIMEOUT):
+                await asyncio.gather(*(poller.unsubscribe() for poller in pollers if poller.problem == ""))
+
+
+def utc_now() -> dt.datetime:
+    """Return the current time in UTC."""
+    return dt.datetime.now(dt.UTC)
+
+
+def describe_status(problems: Mapping[str, str | None]) -> str:
+    """Return the status of the link from the problem of each device, which is empty if it answers.
+
+    Examples
+    --------
+    >>> describe_status({"10.0.2.7": "", "10.0.2.8": "no answer"})
+    'no answer from 1 of 2 devices: 10.0.2.8'
+    >>> describe_status({"10.0.2.7": ""}), describe_status({"10.0.2.7": None})
+    ('connected', 'connecting')
+    """
+    silent = [address for address, problem in problems.items() if problem]
+    if silent:
+        more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
+        devices = plural(len(problems), "device")
+        return f"no answer from {len(silent)} of {devices}: {', '.join(silent[:_NAMED])}{more}"
+    return "connecting" if None in problems.values() else "connected"
