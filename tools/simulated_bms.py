@@ -194,7 +194,11 @@ class Building:
             }
             for port, device in self.devices.items()
             if port in command.get("ask", ())
-        } | ({"totals": sum((d.counts for d in self.devices.values()), self.totals)} if "totals" in command else {})
+        } | (
+            {"totals": sum((d.counts for d in self.devices.values()), self.totals)}
+            if "totals" in command
+            else {}
+        )
 
 
 async def serve() -> None:

@@ -4,6 +4,7 @@
 - `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
 - `service`: the live service
 - `export_models`, `import_models`: rooms of the live service as building models, and the reverse
+- `bacnet`: devices and points of a BACnet network
 - `groundtruth`: head counts from video and door counters
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
@@ -22,6 +23,7 @@ from typing import Annotated
 import typer
 
 from occupair.cli import (
+    bacnet,
     benchmark_and_validate,
     datasets,
     estimate_and_evaluate,
@@ -68,6 +70,7 @@ app.command(hidden=True)(service.home_assistant)
 app.add_typer(export_models.export_app, name="export")
 app.add_typer(import_models.import_app, name="import")
 app.add_typer(groundtruth.groundtruth_app, name="groundtruth")
+app.add_typer(bacnet.bacnet_app, name="bacnet")
 app.add_typer(datasets.datasets_app, name="datasets")
 
 
