@@ -12,7 +12,6 @@ import logging
 import struct
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from bacpypes3.apdu import (
     SubscribeCOVRequest,
 )
 from bacpypes3.app import Application
+from bacpypes3.basetypes import StatusFlags
 from bacpypes3.local.analog import AnalogInputObject, AnalogValueObject
 from bacpypes3.local.binary import BinaryInputObject
 from bacpypes3.local.device import DeviceObject
@@ -35,11 +35,26 @@ from bacpypes3.local.multistate import MultiStateValueObject
 from bacpypes3.local.networkport import NetworkPortObject
 from bacpypes3.primitivedata import ObjectIdentifier
 
+
+
+def _with_flags(kind: Any) -> Any:
+    """Return a class of objects whose status flags can be set, also to contradict other properties."""
+
+    def get(self: Any) -> StatusFlags:
+        return StatusFlags(getattr(self, "_flags", [0, 0, 0, 0]))
+
+    def put(self: Any, value: Any) -> None:
+        if value is not None:
+            object.__setattr__(self, "_flags", list(value))
+
+    return type(kind)(kind.__name__, (kind,), {"statusFlags": property(get, put)})
+
+
 KINDS = {
-    "analog-input": AnalogInputObject,
-    "analog-value": AnalogValueObject,
-    "binary-input": BinaryInputObject,
-    "multi-state-value": MultiStateValueObject,
+    "analog-input": _with_flags(AnalogInputObject),
+    "analog-value": _with_flags(AnalogValueObject),
+    "binary-input": _with_flags(BinaryInputObject),
+    "multi-state-value": _with_flags(MultiStateValueObject),
 }
 FLAGS = {"fault": 1, "overridden": 2, "out": 3}
 
@@ -185,8 +200,8 @@ class Building:
             device.rows, device.row = command["replay"]["rows"], command["replay"].get("row", 0)
             device.clock = command["replay"]["clock"]
             Path(device.clock).write_bytes(struct.pack("<q", device.row))
-        return {
-            port: {
+        answer = {
+            str(port): {
                 "counts": device.counts,
                 "row": device.row,
                 "subscriptions": sum(len(one.cov_subscriptions) for one in device._cov_detections.values()),
@@ -194,11 +209,10 @@ class Building:
             }
             for port, device in self.devices.items()
             if port in command.get("ask", ())
-        } | (
-            {"totals": sum((d.counts for d in self.devices.values()), self.totals)}
-            if "totals" in command
-            else {}
-        )
+        }
+        if "totals" in command:
+            answer["totals"] = sum((device.counts for device in self.devices.values()), self.totals)
+        return answer
 
 
 async def serve() -> None:
@@ -264,10 +278,6 @@ class Bms:
 
     def __exit__(self, *exc: object) -> None:
         self.stop()
-
-
-def now() -> float:
-    return time.monotonic()
 
 
 if __name__ == "__main__":

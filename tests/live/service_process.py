@@ -32,6 +32,7 @@ class ServiceProcess:
         self.max_files = max_files
         self.store, self.path = store, folder / "rooms.toml"
         self.log = folder / "service.log"
+        self.command = [sys.executable, "-m", "occupair", "serve", str(self.path)]
         mqtt = f'[mqtt]\nhost = "127.0.0.1"\nport = {broker}\n' if broker else ""
         service = f'[service]\nstore = "{store}"\nport = {self.port}\nlog = "json"\n{more}\n'
         self.path.write_text(f"{service}{mqtt}{rooms}")
@@ -39,7 +40,7 @@ class ServiceProcess:
 
     def start(self, *, wait: bool = True) -> None:
         with self.log.open("ab") as log:
-            command = [sys.executable, "-m", "occupair", "serve", str(self.path)]
+            command = self.command
             if self.max_files is not None:
                 command = ["sh", "-c", f'ulimit -n {self.max_files} && exec "$@"', "sh", *command]
             self._process = subprocess.Popen(command, stdout=log, stderr=log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 from collections.abc import Callable
@@ -29,6 +30,9 @@ MAX_APDU = 1476
 """Largest message that is accepted [bytes], that of BACnet/IP."""
 APDU_TIMEOUT, APDU_RETRIES = 3_000, 3
 """How long to wait for an answer [ms], and how often to ask again, as in the standard."""
+
+CLOSE_TIMEOUT = 1.0
+"""Time limit for closing a port that is not open yet [s]."""
 
 
 class BacnetApplication(Application):  # type: ignore[misc]
@@ -108,11 +112,13 @@ def open_application(
     return application
 
 
-def close_application(application: BacnetApplication) -> None:
+async def close_application(application: BacnetApplication) -> None:
     """Release the port, and end the registration with the BBMD."""
     for link in application.link_layers.values():
         if hasattr(link, "unregister"):
             link.unregister()
+        if link.server._transport_tasks:  # still being opened, which cannot be cancelled
+            await asyncio.wait(link.server._transport_tasks, timeout=CLOSE_TIMEOUT)
     application.close()
 
 

@@ -196,8 +196,9 @@ class DevicePoller:
     async def _wait(self) -> None:
         """Wait until there is something to do."""
         self._wake.clear()
-        due = min((one.due for one in self._subscriptions()), default=math.inf)
-        when = self._retry if self.problem else min(min(self._due.values()), due)
+        when = self._retry if self.problem else min(self._due.values())
+        if self.problem == "":  # units are known
+            when = min([when, *(one.due for one in self._subscriptions())])
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(max(when, self._loop.time())):
                 await self._wake.wait()

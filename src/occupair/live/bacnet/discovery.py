@@ -9,8 +9,8 @@ import json
 import re
 import socket
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,13 +70,13 @@ class FoundDevice:
     problem: str = ""
 
 
-@contextmanager
-def _application(config: BacnetConfig) -> Iterator[BacnetApplication]:
+@asynccontextmanager
+async def _application(config: BacnetConfig) -> AsyncIterator[BacnetApplication]:
     application = open_application(config)
     try:
         yield application
     finally:
-        close_application(application)
+        await close_application(application)
 
 
 async def discover(
@@ -106,7 +106,7 @@ async def discover(
             f"the address must have the length of its network mask to find devices, "
             f"as in {own.ip}/24, got {config.address!r}"
         )
-    with _application(config) as application:
+    async with _application(config) as application:
         asked = [Address(one) for one in to] or [None]
         answers = await asyncio.gather(*(application.who_is(low, high, one, timeout) for one in asked))
         found = {
@@ -133,7 +133,7 @@ async def read_point(config: BacnetConfig, point: BacnetPoint) -> Properties:
     except ValueError:
         raise InputError(f"BACnet has no object {point.object!r}, such as analog-input,12") from None
     names = ("object-name", "description", *DESCRIPTION)
-    with _application(config) as application:
+    async with _application(config) as application:
         reader = DeviceReader(application, Address(point.bacnet))
         try:
             found = [one async for one in reader.read({object_: names})][-1][object_]

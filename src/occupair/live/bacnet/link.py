@@ -84,7 +84,7 @@ class BacnetLink:
                 if not task.cancelled() and (error := task.exception()) is not None:
                     raise error
         finally:
-            close_application(application)
+            await close_application(application)
 
     def _pollers(self, application: BacnetApplication, pipeline: RoomPipeline) -> list[DevicePoller]:
         from occupair.live.bacnet.device_poller import DevicePoller

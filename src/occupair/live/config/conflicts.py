@@ -66,11 +66,23 @@ def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
             if isinstance(topic, dict) and "bacnet" in topic:
                 if "bacnet" not in values:
                     yield key, "requires a table [bacnet]"
+                elif _is_routed(topic["bacnet"]) and not _can_broadcast(_table(values["bacnet"])):
+                    yield (*key, "bacnet"), "requires bacnet.address with its network, to find the router"
             elif isinstance(topic, dict):
                 yield from _find_path_conflicts(key, topic)
                 key, topic = (*key, "topic"), topic.get("topic")
             if isinstance(topic, str) and _is_published(topic, rooms, prefix):
                 yield key, "must not be a topic that this service publishes", topic
+
+
+def _is_routed(address: object) -> bool:
+    """Whether a BACnet address is ``NETWORK:STATION``."""
+    return isinstance(address, str) and address.partition(":")[0].isdecimal()
+
+
+def _can_broadcast(bacnet: Table) -> bool:
+    address = str(bacnet.get("address"))
+    return "bbmd" in bacnet or ("/" in address and not address.endswith("/32"))
 
 
 def _find_path_conflicts(key: Key, topic: Table) -> Iterator[tuple[Key, str]]:
