@@ -36,7 +36,6 @@ from bacpypes3.local.networkport import NetworkPortObject
 from bacpypes3.primitivedata import ObjectIdentifier
 
 
-
 def _with_flags(kind: Any) -> Any:
     """Return a class of objects whose status flags can be set, also to contradict other properties."""
 

@@ -34,7 +34,12 @@ class FastService(ServiceProcess):
         super().__init__(folder, store=url, broker=None, rooms=f"{address}{rooms}", more=more)
         settings = {"interval": interval, "constants": SHORT | (constants or {})}
         settings |= {"clock": str(clock) if clock else None, "start": start, "step": step}
-        self.command = [sys.executable, str(Path(__file__).with_name("bacnet_process.py")), str(self.path), json.dumps(settings)]
+        self.command = [
+            sys.executable,
+            str(Path(__file__).with_name("bacnet_process.py")),
+            str(self.path),
+            json.dumps(settings),
+        ]
 
     def bacnet_status(self) -> str:
         """Return the status of the link; not more often than the service allows requests."""

@@ -3,18 +3,11 @@
 import json
 import math
 import sqlite3
-import subprocess
-import sys
-import time
 
-import numpy as np
-import pandas as pd
-import pytest
 from live.bacnet_service import FastService
 from live.ports import free_port
 from live.waiting import wait_for
 
-import occupair as oc
 from tools.simulated_bms import Bms
 
 DEVICES, ROOMS_EACH = 50, 5
@@ -31,7 +24,12 @@ def make_device(number):
     points = []
     for room in range(ROOMS_EACH):
         points.append({"object": f"analog-input,{room}", "name": f"CO2 {room}", "value": co2(number, room)})
-        fan = {"object": f"analog-value,{room}", "name": f"fan {room}", "units": "percent", "value": 25 * room}
+        fan = {
+            "object": f"analog-value,{room}",
+            "name": f"fan {room}",
+            "units": "percent",
+            "value": 25 * room,
+        }
         points.append(fan)
     return {"port": free_port(), "instance": 100 + number, "points": points, **KINDS[number % len(KINDS)]}
 
@@ -72,7 +70,9 @@ class Stored:
 
     def newest(self):
         """Return (time, co2, ventilation) of the newest reading with CO2 of each room."""
-        rows = self.query("SELECT room, max(time), co2, ventilation FROM readings WHERE co2 > 0 GROUP BY room")
+        rows = self.query(
+            "SELECT room, max(time), co2, ventilation FROM readings WHERE co2 > 0 GROUP BY room"
+        )
         return {room: values for room, *values in rows}
 
     def values(self, room):
@@ -142,7 +142,9 @@ def test_building_with_faults_restarts_and_slow_devices(tmp_path, start):
         assert {room: stored.newest()[room] for room in affected} == {room: before[room] for room in affected}
 
         # they return with other values, and without their subscriptions
-        changes = [[ports[n], f"analog-input,{room}", {"value": 1200.0 + n}] for n in gone for room in range(5)]
+        changes = [
+            [ports[n], f"analog-input,{room}", {"value": 1200.0 + n}] for n in gone for room in range(5)
+        ]
         bms.command(set=changes, up=[ports[number] for number in gone])
         wait_for(lambda: all(stored.newest()[room_name(n, 0)][1] == 1200.0 + n for n in gone))
         wait_for(lambda: bms.ask(ports[20])["subscriptions"] == 2 * ROOMS_EACH)

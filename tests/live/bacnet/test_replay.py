@@ -1,32 +1,16 @@
 """A day replayed through BACnet, with the service killed in between, equals the library."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from live.bacnet_service import FastService
 from live.ports import free_port
 from live.waiting import wait_for
 
-import occupair as oc
 from occupair.live.store import Store
 from tools.simulated_bms import Bms
 
 PATIENT = {"application.APDU_TIMEOUT": 120_000, "property_reads.ANSWER_WITHIN": 600.0}
 """A request must not be repeated: each one shows the next row of the day."""
-
-
-@pytest.fixture(scope="module")
-def office():
-    """Four days with a reading every five minutes, until yesterday, as a BMS has them: with 32 bits."""
-    office = oc.simulate_office(days=4, seed=5).iloc[::5]
-    end = pd.Timestamp.now(tz="UTC").normalize() - pd.Timedelta(days=1)
-    office = office.set_axis(pd.date_range(end=end, periods=len(office) + 1, freq="5min")[:-1])
-    return office.assign(co2=office["co2"].astype("float32").astype(float))
-
-
-@pytest.fixture(scope="module")
-def model(office):
-    return oc.OccupancyEstimator(n_hidden=40, random_state=0).fit(office.iloc[: 3 * 288])
 
 
 def test_day_replayed_through_bacnet_equals_the_library(tmp_path, office, model, start):

@@ -277,6 +277,9 @@ class DevicePoller:
             self._due[room] = due if due > now else now + interval
 
     def _submit_rooms(self, rooms: Iterable[str], time: dt.datetime, points: Iterable[_Point]) -> None:
+        if self._flush_handle is not None:  # earlier values first
+            self._flush_handle.cancel()
+            self._flush()
         values: dict[str, dict[str, float]] = {room: {} for room in rooms}
         for point in points:
             for use in point.uses:

@@ -1,0 +1,71 @@
+"""Helpers of the BACnet tests: a pipeline in memory, and the link in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import asynccontextmanager
+
+from live.ports import free_port
+
+from occupair.live.bacnet.link import BacnetLink
+from occupair.live.config import BacnetConfig, BacnetPoint, RoomConfig, VentilationPoint
+from occupair.live.messages import ReadingOutcome
+
+
+class RecordingPipeline:
+    """A pipeline that keeps all readings."""
+
+    def __init__(self, interval=0.3):
+        self.seconds = interval
+        self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
+        self.mqtt_status = self.bacnet_status = "off"
+        self.part_status = {"store": "ok"}
+        self.readings = []
+        self.error = None  # raised instead of storing
+
+    def interval(self, room):
+        return self.seconds / 60
+
+    async def submit(self, readings):
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+        self.readings += readings
+        return [ReadingOutcome.ACCEPTED] * len(readings)
+
+    def of(self, room):
+        return [reading for reading in self.readings if reading.room == room]
+
+    def newest(self, room):
+        """Return (co2, ventilation, sensors) of the newest reading of a room."""
+        found = self.of(room)
+        return (found[-1].co2, found[-1].ventilation, dict(found[-1].sensors)) if found else None
+
+
+def own_device(**more):
+    return BacnetConfig(**{"address": "127.0.0.1", "device": 4_000_000, "port": free_port()} | more)
+
+
+def make_room(room, port, *, co2="analog-input,1", fan=None, cov=True, full=1.0, **sensors):
+    """Make a room with points of a device on this machine."""
+    address = f"127.0.0.1:{port}"
+    points = {name: BacnetPoint(bacnet=address, object=one, cov=cov) for name, one in sensors.items()}
+    if co2:
+        points["co2"] = BacnetPoint(bacnet=address, object=co2, cov=cov)
+    if fan:
+        points["ventilation"] = VentilationPoint(bacnet=address, object=fan, cov=cov, full=full)
+    return RoomConfig(id=room, **points)
+
+
+@asynccontextmanager
+async def running(rooms, pipeline, config=None):
+    """Run the link."""
+    link = BacnetLink(config or own_device(), {room.id: room for room in rooms})
+    task = asyncio.create_task(link.run(pipeline))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled(), task
