@@ -1,0 +1,236 @@
+"""Load test of BACnet/IP: 200 simulated devices, of which 20 vanish and return; see docs/bacnet.md.
+
+The service is the real one, with its normal times: a reading a minute. All values change every 20 s. Half of
+the devices notify changes (COV).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from bisect import bisect_right
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tools.simulated_bms import Bms
+
+ROOMS_EACH = 2
+CHANGE_EVERY = 20.0  # [s]
+INTERVAL = 60.0  # of rooms without a model [s]
+TOLERANCE = 5.0  # between the time of a reading and that of its value [s]
+LATE = 20.0  # a reading later than this after its interval is lost [s]
+
+
+def free_ports(number: int) -> list[int]:
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(number)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def value_of(device: int, room: int, step: int) -> float:
+    """Return CO2 of a room at a step; no two steps or rooms near each other have the same."""
+    return 400.0 + (device * ROOMS_EACH + room) * 0.25 + (step * 7 % 1000)
+
+
+class Load:
+    """One run."""
+
+    def __init__(self, folder: Path, n_devices: int, n_gone: int, minutes: float) -> None:
+        self.folder, self.minutes = folder, minutes
+        own, self.http, *self.ports = free_ports(n_devices + 2)
+        apart = max(1, n_devices // n_gone)
+        self.gone = [min(k * apart + k % 2, n_devices - 1) for k in range(n_gone)]  # with and without COV
+        self.changes: list[tuple[float, int]] = []  # (time, step)
+        self.down = self.up = 0.0
+        lines = ["[service]", f'store = "sqlite:///{folder}/rooms.db"', f"port = {self.http}"]
+        lines += ["[limits]", "requests_per_minute = 100000"]
+        lines += ["[bacnet]", 'address = "127.0.0.1"', "device = 4000000", f"port = {own}"]
+        for device, port in enumerate(self.ports):
+            for room in range(ROOMS_EACH):
+                address = f'bacnet = "127.0.0.1:{port}"'
+                lines += [
+                    f"[rooms.{self.name(device, room)}]",
+                    f'co2 = {{ {address}, object = "analog-input,{room}" }}',
+                    f'ventilation = {{ {address}, object = "analog-value,{room}" }}',
+                ]
+        (folder / "rooms.toml").write_text("\n".join(lines))
+
+    @staticmethod
+    def name(device: int, room: int) -> str:
+        return f"d{device:03d}-r{room}"
+
+    def devices(self) -> list[dict[str, Any]]:
+        """Return the devices; every other one supports COV."""
+        devices = []
+        for number, port in enumerate(self.ports):
+            points: list[dict[str, Any]] = []
+            for room in range(ROOMS_EACH):
+                co2 = value_of(number, room, 0)
+                points.append({"object": f"analog-input,{room}", "name": f"CO2 {room}", "value": co2})
+                fan = {"object": f"analog-value,{room}", "name": f"fan {room}", "value": 50}
+                points.append({**fan, "units": "percent"})
+            device = {"port": port, "instance": 1000 + number, "points": points}
+            devices.append({**device, "cov": number % 2 == 0})
+        return devices
+
+    def run(self) -> None:
+        """Run the BMS and the service."""
+        with Bms(self.devices()) as bms, (self.folder / "log").open("wb") as log:
+            command = [sys.executable, "-m", "occupair", "serve", str(self.folder / "rooms.toml")]
+            service = subprocess.Popen(command, stdout=log, stderr=log)
+            try:
+                self.changes.append((time.time(), 0))
+                while self.status(service) != "connected":
+                    time.sleep(0.5)
+                self.memory = [resident(service.pid)]
+                self.drive(bms, service)
+                self.stopped = time.time()
+                self.memory.append(resident(service.pid))
+                self.busy = cpu_seconds(service.pid)
+                self.notified = bms.command(ask=self.ports, notified=True)
+                self.writes = sum(number for name, number in bms.totals().items() if "Write" in name)
+            finally:
+                service.terminate()
+                service.wait(60)
+
+    def drive(self, bms: Bms, service: subprocess.Popen[bytes]) -> None:
+        start = time.time()
+        while (now := time.time()) < start + 60 * self.minutes:
+            part = (now - start) / (60 * self.minutes)
+            ports = [self.ports[device] for device in self.gone]
+            if part > 0.25 and not self.down:
+                bms.command(down=ports)
+                self.down = time.time()
+                print(f"{now - start:4.0f} s: {len(ports)} devices vanish", flush=True)
+            if part > 0.55 and not self.up:
+                self.up = time.time()
+                bms.command(up=ports)
+                print(f"{now - start:4.0f} s: they return", flush=True)
+            step = len(self.changes)
+            changes = [
+                [port, f"analog-input,{room}", {"value": value_of(device, room, step)}]
+                for device, port in enumerate(self.ports)
+                for room in range(ROOMS_EACH)
+            ]
+            self.changes.append((time.time(), step))
+            bms.command(set=changes)
+            time.sleep(max(0.0, now + CHANGE_EVERY - time.time()))
+            part_status = self.status(service)
+            print(f"{time.time() - start:4.0f} s: {resident(service.pid):.0f} MB, {part_status}", flush=True)
+
+    def status(self, service: subprocess.Popen[bytes]) -> str:
+        if service.poll() is not None:
+            raise SystemExit((self.folder / "log").read_text()[-2000:])
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/healthz", timeout=60) as answer:
+                return str(json.load(answer)["parts"]["bacnet"])
+        except OSError:
+            return ""
+
+    # ---- the result ----
+
+    def report(self) -> bool:
+        """Print the result and return whether it is as it must be."""
+        connection = sqlite3.connect(self.folder / "rooms.db")
+        wrong, lost, returned, n_readings = set(), 0, [0.0], 0
+        for device, port in enumerate(self.ports):
+            is_gone = device in self.gone
+            for room in range(ROOMS_EACH):
+                name = self.name(device, room)
+                query = (
+                    "SELECT time / 1e6, co2 FROM readings WHERE room = ? AND co2 IS NOT NULL ORDER BY time"
+                )
+                readings = connection.execute(query, (name,)).fetchall()
+                n_readings += len(readings)
+                for at, co2 in readings:
+                    if not self.is_right(device, room, at, co2):
+                        wrong.add(name)
+                        print(f"wrong: {name}, {co2} ppm at {at - self.changes[0][0]:.1f} s")
+                lost += self.lost_intervals([at for at, _ in readings], is_gone=is_gone)
+                stored = {co2 for _, co2 in readings}
+                notified = self.notified[str(port)]["notified"]
+                lost += sum(v not in stored for one, v in notified if one == f"analog-input,{room}")
+                if is_gone:
+                    returned.append(min((at for at, _ in readings if at > self.up), default=1e12) - self.up)
+        connection.close()
+        n_rooms = len(self.ports) * ROOMS_EACH
+        gone = f"{len(self.gone)} vanished for {(self.up - self.down) / 60:.1f} min"
+        print(
+            f"\n{len(self.ports)} devices, {n_rooms} rooms, {2 * n_rooms} points, {self.minutes:g} min; {gone}"
+        )
+        print(f"readings stored          {n_readings}")
+        print(f"rooms wrong              {len(wrong)}")
+        print(f"readings lost            {lost}")
+        print(f"first reading after return, at most {max(returned):.0f} s")
+        print(f"memory at start and end  {self.memory[0]:.0f} MB, {self.memory[1]:.0f} MB")
+        print(f"CPU time of the service  {self.busy:.0f} s")
+        print(f"writes to devices        {self.writes}")
+        return not wrong and not lost and not self.writes
+
+    def is_right(self, device: int, room: int, at: float, co2: float) -> bool:
+        """Whether a value is one that the device had at the time of the reading."""
+        if device in self.gone and self.down + INTERVAL < at < self.up:
+            return False
+        if device in self.gone and self.down <= at <= self.down + INTERVAL:
+            at = self.down
+        times = [one for one, _ in self.changes]
+        first = max(0, bisect_right(times, at - TOLERANCE) - 1)
+        last = bisect_right(times, at + TOLERANCE)
+        allowed = {value_of(device, room, step) for _, step in self.changes[first:last]}
+        return any(abs(co2 - value) < 1e-6 for value in allowed)
+
+    def lost_intervals(self, times: list[float], *, is_gone: bool) -> int:
+        """Return the number of intervals without a reading while the device was there."""
+        limit = INTERVAL + LATE
+        if not is_gone:
+            spans = [(self.changes[0][0], self.stopped)]
+        else:
+            again = min((at for at in times if at > self.up), default=self.stopped)
+            spans = [(self.changes[0][0], self.down), (again, self.stopped)]
+        lost = 0
+        for start, stop in spans:
+            inside = [start, *(at for at in times if start <= at <= stop), stop]
+            lost += sum(int((b - a) > limit) for a, b in pairwise(inside))
+        return lost
+
+
+def resident(pid: int) -> float:
+    """Return the memory of a process [MB]."""
+    (line,) = (
+        line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")
+    )
+    return int(line.split()[1]) / 1000
+
+
+def cpu_seconds(pid: int) -> float:
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--devices", type=int, default=200)
+    parser.add_argument("--gone", type=int, default=20)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        load = Load(Path(folder), given.devices, given.gone, given.minutes)
+        load.run()
+        sys.exit(not load.report())
+
+
+if __name__ == "__main__":
+    main()
