@@ -168,9 +168,8 @@ class Load:
         connection.close()
         n_rooms = len(self.ports) * ROOMS_EACH
         gone = f"{len(self.gone)} vanished for {(self.up - self.down) / 60:.1f} min"
-        print(
-            f"\n{len(self.ports)} devices, {n_rooms} rooms, {2 * n_rooms} points, {self.minutes:g} min; {gone}"
-        )
+        size = f"{len(self.ports)} devices, {n_rooms} rooms, {2 * n_rooms} points"
+        print(f"\n{size}, {self.minutes:g} min; {gone}")
         print(f"readings stored          {n_readings}")
         print(f"rooms wrong              {len(wrong)}")
         print(f"readings lost            {lost}")

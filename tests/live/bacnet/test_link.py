@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import random
 import socket
 import struct
 
@@ -288,6 +289,37 @@ def test_readings_wait_while_the_store_fails_and_the_number_is_limited(monkeypat
 
     with Bms([one]):
         asyncio.run(main())
+
+
+def test_random_datagrams_are_ignored(caplog):
+    """Random bytes, and Who-Is, I-Am and notifications with random bytes in them."""
+    one, config, rng = device(), own_device(), random.Random(5)
+    who_is = bytes.fromhex("810b000c0120ffff00ff1008")
+    i_am = bytes.fromhex("810b00190120ffff00ff1000c4020000112205c491032203e7")
+    notification = bytes.fromhex("810a00220100020509011c020000112c00000001391e4e09552e44441600002f4f")
+
+    def junk():
+        message = bytearray(rng.choice([who_is, i_am, notification, rng.randbytes(40)]))
+        for _ in range(rng.randrange(4)):
+            message[rng.randrange(len(message))] = rng.randrange(256)
+        return bytes(message[: rng.randrange(1, len(message) + 1)] if rng.random() < 0.3 else message)
+
+    async def main():
+        pipeline = RecordingPipeline(interval=0.1)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            async with running([make_room("a", one["port"])], pipeline, config):
+                await until(lambda: pipeline.of("a"))
+                for _ in range(2000):
+                    stranger.sendto(junk(), ("127.0.0.1", config.port))
+                    await asyncio.sleep(0)
+                n_readings = len(pipeline.of("a"))
+                await until(lambda: len(pipeline.of("a")) > n_readings + 3)
+                assert pipeline.bacnet_status == "connected"
+        assert {reading.co2 for reading in pipeline.readings} == {600.0}
+
+    with Bms([one]):
+        asyncio.run(main())
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_stopped_link_ends_its_subscriptions_and_frees_the_port():

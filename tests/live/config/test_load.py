@@ -711,3 +711,13 @@ def test_mistakes_of_bacnet_points(read, table, message):
 def test_bacnet_point_requires_the_bacnet_table(read):
     with pytest.raises(InputError, match=r"rooms.a.co2: requires a table \[bacnet\]"):
         read('[rooms.a]\nco2 = { bacnet = "10.0.2.7", object = "analog-input,12" }\n')
+
+
+def test_device_behind_a_router_requires_broadcasts(read):
+    room = '[rooms.a]\nco2 = { bacnet = "20:7", object = "analog-input,12" }\n'
+    message = r"rooms.a.co2.bacnet: requires bacnet.address with its network, to find the router"
+    for address in ("10.0.2.5", "10.0.2.5/32"):
+        with pytest.raises(InputError, match=message):
+            read(f'[bacnet]\naddress = "{address}"\ndevice = 77\n{room}')
+    assert read(f'[bacnet]\naddress = "10.0.2.5"\nbbmd = "10.0.9.1"\ndevice = 77\n{room}').rooms
+    assert read(f'[bacnet]\naddress = "10.0.2.5/24"\ndevice = 77\n{room}').rooms

@@ -24,7 +24,7 @@ _HEALTHY = ("ok", "connected", "off")
     summary="Health check",
     responses=public_error_responses()
     | {
-        200: {"description": "Working; `degraded` while the MQTT broker is not connected."},
+        200: {"description": "Working; `degraded` while the MQTT broker or a BACnet device is silent."},
         503: {"model": Health, "description": "Failing; `parts` names the failing part, with a valid token."},
     },
 )
