@@ -159,10 +159,13 @@ class Load:
                     if not self.is_right(device, room, at, co2):
                         wrong.add(name)
                         print(f"wrong: {name}, {co2} ppm at {at - self.changes[0][0]:.1f} s")
-                lost += self.lost_intervals([at for at, _ in readings], is_gone=is_gone)
+                gaps = self.lost_intervals([at for at, _ in readings], is_gone=is_gone)
                 stored = {co2 for _, co2 in readings}
                 notified = self.notified[str(port)]["notified"]
-                lost += sum(v not in stored for one, v in notified if one == f"analog-input,{room}")
+                missed = {v for one, v in notified if one == f"analog-input,{room}"} - stored
+                lost += len(gaps) + len(missed)
+                if gaps or missed:
+                    print(f"lost: {name}, gaps {gaps}, notifications {sorted(missed)}")
                 if is_gone:
                     returned.append(min((at for at, _ in readings if at > self.up), default=1e12) - self.up)
         connection.close()
@@ -191,18 +194,19 @@ class Load:
         allowed = {value_of(device, room, step) for _, step in self.changes[first:last]}
         return any(abs(co2 - value) < 1e-6 for value in allowed)
 
-    def lost_intervals(self, times: list[float], *, is_gone: bool) -> int:
-        """Return the number of intervals without a reading while the device was there."""
-        limit = INTERVAL + LATE
+    def lost_intervals(self, times: list[float], *, is_gone: bool) -> list[str]:
+        """Return the intervals without a reading while the device was there."""
+        start = self.changes[0][0]
         if not is_gone:
-            spans = [(self.changes[0][0], self.stopped)]
+            spans = [(start, self.stopped)]
         else:
             again = min((at for at in times if at > self.up), default=self.stopped)
-            spans = [(self.changes[0][0], self.down), (again, self.stopped)]
-        lost = 0
-        for start, stop in spans:
-            inside = [start, *(at for at in times if start <= at <= stop), stop]
-            lost += sum(int((b - a) > limit) for a, b in pairwise(inside))
+            spans = [(start, self.down), (again, self.stopped)]
+        lost = []
+        for begin, end in spans:
+            inside = [begin, *(at for at in times if begin <= at <= end), end]
+            gaps = [(a, b) for a, b in pairwise(inside) if b - a > INTERVAL + LATE]
+            lost += [f"{a - start:.0f} to {b - start:.0f} s" for a, b in gaps]
         return lost
 
 

@@ -96,15 +96,12 @@ class Device(Application):
         await super().indication(apdu)
 
     def _replay(self) -> None:
-        """Show the next row of a replay, and set the clock of the replay to the row after it.
-
-        The time of a row is thus known to the reader before it asks for the row.
-        """
+        """Show the next row of a replay, and set its clock, which the reader looks at after the answer."""
         if self.rows and self.row < len(self.rows):
             for name, value in self.rows[self.row].items():
                 change(self, name, value=value)
+            Path(self.clock).write_bytes(struct.pack("<q", self.row))
             self.row += 1
-            Path(self.clock).write_bytes(struct.pack("<q", min(self.row, len(self.rows) - 1)))
 
     def cov_notification(self, cov: Any, apdu: Any) -> None:
         """Send a notification and note its value once it is acknowledged."""

@@ -238,7 +238,7 @@ class DevicePoller:
 
     async def _read_rooms(self, rooms: Sequence[str]) -> None:
         """Read the points of rooms, and submit one reading of each room that has a value."""
-        time, now = self._clock(), self._loop.time()  # no value is older
+        now = self._loop.time()
         asked = {
             object_: point
             for object_, point in self._points.items()
@@ -256,7 +256,7 @@ class DevicePoller:
             read |= known  # not if the device has just vanished
             self._succeed()
         finally:
-            self._submit_rooms(rooms, time, [asked[one] for one in asked if one in read])
+            self._submit_rooms(rooms, [asked[one] for one in asked if one in read])
             self._reschedule(rooms)
 
     def _is_notified(self, point: _Point, now: float) -> bool:
@@ -276,7 +276,8 @@ class DevicePoller:
             due = self._due[room] + interval
             self._due[room] = due if due > now else now + interval
 
-    def _submit_rooms(self, rooms: Iterable[str], time: dt.datetime, points: Iterable[_Point]) -> None:
+    def _submit_rooms(self, rooms: Iterable[str], points: Iterable[_Point]) -> None:
+        """Submit values at the time of the answer, which may be one to a repeated request."""
         if self._flush_handle is not None:  # earlier values first
             self._flush_handle.cancel()
             self._flush()
@@ -285,7 +286,7 @@ class DevicePoller:
             for use in point.uses:
                 if use.room in values and (value := self._value(point, use)) is not None:
                     values[use.room][use.quantity] = value
-        self._submit_values(values, time)
+        self._submit_values(values, self._clock())
 
     def _submit_values(self, values: dict[str, dict[str, float]], time: dt.datetime) -> None:
         received = self._clock()
