@@ -2,9 +2,9 @@
 
 The path of one MQTT reading, file by file. Calls go down this list; results come back as return values.
 
-1. `mqtt/client` receives the message. `mqtt/receiver` parses it (`mqtt/payloads`, `mqtt/device_times`) into
-   a ``Reading`` of `messages` and submits it to the pipeline (`submission`), as `http/readings` does for a
-   POST request and `bacnet/device_poller` for points of a BMS.
+1. `mqtt/client` receives the message. `mqtt/receiver` parses it (`mqtt/payloads`, `mqtt/formats`,
+   `mqtt/device_times`) into a ``Reading`` of `messages` and submits it to the pipeline (`submission`), as
+   `http/readings` does for a POST request and `bacnet/device_poller` for points of a BMS.
 2. `pipeline` queues it for the estimating thread, which passes all waiting readings to the engine at once.
 3. `rooms/engine` checks the reading and adds it to its room. `rooms/room` inserts it into
    `rooms/reading_grid`, looks for faults with `rooms/sensor_faults`, and decides which grid readings have

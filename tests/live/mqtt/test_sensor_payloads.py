@@ -7,7 +7,8 @@ import pytest
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig, Topic
 from occupair.live.mqtt.client import IncomingMessage
-from occupair.live.mqtt.payloads import ValueMissing, parse_sensor
+from occupair.live.mqtt.formats import ValueMissing
+from occupair.live.mqtt.payloads import parse_sensor
 from occupair.live.mqtt.receiver import ReadingParser
 
 NOW = dt.datetime(2024, 1, 8, 7, 0, 2, tzinfo=dt.UTC)

@@ -59,7 +59,7 @@ class Topic(_Model):
     ----------
     topic : str
     shape : {"auto", "number", "zigbee2mqtt", "tasmota", "json"}
-        Payload format, see `occupair.live.mqtt.payloads`.
+        Payload format, see `occupair.live.mqtt.formats`.
     path : str, optional
         Path of the value in JSON, e.g. ``sensors[0].co2``.
     time_path : str, optional

@@ -17,13 +17,8 @@ from occupair.errors import InputError
 from occupair.live.config import VentilationTopic
 from occupair.live.messages import Reading, ReadingOutcome
 from occupair.live.mqtt.client import BrokerClient, IncomingMessage
-from occupair.live.mqtt.payloads import (
-    Measurement,
-    ValueMissing,
-    parse_co2,
-    parse_sensor,
-    parse_ventilation,
-)
+from occupair.live.mqtt.formats import ValueMissing
+from occupair.live.mqtt.payloads import Measurement, parse_co2, parse_sensor, parse_ventilation
 from occupair.live.room_pipeline import RoomPipeline
 from occupair.live.submission import Submitter
 from occupair.readings.other_sensors import SENSORS
