@@ -45,7 +45,7 @@ from occupair.web.tokens import Role
 
 _Positive = Annotated[float, Field(gt=0, le=1e9)]
 
-FormatName = Literal["auto", "number", "zigbee2mqtt", "tasmota", "json"]
+FormatName = Literal["auto", "number", "zigbee2mqtt", "tasmota", "ttn", "chirpstack", "json"]
 
 
 class _Model(BaseModel):
@@ -58,7 +58,7 @@ class Topic(_Model):
     Parameters
     ----------
     topic : str
-    shape : {"auto", "number", "zigbee2mqtt", "tasmota", "json"}
+    shape : {"auto", "number", "zigbee2mqtt", "tasmota", "ttn", "chirpstack", "json"}
         Payload format, see `occupair.live.mqtt.formats`.
     path : str, optional
         Path of the value in JSON, e.g. ``sensors[0].co2``.

@@ -1,5 +1,11 @@
 """Payload formats of devices: where each of them has CO2, other quantities and the time.
 
+LoRaWAN network servers wrap the values of a device in an envelope, `unwrap` of their formats removes it:
+
+- The Things Stack v3: ``uplink_message`` with ``normalized_payload`` (schema ``lib/payload.json`` of the
+  Device Repository), ``decoded_payload`` and ``received_at``.
+- ChirpStack v4: ``object`` (result of the codec) and ``time``, beside ``deviceInfo``.
+
 To support a new payload format, add an entry to `FORMATS` and its name to ``FormatName`` in
 `occupair.live.config.settings`; nothing else depends on the format.
 """
@@ -27,6 +33,14 @@ _SENSOR_KEYS = {
     "motion": ("motion", "occupancy", "presence", "PIR"),
 }
 _TASMOTA_CO2 = "CarbonDioxide"
+_NORMALIZED = {
+    "co2": "air.co2",
+    "temperature": "air.temperature",
+    "humidity": "air.relativeHumidity",
+    "light": "air.lightIntensity",
+    "motion": "action.motion.detected",
+}
+_TIME = "received_at"  # of unwrapped LoRaWAN uplinks
 
 Object = Mapping[str, object]
 
@@ -58,6 +72,35 @@ def _unwrap_status(content: Object) -> Object:
     return inner if isinstance(inner, Mapping) else content
 
 
+def _unwrap_ttn(content: Object) -> Object:
+    """Return the values of an uplink of The Things Stack; normalized ones replace those of the decoder."""
+    uplink = content.get("uplink_message")
+    if not isinstance(uplink, Mapping):  # such as join_accept or downlink_ack
+        raise missing("uplink_message", content)
+    decoded, measured = uplink.get("decoded_payload"), find_path(uplink, "normalized_payload[0]")
+    if not isinstance(decoded, Mapping) and not isinstance(measured, Mapping):
+        raise ValueMissing("has no decoded_payload: add a payload formatter in The Things Stack")
+    values = dict(decoded) if isinstance(decoded, Mapping) else {}
+    values |= {
+        key: found
+        for key, path in _NORMALIZED.items()
+        if (found := find_path(measured, path)) not in (MISSING, None)
+    }
+    measured_at = find_path(measured, "time")
+    values[_TIME] = uplink.get("received_at") if measured_at in (MISSING, None) else measured_at
+    return values
+
+
+def _unwrap_chirpstack(content: Object) -> Object:
+    """Return the values of an uplink of ChirpStack, as its codec decoded them."""
+    values = content.get("object")
+    if not isinstance(values, Mapping):  # no codec, or another event, such as join, ack or status
+        if "data" in content:
+            raise ValueMissing("has no object: add a codec to the device profile in ChirpStack")
+        raise missing("object", content)
+    return {**values, _TIME: content.get("time")}
+
+
 class Format(NamedTuple):
     """A payload format.
 
@@ -84,9 +127,28 @@ FORMATS: dict[str, Format] = {
     "number": Format(False, (), ("last_seen", "Epoch", "Time")),
     "zigbee2mqtt": Format(True, (_find_co2_key,), ("last_seen",)),
     "tasmota": Format(True, (_find_tasmota_co2,), ("Epoch", "Time")),
+    "ttn": Format(True, (_find_co2_key,), (_TIME,), _unwrap_ttn),
+    "chirpstack": Format(True, (_find_co2_key,), (_TIME,), _unwrap_chirpstack),
     "json": Format(True, (_find_co2_key,), ()),  # by the path and time_path of the topic
 }
 """The payload formats, by the ``shape`` of a topic."""
+
+_RECOGNISED = {"end_device_ids": "ttn", "deviceInfo": "chirpstack"}  # objects in all of their messages
+
+
+def format_of(shape: str, content: object) -> Format:
+    """Return the format of a payload with a shape; ``"auto"`` recognises LoRaWAN network servers.
+
+    Examples
+    --------
+    >>> format_of("auto", {"deviceInfo": {"devEui": "0101010101010101"}}) is FORMATS["chirpstack"]
+    True
+    """
+    if shape == "auto" and isinstance(content, Mapping):
+        for key, name in _RECOGNISED.items():
+            if isinstance(content.get(key), Mapping):
+                return FORMATS[name]
+    return FORMATS[shape]
 
 
 def find_co2(format_: Format, content: Object) -> object:

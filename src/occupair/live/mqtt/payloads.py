@@ -25,6 +25,7 @@ from occupair.live.mqtt.formats import (
     find_path,
     find_sensor,
     find_ventilation,
+    format_of,
     is_fahrenheit,
     missing,
     show,
@@ -149,7 +150,8 @@ def parse_sensor(
 
 
 def _parse(topic: Topic, payload: bytes) -> _Payload:
-    content, format_ = _parse_content(topic, payload), FORMATS[topic.shape]
+    content = _parse_content(topic, payload)
+    format_ = format_of(topic.shape, content)
     return _Payload(content, format_.unwrap(content) if isinstance(content, Mapping) else content, format_)
 
 
