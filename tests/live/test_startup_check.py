@@ -53,6 +53,23 @@ def test_warnings_about_passwords_and_readings(read, write, model, slow_office):
     assert not [text for text in check_config(read_config(path, {})).warnings if "world-readable" in text]
 
 
+def test_warnings_about_sensors_that_send_rarely(read, model, tmp_path, office):
+    minutes = office.iloc[: 2 * 1440].drop(columns="ventilation").tz_localize("Europe/Oslo")
+    type(model)(n_hidden=15, random_state=0).fit(minutes).save(tmp_path / "minutes.occupair")
+    head = '[mqtt]\nhost = "localhost"\n[service]\ntimezone = "Europe/Oslo"\n[rooms.a]\nmodel = '
+    lorawan = f'{head}"minutes.occupair"\nco2 = {{topic = "v3/a@ttn/devices/b/up", shape = "ttn"}}\n'
+    rule = "a: readings more than 10 min apart give no estimates: set interval if the LoRaWAN sensor sends"
+    assert check_config(read(lorawan)).warnings == [f"{rule} less often"]
+    held = (
+        "a: model was trained on a reading every 1 min, the sensor sends every 15 min: values are held in "
+        "between, estimates are less accurate"
+    )
+    assert check_config(read(f"{lorawan}interval = 15\n")).warnings == [held]
+    rare = "a: stale_after is 20 min with a reading every 15 min"
+    assert check_config(read(f"{lorawan}interval = 15\nstale_after = 20\n")).warnings == [held, rare]
+    assert check_config(read(f"{lorawan}interval = 1\n")).warnings == []
+
+
 def test_warnings_about_topics_time_zones_and_listening(read, write, tmp_path, slow_office, trained_room):
     zoned = slow_office.tz_localize("Asia/Singapore").drop(columns="ventilation")
     type(trained_room)(n_hidden=20, random_state=0).fit(zoned).save(tmp_path / "zoned.occupair")

@@ -197,7 +197,7 @@ def test_grid_is_causal(steps, cut, data):
         (("5", 10), "interval must be from 1/60 to 1440 min, got '5'"),
         ((None, -1), "longest_gap must be from 0 to 1440 min, got -1"),
         ((None, np.inf), "longest_gap must be from 0 to 1440 min, got inf"),
-        ((None, None), "longest_gap must be from 0 to 1440 min, got None"),
+        ((None, "5"), "longest_gap must be from 0 to 1440 min, got '5'"),
     ],
 )
 def test_invalid_grid_option_is_rejected(options, message):

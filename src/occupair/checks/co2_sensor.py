@@ -29,7 +29,7 @@ from occupair.checks.sensor_limits import (
     resolution_of,
     stuck_limit,
 )
-from occupair.readings.gaps import LONGEST_GAP, bridged_step
+from occupair.readings.gaps import bridged_step, default_gap
 from occupair.wording import day_list, plural
 
 STUCK_OCCUPIED_TIME = 30.0  # min with people during which constant CO2 is certainly a sensor fault
@@ -76,7 +76,7 @@ def check_stuck(readings: pd.DataFrame) -> list[Fault]:
         return []
     co2, interval = known["co2"].to_numpy(), interval_minutes(readings)
     minutes = np.concatenate(([0.0], np.cumsum(steps_of(known))))
-    elapsed = elapsed_minutes(minutes, bridged_step(interval, LONGEST_GAP))
+    elapsed = elapsed_minutes(minutes, bridged_step(interval, default_gap(interval)))
     constant = [(first - 1, last) for first, last in runs(np.diff(co2, prepend=np.nan) == 0)]
     stuck = []
     for first, last in constant:

@@ -21,6 +21,9 @@ FIRST_YEAR, LAST_YEAR = 2000, 2100
 MAX_CLOCK_AHEAD = dt.timedelta(minutes=2)
 """How far the time of a reading or a label may be ahead of the service's clock."""
 
+STALE_AFTER = 15.0
+"""Default time without readings after which a sensor counts as offline [min]."""
+
 MAX_PEOPLE = 10_000
 """Largest head count of a label, and largest estimate of a usable model."""
 

@@ -145,7 +145,7 @@ class Pipeline:
         before, setups = _setups(self.config), _setups(config)
         removed = set(before) - set(setups)
         started = {
-            room for room in setups if room not in before or before[room].timezone != setups[room].timezone
+            room for room in setups if room not in before or not before[room].is_same_grid(setups[room])
         }
         new = [config.rooms[room] for room in setups if room in started]
         async with self._changing_models:
@@ -446,4 +446,7 @@ class _Subscriber:
 
 
 def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:
-    return {id_: RoomSetup(room.timezone, room.stale_after) for id_, room in config.rooms.items()}
+    return {
+        id_: RoomSetup(room.timezone, room.given_stale_after, room.interval)
+        for id_, room in config.rooms.items()
+    }

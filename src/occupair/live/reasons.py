@@ -24,6 +24,7 @@ class Reason(StrEnum):
     OFFLINE_SINCE_TIME = "offline_since_time"  # since: local datetime, today
     OFFLINE_SINCE_DATE = "offline_since_date"  # since: local date, before today
     TOO_FEW_READINGS = "too_few_readings"
+    TOO_SPARSE = "too_sparse"  # minutes: between readings
     VENTILATION_UNKNOWN = "ventilation_unknown"
     OUT_OF_RANGE = "out_of_range"  # co2 [ppm]
     STUCK = "stuck"  # hours
@@ -48,6 +49,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.OFFLINE_SINCE_TIME: "no reading since {since:%H:%M}",
         Reason.OFFLINE_SINCE_DATE: "no reading since {since:%d %B %Y}",
         Reason.TOO_FEW_READINGS: "too few readings since midnight or since the last gap",
+        Reason.TOO_SPARSE: "a reading every {minutes} min is too few: set interval of the room",
         Reason.VENTILATION_UNKNOWN: "ventilation is unknown, and the model needs it",
         Reason.OUT_OF_RANGE: "implausible sensor reading: {co2:g} ppm",
         Reason.STUCK: "CO2 unchanged for {hours} hours",
@@ -70,6 +72,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.OFFLINE_SINCE_TIME: "kein Messwert seit {since:%H:%M} Uhr",
         Reason.OFFLINE_SINCE_DATE: "kein Messwert seit {since:%d.%m.%Y}",
         Reason.TOO_FEW_READINGS: "zu wenige Messwerte seit Mitternacht oder seit der letzten Lücke",
+        Reason.TOO_SPARSE: "ein Messwert alle {minutes} min ist zu wenig: interval des Raums setzen",
         Reason.VENTILATION_UNKNOWN: "Lüftung unbekannt, das Modell benötigt sie",
         Reason.OUT_OF_RANGE: "unplausibler Messwert: {co2:g} ppm",
         Reason.STUCK: "CO2 seit {hours} Stunden unverändert",

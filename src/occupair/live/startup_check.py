@@ -18,6 +18,7 @@ from occupair.live.config.settings import BacnetPoint, Origin, RoomConfig, Servi
 from occupair.live.logs import password_in_url
 from occupair.live.store import StoreError
 from occupair.live.store.access_check import describe_access
+from occupair.readings.gaps import LONGEST_GAP, default_gap
 from occupair.web.hosts import is_loopback
 
 if TYPE_CHECKING:
@@ -148,8 +149,19 @@ def _room_warnings(
         yield f"{zones}: days start at midnight in {model.timezone_}"
     if model.timezone_ is None and room.timezone == "UTC":
         yield "model was trained on local times but the room is in UTC: set the timezone of the room"
-    if room.stale_after < 2 * model.interval_:
-        yield f"stale_after is {room.stale_after:g} min with a reading every {model.interval_:g} min"
+    sent_every, given = max(model.interval_, room.interval or 0.0), room.given_stale_after
+    if sent_every > model.interval_:
+        held = f"model was trained on a reading every {model.interval_:g} min, the sensor sends every"
+        yield f"{held} {sent_every:g} min: values are held in between, estimates are less accurate"
+    elif room.interval is None and _is_lorawan(room) and default_gap(model.interval_) <= LONGEST_GAP:
+        rule = f"readings more than {LONGEST_GAP:g} min apart give no estimates"
+        yield f"{rule}: set interval if the LoRaWAN sensor sends less often"
+    if given is not None and given < 2 * sent_every:
+        yield f"stale_after is {given:g} min with a reading every {sent_every:g} min"
+
+
+def _is_lorawan(room: RoomConfig) -> bool:
+    return isinstance(room.co2, Topic) and room.co2.shape in ("ttn", "chirpstack")
 
 
 def _service_warnings(config: ServiceConfig) -> Iterator[str]:

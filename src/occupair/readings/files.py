@@ -19,7 +19,6 @@ from occupair.errors import InputError
 from occupair.output_names import check_suffix
 from occupair.readings.column_names import check_column_option, find_column
 from occupair.readings.frame_table import frame_table
-from occupair.readings.gaps import LONGEST_GAP
 from occupair.readings.grid import check_grid_options, put_on_grid
 from occupair.readings.head_counts import WEIGHT, check_labelled
 from occupair.readings.number_column import as_text
@@ -50,7 +49,7 @@ def read_readings(
     ventilation_full: float | None = None,
     ventilation_unit: str | None = None,
     interval: float | None = None,
-    longest_gap: float = LONGEST_GAP,
+    longest_gap: float | None = None,
     lenient: bool = False,
     sensors: bool = True,
 ) -> pd.DataFrame:
@@ -85,8 +84,9 @@ def read_readings(
         rejected, or converted where that is unambiguous (% and 0..1).
     interval : float, optional
         Interval of the grid [min]. By default the usual interval of the file.
-    longest_gap : float
-        Gaps up to this long [min] are filled with the last value; longer gaps remain.
+    longest_gap : float, optional
+        Gaps up to this long [min] are filled with the last value; longer gaps remain. By default 10 min, or
+        two lost readings if those take longer, see ``occupair.readings.gaps``.
     lenient : bool
         Read a faulty file for ``occupair.checks``. Cells that are not numbers become missing, rows
         are sorted by time, and values out of range, 0 ppm CO2 and rows without ventilation or head

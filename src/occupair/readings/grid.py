@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
+from occupair.readings.gaps import VENTILATION_HOLD, bridged_step, default_gap
 from occupair.readings.other_sensors import SENSOR_HOLD, sensor_names
 from occupair.readings.source import Source
 
@@ -39,7 +39,7 @@ def put_on_grid(
     readings: pd.DataFrame,
     *,
     interval: float | None = None,
-    longest_gap: float = LONGEST_GAP,
+    longest_gap: float | None = None,
     complete: bool = True,
     source: Source,
 ) -> pd.DataFrame:
@@ -52,9 +52,10 @@ def put_on_grid(
         where its read failed.
     interval : float, optional
         Interval of the grid [min]; by default the result of ``usual_interval``.
-    longest_gap : float
-        A value is held until the next one if that follows within this time [min]; ventilation is held for
-        ``VENTILATION_HOLD``, and optional sensors for ``SENSOR_HOLD``.
+    longest_gap : float, optional
+        A value is held until the next one if that follows within this time [min]; by default the result of
+        ``default_gap``. Ventilation is held for ``VENTILATION_HOLD``, and optional sensors for
+        ``SENSOR_HOLD``.
     complete : bool
         Whether to return only rows in which all columns but the optional sensors are known, or all rows
         with CO2.
@@ -78,6 +79,7 @@ def put_on_grid(
     index, known = pd.DatetimeIndex(readings.index), readings["co2"].notna().to_numpy()
     if interval is None:  # rows without CO2 count unless they are the majority
         interval = usual_interval(index if known.mean() >= 0.5 else index[known], source)
+    longest_gap = default_gap(interval) if longest_gap is None else longest_gap
     grid = grid_of(index[known], interval=interval, longest_gap=longest_gap)
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
     if "ventilation" in held:
@@ -90,11 +92,11 @@ def put_on_grid(
     return rows
 
 
-def check_grid_options(interval: float | None, longest_gap: float) -> None:
+def check_grid_options(interval: float | None, longest_gap: float | None) -> None:
     """Raise InputError if the interval or the longest gap [min] is invalid."""
     if interval is not None and not (_is_number(interval) and 1 / 60 <= interval <= 1440):
         raise InputError(f"interval must be from 1/60 to 1440 min, got {interval!r}")
-    if not (_is_number(longest_gap) and 0 <= longest_gap <= 1440):
+    if longest_gap is not None and not (_is_number(longest_gap) and 0 <= longest_gap <= 1440):
         raise InputError(f"longest_gap must be from 0 to 1440 min, got {longest_gap!r}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import pandas as pd
 
 from occupair.errors import InputError
+from occupair.readings.gaps import default_gap
 from occupair.readings.other_sensors import SENSORS
 from occupair.readings.schema import (
     COLUMNS,
@@ -73,8 +74,9 @@ def _check_has_ventilation(readings: object) -> None:
 def _check_interval(interval: float, trained: float) -> None:
     if is_same_interval(interval, trained):
         return
-    resample = f"resample them (in Python, read_readings(path, interval={trained:g})), or "
-    advice = f"{resample if interval < trained else ''}train a model on readings every {interval:g} min"
+    gap = f", longest_gap={default_gap(interval):g}" if interval > trained else ""
+    resample = f"resample them (in Python, read_readings(path, interval={trained:g}{gap}))"
+    advice = f"{resample}, or train a model on readings every {interval:g} min"
     raise InputError(
         f"readings are every {interval:g} min, but the model was trained on every {trained:g} min: {advice}"
     )

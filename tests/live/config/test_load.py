@@ -83,6 +83,7 @@ def test_every_setting_is_read(read, tmp_path):
         floor = "Ground"
         model = "models/one.occupair"
         timezone = "Asia/Singapore"
+        interval = 15
         stale_after = 5
         capacity = 12
         volume = 90.5
@@ -130,6 +131,7 @@ def test_every_setting_is_read(read, tmp_path):
             co2=Topic(topic="zigbee2mqtt/meeting-1"),
             ventilation=VentilationTopic(topic="bms/fan", full=100.0),
             floor="Ground",
+            interval=15.0,
             stale_after=5.0,
             capacity=12,
             volume=90.5,
@@ -223,6 +225,10 @@ MISTAKES = [
     (
         "[rooms.x]\nstale_after = 0\n",
         "rooms.toml, line 2, rooms.x.stale_after: must be greater than 0, got 0",
+    ),
+    (
+        "[rooms.x]\ninterval = 61\n",
+        "rooms.toml, line 2, rooms.x.interval: must be less than or equal to 60, got 61",
     ),
     (
         "[rooms.x]\nstale_after = inf\n",

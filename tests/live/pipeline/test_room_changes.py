@@ -259,6 +259,28 @@ def test_new_time_zone_restarts_the_day(setup, store, office):
     assert with_pipeline(setup, store, work) == (Quality.OK, Quality.STARTING)
 
 
+def test_new_interval_of_the_sensor_estimates_today_again(setup, store, office, estimator):
+    """Every reading comes after a gap until the settings say that the sensor sends every 20 min."""
+    day = office.iloc[3 * 288 : 3 * 288 + 200 : 4]
+    rooms = {"lab": RoomConfig(id="lab", model=setup.rooms["lab"].model, interval=20.0)}
+    rare = ServiceConfig(store=setup.store, clock="readings", rooms=rooms)
+
+    async def work(pipeline):
+        await pipeline.submit(readings_of(day))
+        before = pipeline.state("lab")
+        await pipeline.reload(rare)
+        return before, pipeline.state("lab"), [one.people for one in stored_estimates(store)]
+
+    before, after, estimates = with_pipeline(setup, store, work)
+    assert (before.people, before.reason) == (
+        None,
+        "a reading every 20 min is too few: set interval of the room",
+    )
+    assert after.quality is Quality.OK
+    expected = estimator.estimate(oc.read_readings(day, interval=5, longest_gap=60, ventilation_full=1.0))
+    np.testing.assert_allclose(estimates, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
 @pytest.mark.parametrize("n_first", [0, 170, 350])
 def test_room_in_another_zone_than_its_model_agrees_with_estimate(

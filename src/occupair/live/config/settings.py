@@ -37,8 +37,9 @@ from occupair.live.config.values import (
     TopicName,
     TopicPrefix,
 )
-from occupair.live.messages import MAX_PEOPLE
+from occupair.live.messages import MAX_PEOPLE, STALE_AFTER
 from occupair.physics.room_properties import PROPERTIES
+from occupair.readings.gaps import LONGEST_HOLD
 from occupair.readings.other_sensors import SENSORS
 from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
@@ -148,7 +149,8 @@ class RoomTable(_Model):
     power: _Source | None = None
     motion: _Source | None = None
     floor: String = ""
-    stale_after: Annotated[float, Field(gt=0, le=1440)] = 15.0
+    interval: Annotated[float, Field(gt=0, le=LONGEST_HOLD)] | None = None
+    stale_after: Annotated[float, Field(gt=0, le=1440)] = STALE_AFTER
     capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     closed: ClosedHours = None
     volume: _Positive | None = None
@@ -157,6 +159,11 @@ class RoomTable(_Model):
     air_flow: _Positive | None = None
     activity: Activity = "seated"
     outdoor_co2: _Positive | None = None
+
+    @property
+    def given_stale_after(self) -> float | None:
+        """``stale_after`` if it is given."""
+        return self.stale_after if "stale_after" in self.model_fields_set else None
 
     @property
     def properties(self) -> dict[str, Any] | None:
@@ -202,8 +209,11 @@ class RoomConfig(RoomTable):
         ``occupair.readings.other_sensors``.
     floor : str
         Floor or building part, for display.
+    interval : float, optional
+        Time between CO2 readings [min], if it is longer than that of the model.
     stale_after : float
-        Time without readings after which the sensor counts as offline [min].
+        Time without readings after which the sensor counts as offline [min]. If it is not given: this
+        default, or as long as gaps are bridged, which is longer for sensors that send rarely.
     capacity : int, optional
         Number of seats [people].
     volume, area, height : float, optional

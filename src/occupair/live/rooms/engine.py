@@ -55,12 +55,20 @@ class RoomSetup:
     ----------
     timezone : str
         Time zone; days start at local midnight.
-    stale_after : float
-        Time without readings after which the occupancy is unknown [min].
+    stale_after : float, optional
+        Time without readings after which the occupancy is unknown [min]. Default: ``STALE_AFTER``, or as long
+        as gaps are bridged.
+    interval : float, optional
+        Time between the readings of the CO2 sensor, if that is longer than the interval of models [min].
     """
 
     timezone: str
-    stale_after: float
+    stale_after: float | None = None
+    interval: float | None = None
+
+    def is_same_grid(self, other: RoomSetup) -> bool:
+        """Whether readings are put on the same grid with other settings."""
+        return (self.timezone, self.interval) == (other.timezone, other.interval)
 
 
 class StoredRoom(NamedTuple):
@@ -119,7 +127,7 @@ class Engine:
         stored: Mapping[str, StoredRoom],
         now: dt.datetime,
     ) -> EngineResult:
-        """Start rooms that are new or have another time zone."""
+        """Start rooms that are new or have another time zone or interval."""
         for room, setup in setups.items():
             self._set_up(room, setup)
         result = self.use_models(models, now)
@@ -176,10 +184,10 @@ class Engine:
         return UNTRAINED_INTERVAL if found is None else found.grid.step / MINUTE
 
     def _set_up(self, room: str, setup: RoomSetup) -> None:
-        """Add a room or change its settings; in another time zone its day starts again."""
+        """Add a room or change its settings; with another time zone or interval its day starts again."""
         old = self._rooms.get(room)
-        if old is None or self._setups[room].timezone != setup.timezone:
-            self._rooms[room] = Room(room, ZoneInfo(setup.timezone))
+        if old is None or not self._setups[room].is_same_grid(setup):
+            self._rooms[room] = Room(room, ZoneInfo(setup.timezone), sent_every=setup.interval)
             if old is not None:
                 self._rooms[room].take_readings_of(old)
         self._setups[room] = setup

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from occupair.live.messages import to_microseconds, to_time
-from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step
+from occupair.readings.gaps import VENTILATION_HOLD, bridged_step, default_gap
 from occupair.readings.grid import MINUTE
 from occupair.readings.other_sensors import SENSOR_HOLD
 
@@ -130,18 +130,26 @@ class ReadingGrid:
         Time between grid times [min].
     sensors : sequence of str
         Optional sensors that the model uses.
+    sent_every : float, optional
+        Time between the readings of the CO2 sensor, if that is longer than the interval [min].
+
+    Attributes
+    ----------
+    bridged : float
+        Longest time between two readings that is not a gap [us].
     """
 
-    def __init__(self, interval: float, sensors: Sequence[str] = ()) -> None:
+    def __init__(self, interval: float, sensors: Sequence[str] = (), sent_every: float | None = None) -> None:
         self.step = round(interval * MINUTE)  # [us]
         self.sensor_names = tuple(sensors)
         self.co2, self.ventilation = TimeSeries(), TimeSeries()
         self.sensors: dict[str, TimeSeries] = {}
-        self.bridged = bridged_step(self.step, LONGEST_GAP * MINUTE)  # [us]
+        self._sent_every = sent_every
+        self.bridged = bridged_step(self.step, default_gap(max(interval, sent_every or 0.0)) * MINUTE)
 
     def with_interval(self, interval: float, sensors: Sequence[str] = ()) -> ReadingGrid:
         """Return the same readings on another grid, for a model with these optional sensors."""
-        other = ReadingGrid(interval, sensors)
+        other = ReadingGrid(interval, sensors, self._sent_every)
         other.take_readings_of(self)
         return other
 

@@ -62,6 +62,8 @@ class Room:
         Time zone. Days start at local midnight, or that of the time zone in which the model was trained.
     model : Model, optional
         Model in use.
+    sent_every : float, optional
+        Time between the readings of the CO2 sensor, if that is longer than the interval of models [min].
 
     Attributes
     ----------
@@ -73,12 +75,14 @@ class Room:
         Estimates since local midnight.
     """
 
-    def __init__(self, id: str, zone: ZoneInfo, model: Model | None = None) -> None:
+    def __init__(
+        self, id: str, zone: ZoneInfo, model: Model | None = None, *, sent_every: float | None = None
+    ) -> None:
         self.id = id
         self.zone = zone
         self.clock = SensorClock()
         self.broken = False
-        self.grid = ReadingGrid(UNTRAINED_INTERVAL)
+        self.grid = ReadingGrid(UNTRAINED_INTERVAL, sent_every=sent_every)
         self.correction = UNCORRECTED
         self.out_of_range = TimeSeries()  # implausible CO2 [ppm]
         self._day: tuple[int, int] | None = None  # midnights before and after the newest grid reading [us]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 
 from occupair.checks.lowest_co2 import MIN_DRIFT
 from occupair.live.messages import (
     MAX_CLOCK_AHEAD,
     NOT_REFINED,
+    STALE_AFTER,
     EstimateRecord,
     Quality,
     RoomState,
@@ -21,9 +23,11 @@ TREND_LAG = 10.0
 """The trend compares the occupancy with that of this long ago [min]."""
 TREND_CHANGE = 0.75
 """A smaller change is no trend [people]."""
+SPARSE_READINGS = 4
+"""Readings in a row, each after a gap, from which the sensor counts as too slow for the room's settings."""
 
 
-def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
+def room_state(room: Room, now: dt.datetime, stale_after: float | None = None) -> RoomState:
     """Return the state of a room.
 
     Parameters
@@ -32,10 +36,13 @@ def room_state(room: Room, now: dt.datetime, stale_after: float) -> RoomState:
         The room.
     now : datetime
         Current time, in UTC.
-    stale_after : float
-        Time without readings after which the occupancy is unknown [min].
+    stale_after : float, optional
+        Time without readings after which the occupancy is unknown [min]. Default: ``STALE_AFTER``, or as long
+        as gaps are bridged, so that a sensor that sends rarely is not offline after every lost reading.
     """
     newest = room.today.newest
+    if stale_after is None:
+        stale_after = max(STALE_AFTER, room.grid.bridged / MINUTE)
     quality, cause = _quality(room, newest, now, stale_after)
     if newest is None:
         assert cause is not None
@@ -90,7 +97,7 @@ def _quality(
     if (now - newest.time).total_seconds() > 60 * stale_after and not room.clock.is_catching_up(now):
         return Quality.STALE, _offline_since(room, newest.time, now)
     if newest.people is None:
-        return newest.quality, Cause(Reason.TOO_FEW_READINGS)
+        return newest.quality, _too_few(room)
     return newest.quality, None
 
 
@@ -107,6 +114,15 @@ def _fault(room: Room, newest: EstimateRecord | None, now: dt.datetime) -> Cause
     if len(out_of_range) and out_of_range.times[-1] > (room.grid.co2.times or [-1])[-1]:
         return Cause(Reason.OUT_OF_RANGE, {"co2": out_of_range.values[-1]})
     return room.today.fault if newest is not None and newest.quality is Quality.SUSPECT else None
+
+
+def _too_few(room: Room) -> Cause:
+    """Return why there are too few readings to estimate: a gap, or a sensor that sends too rarely."""
+    times = room.grid.co2.times[-SPARSE_READINGS:]
+    steps = sorted(later - earlier for earlier, later in pairwise(times))
+    if len(times) < SPARSE_READINGS or steps[0] <= room.grid.bridged:
+        return Cause(Reason.TOO_FEW_READINGS)
+    return Cause(Reason.TOO_SPARSE, {"minutes": round(steps[len(steps) // 2] / MINUTE)})
 
 
 def _note(shift: float) -> Cause | None:

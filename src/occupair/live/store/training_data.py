@@ -15,8 +15,8 @@ from occupair.errors import InputError
 from occupair.live.messages import UNTRAINED_SOURCE
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot
-from occupair.readings.gaps import LONGEST_GAP
-from occupair.readings.grid import MINUTE, check_grid_options, hold_last, put_on_grid
+from occupair.readings.gaps import default_gap
+from occupair.readings.grid import MINUTE, check_grid_options, hold_last, put_on_grid, usual_interval
 from occupair.readings.other_sensors import SENSOR_HOLD, SENSORS
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
@@ -44,7 +44,8 @@ def training_readings(
     hold : float
         A label applies to readings up to this long before and after it [min].
     interval : float, optional
-        Interval of the grid [min]; None takes the most common one of the readings.
+        Interval of the grid [min]; None takes the most common one of the readings. Gaps are bridged as for
+        the longer of both.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def training_readings(
         and optional sensors for an hour, and rows with unknown ventilation are dropped.
     """
     zone = parse_time_zone(timezone)
-    check_grid_options(interval, LONGEST_GAP)
+    check_grid_options(interval, None)
     check_texts("room", [room])
     if not 0 <= hold < float("inf"):
         raise InputError(f"hold must be 0 min or more, got {hold}")
@@ -66,8 +67,13 @@ def training_readings(
     if not plausible.any():
         raise source.error("has no CO2 reading")
     times = pd.DatetimeIndex(time[plausible].view("datetime64[us]")).tz_localize("UTC").tz_convert(zone)
+    usual = usual_interval(times, source)
+    interval = usual if interval is None else interval
     readings = put_on_grid(
-        pd.DataFrame({"co2": co2[plausible]}, index=times), interval=interval, source=source
+        pd.DataFrame({"co2": co2[plausible]}, index=times),
+        interval=interval,
+        longest_gap=default_gap(max(interval, usual)),
+        source=source,
     )
     grid_times = np.asarray(pd.DatetimeIndex(readings.index).as_unit("us").asi8)
     known = ~np.isnan(ventilation)
