@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one blind prove bench peers load bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind prove bench peers load bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -78,6 +78,9 @@ day-one: $(INSTALLED)    ## accuracy without head counts, and how it improves wi
 
 blind: $(INSTALLED)      ## accuracy without head counts in 20 simulated rooms of random size, use and ventilation (3 min)
 	@$(BIN)/python -m tools.blind_rooms
+
+sparse: $(INSTALLED)     ## accuracy with a reading every 5 to 30 min, some of them lost: docs/live.md (10 min)
+	@$(BIN)/python -m tools.sparse_readings
 
 prove: validate
 
