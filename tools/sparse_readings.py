@@ -119,7 +119,8 @@ def measure(cell: Cell) -> list[dict[str, Any]]:
             sparse = thin(readings, every, interval)
             given, sent = (sparse[sparse.index.isin(part.index)] for part in (train, test))
             sent = sent.drop(columns="occupancy")
-            own = oc.OccupancyEstimator(**settings).fit(put_on_grid(given, interval=every, source=SOURCE))
+            labelled = put_on_grid(given, interval=every, complete=False, source=SOURCE)  # as ``fit`` reads
+            own = oc.OccupancyEstimator(**settings).fit(labelled)
             for name, model in ((OWN, own), (DENSE, dense)):
                 found.append({"every": every, "model": name} | score(model, sent, test, every, mean))
     return [{"room": cell.room} | one for one in found]

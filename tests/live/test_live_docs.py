@@ -60,7 +60,14 @@ def test_example_json_is_valid(text):
 
 @pytest.mark.parametrize(
     ("heading", "co2", "ventilation"),
-    [("Zigbee2MQTT", 812, None), ("Tasmota", 589, None), ("Any JSON", 604, 0.4)],
+    [
+        ("Zigbee2MQTT", 812, None),
+        ("Tasmota", 589, None),
+        ("The Things Stack", 812, None),
+        ("ChirpStack", 812, None),
+        ("Modbus", 812, None),
+        ("Any JSON", 604, 0.4),
+    ],
 )
 def test_example_payload_matches_its_settings(heading, co2, ventilation, tmp_path):
     section = re.search(rf"^### {heading}\n(.*?)^###? ", GUIDE, re.DOTALL | re.MULTILINE)[1]

@@ -53,6 +53,20 @@ def test_readings_on_their_grid_need_no_grid(monkeypatch, zone):
     pd.testing.assert_frame_equal(on_grid(frame, longest_gap=1.0), quick, check_freq=False)
 
 
+@pytest.mark.parametrize(("interval", "gaps"), [(1, (10, 11)), (5, (15, 20)), (15, (45, 60)), (30, (60, 90))])
+def test_two_lost_readings_in_a_row_are_bridged(interval, gaps):
+    """But not for more than an hour, and gaps up to ten minutes at any interval; head counts are not held."""
+    for gap, is_bridged in zip(gaps, (True, False), strict=True):
+        minutes = np.r_[0 : 5 * interval : interval, 4 * interval + gap : 9 * interval + gap : interval]
+        frame = readings(minutes * 60, occupancy=3.0)
+        held = on_grid(frame, complete=False)
+        lost = 0 if not is_bridged else gap // interval - 1
+        assert len(held) == len(frame) + lost
+        assert held["co2"].iloc[5 : 5 + lost].eq(frame["co2"].iloc[4]).all()
+        if gap > max(10, 1.5 * interval):
+            assert held["occupancy"].isna().sum() == lost
+
+
 def test_each_day_may_have_its_own_phase():
     frame = pd.concat(
         [readings(np.arange(5) * 420), readings(np.arange(5) * 420, start=START + pd.Timedelta("25h"))]

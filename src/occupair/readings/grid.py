@@ -15,7 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.readings.gaps import VENTILATION_HOLD, bridged_step, default_gap
+from occupair.readings.gaps import LONGEST_GAP, VENTILATION_HOLD, bridged_step, default_gap
+from occupair.readings.head_counts import WEIGHT
 from occupair.readings.other_sensors import SENSOR_HOLD, sensor_names
 from occupair.readings.source import Source
 
@@ -24,6 +25,8 @@ Microseconds = NDArray[np.int64]
 SECOND, MINUTE, DAY = 1_000_000, 60_000_000, 86_400_000_000  # µs
 COMMON_INTERVALS = (10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600)
 """Intervals for irregular readings [s]."""
+HEAD_COUNTS = ("occupancy", WEIGHT)
+"""Columns of head counts, which are not held over lost readings: people come and go meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ def put_on_grid(
         Interval of the grid [min]; by default the result of ``usual_interval``.
     longest_gap : float, optional
         A value is held until the next one if that follows within this time [min]; by default the result of
-        ``default_gap``. Ventilation is held for ``VENTILATION_HOLD``, and optional sensors for
-        ``SENSOR_HOLD``.
+        ``default_gap``, and for head counts ``LONGEST_GAP``. Ventilation is held for ``VENTILATION_HOLD``,
+        and optional sensors for ``SENSOR_HOLD``.
     complete : bool
         Whether to return only rows in which all columns but the optional sensors are known, or all rows
         with CO2.
@@ -79,9 +82,11 @@ def put_on_grid(
     index, known = pd.DatetimeIndex(readings.index), readings["co2"].notna().to_numpy()
     if interval is None:  # rows without CO2 count unless they are the majority
         interval = usual_interval(index if known.mean() >= 0.5 else index[known], source)
+    count_gap = LONGEST_GAP if longest_gap is None else longest_gap
     longest_gap = default_gap(interval) if longest_gap is None else longest_gap
     grid = grid_of(index[known], interval=interval, longest_gap=longest_gap)
     held = {name: _held(readings[name], grid, longest_gap) for name in readings.columns}
+    held |= {name: _held(readings[name], grid, count_gap) for name in HEAD_COUNTS if name in held}
     if "ventilation" in held:
         held["ventilation"] = _held_ventilation(readings["ventilation"], grid, longest_gap)
     sensors = sensor_names(readings)

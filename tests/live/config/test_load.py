@@ -620,6 +620,7 @@ def test_deployed_example_is_valid():
     assert {room.id: room.co2.shape for room in config.rooms.values()} == {
         "meeting-1": "auto",
         "lab": "number",
+        "seminar": "ttn",
         "library": "json",
     }
 
@@ -658,7 +659,7 @@ def test_thousands_of_rooms(read):
 @settings(max_examples=100, deadline=None)
 def test_any_environment_is_accepted_or_refused_with_an_input_error(environ):
     with suppress(InputError):
-        assert len(read_config(DEPLOY / "rooms.toml", environ).rooms) == 3
+        assert len(read_config(DEPLOY / "rooms.toml", environ).rooms) == 4
 
 
 def test_optional_sensors_have_topics(read, mistakes_in):

@@ -20,6 +20,7 @@ from occupair.live.room_pipeline import BacklogFull
 from occupair.live.rooms.interval_correction import LEAST_DISTANCE
 from occupair.live.store import Store, StoreError
 from occupair.model_file import dump_model
+from occupair.readings.gaps import default_gap
 
 UTC = dt.UTC
 
@@ -228,7 +229,7 @@ def test_offline_sensor_is_published_without_a_reading(setup, store, monkeypatch
         await pipeline.submit([Reading("lab", clock.now, 500.0, 0.5, "mqtt", clock.now)])
         assert pipeline.state("lab").quality is Quality.STARTING
         async with pipeline.subscribe() as changes:
-            clock.now += dt.timedelta(minutes=setup.rooms["lab"].stale_after + 1)
+            clock.now += dt.timedelta(minutes=default_gap(5.0) + 1)
             async for states in changes:
                 if states[0].quality is Quality.STALE:
                     assert states[0].people is None
@@ -344,7 +345,7 @@ def test_offline_sensor_is_published_while_the_store_is_unavailable(setup, block
         submitted = [Reading("lab", clock.now, 500.0, 0.5, "mqtt", clock.now)]
         task = asyncio.create_task(pipeline.submit(submitted))
         await until(lambda: pipeline.state("lab").co2 is not None)
-        clock.now += dt.timedelta(minutes=setup.rooms["lab"].stale_after + 1)
+        clock.now += dt.timedelta(minutes=default_gap(5.0) + 1)
         await until(lambda: pipeline.state("lab").quality is Quality.STALE)
         assert not task.done()
         blocking_store.free.set()
