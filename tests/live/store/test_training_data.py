@@ -72,6 +72,13 @@ def test_gaps_stay_gaps_across_midnight(store):
     assert list(rows.index) == [at(night + k) for k in [*range(0, 60, 5), *range(90, 120, 5)]]
 
 
+def test_readings_of_a_slow_sensor_are_held_on_the_grid_of_a_minute_model(store):
+    store.write([reading(minute=k, co2=500.0 + k) for k in (0, 15, 30, 75, 90, 150, 165)], [])  # two lost
+    rows = store.training_readings("lab", "UTC", interval=1.0)
+    assert list(rows.index) == [at(k) for k in [*range(91), *range(150, 166)]]
+    assert rows["co2"].to_list()[30:76] == [530.0] * 45 + [575.0]
+
+
 INVALID = [
     ({"timezone": "Mars"}, "timezone must be a time zone name such as Europe/Copenhagen, got 'Mars'"),
     ({"hold": -1.0}, "hold must be 0 min or more, got -1.0"),
