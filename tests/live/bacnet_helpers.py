@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from collections import Counter
 from contextlib import asynccontextmanager
 
+from live.bacnet.bacnet_device import Numbers
 from live.ports import free_port
 
 from occupair.live.bacnet.link import BacnetLink
@@ -23,6 +25,20 @@ class RecordingPipeline:
         self.part_status = {"store": "ok"}
         self.readings = []
         self.error = None  # raised instead of storing
+
+    @asynccontextmanager
+    async def subscribe(self):
+        yield self._no_states()
+
+    async def _no_states(self):
+        await asyncio.Event().wait()
+        yield []
+
+    def states(self):
+        return {}
+
+    def now(self):
+        return dt.datetime.now(dt.UTC)
 
     def interval(self, room):
         return self.seconds / 60
@@ -61,7 +77,7 @@ def make_room(room, port, *, co2="analog-input,1", fan=None, cov=True, full=1.0,
 @asynccontextmanager
 async def running(rooms, pipeline, config=None):
     """Run the link."""
-    link = BacnetLink(config or own_device(), {room.id: room for room in rooms})
+    link = BacnetLink(config or own_device(), {room.id: room for room in rooms}, Numbers())
     task = asyncio.create_task(link.run(pipeline))
     try:
         yield

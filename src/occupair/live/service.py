@@ -225,20 +225,27 @@ class _MqttLink(_Link):
 
 class _BacnetLink(_Link):
     name = "BACnet"
+    _link: BacnetLink | None = None
 
     def start(self, removed: tuple[str, ...] = ()) -> None:
         config = self._pipeline.config
         if config.bacnet is None:
             return self._set_off()
-        self._task = asyncio.create_task(BacnetLink(config.bacnet, config.rooms).run(self._pipeline))
+        self._link = BacnetLink(config.bacnet, config.rooms, self._pipeline.store)
+        self._task = asyncio.create_task(self._link.run(self._pipeline))
+
+    def use_rooms(self) -> None:
+        """Use the rooms of new settings, with the same device."""
+        if self._link is not None:
+            self._link.use_rooms(self._pipeline.config.rooms)
 
     def _set_off(self) -> None:
-        self._pipeline.bacnet_status = "off"
+        self._link, self._pipeline.bacnet_status = None, "off"
 
 
 class _Links(NamedTuple):
-    mqtt: _Link
-    bacnet: _Link
+    mqtt: _MqttLink
+    bacnet: _BacnetLink
 
 
 async def _reload_on(reloading: asyncio.Event, pipeline: Pipeline, links: _Links) -> None:
@@ -268,9 +275,11 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
         await links.mqtt.stop()
         links.mqtt.start(tuple(set(before.rooms) - set(config.rooms)))
-    if (config.bacnet, config.rooms) != (before.bacnet, before.rooms):
+    if config.bacnet != before.bacnet:
         await links.bacnet.stop()
         links.bacnet.start()
+    elif config.rooms != before.rooms:
+        links.bacnet.use_rooms()
     log.info("settings reloaded, %s", plural(len(config.rooms), "room"))
 
 

@@ -1,11 +1,23 @@
 """BACnet in the running service: states of rooms, reload, the port, and the package."""
 
+import asyncio
+import contextlib
 import signal
 import socket
 import subprocess
 import sys
 import time
 
+import pytest
+from live.bacnet.bacnet_client import (
+    ANALOG_VALUE,
+    PRESENT_VALUE,
+    STATUS_FLAGS,
+    BacnetClient,
+    Refused,
+    real,
+)
+from live.bacnet.bacnet_device import FAULT, LOW, NORMAL, OCCUPIED, PEOPLE
 from live.bacnet_service import FastService
 from live.ports import free_port
 from live.waiting import wait_for
@@ -108,3 +120,75 @@ def test_unknown_object_type_is_found_before_the_start(tmp_path):
         2,
         "occupair: rooms.lab.co2.object: BACnet has no type 'analogue-input', such as analog-input\n",
     )
+
+
+def test_counts_are_objects_whose_numbers_survive_restarts_and_whose_subscriptions_survive_a_reload(
+    tmp_path, office, model, start
+):
+    model.save(tmp_path / "model.occupair")
+    text = '[rooms.lab]\nmodel = "model.occupair"\n'
+    service = start(FastService(tmp_path, rooms=text, interval=60, more='clock = "readings"'))
+    day = office.iloc[3 * 288 : 4 * 288]
+    noon = 144
+
+    def post(first, last):
+        rows = day.iloc[first:last]
+        readings = [
+            {"time": time.isoformat(), "co2": one.co2, "ventilation": one.ventilation}
+            for time, one in zip(rows.index, rows.itertuples(), strict=True)
+        ]
+        service.post("/api/rooms/lab/readings", readings)
+        return service.get("/api/rooms/lab")["state"]
+
+    async def read(target):
+        async with BacnetClient.connect(service.bacnet_port) as client:
+            return await client.read(target, PRESENT_VALUE), await client.read(target, STATUS_FLAGS)
+
+    async def exchange():
+        async with BacnetClient.connect(service.bacnet_port) as client:
+            await until_answered(client, PEOPLE)
+            before = await client.read(PEOPLE, STATUS_FLAGS)
+            state = await asyncio.to_thread(post, 0, noon)
+            await until_equal(client, PEOPLE, state["people"])
+            assert await client.read(LOW, PRESENT_VALUE) == pytest.approx(state["low"], abs=1e-4)
+            assert await client.read(OCCUPIED, PRESENT_VALUE) == int(state["people"] > 0)
+            with pytest.raises(Refused):
+                await client.write(PEOPLE, PRESENT_VALUE, real(99.0))
+            await client.subscribe(PEOPLE)
+            assert (await client.notification()).values[PRESENT_VALUE] == state["people"]
+            # another room that would come first in any sorted order
+            service.path.write_text(service.path.read_text() + "[rooms.annex]\n")
+            service.signal(signal.SIGHUP)
+            second = (ANALOG_VALUE, 21)
+            await until_answered(client, second)
+            assert await client.read(second, STATUS_FLAGS) == FAULT
+            later = await asyncio.to_thread(post, noon, 288)
+            while (await client.notification()).values[PRESENT_VALUE] != later["people"]:
+                pass
+            return before, later
+
+    before, later = asyncio.run(exchange())
+    assert before == FAULT
+    service.kill()
+    service.path.write_text(service.path.read_text().replace(text, "") + text)  # annex is first in the file
+    service.start()
+
+    async def is_back():
+        with contextlib.suppress(Refused):
+            return await read(PEOPLE) == (later["people"], NORMAL)
+
+    wait_for(lambda: asyncio.run(is_back()))
+    assert service.stop() == 0
+    assert "Traceback" not in service.log.read_text()
+
+
+async def until_equal(client, target, value):
+    while await client.read(target, PRESENT_VALUE) != value:
+        await asyncio.sleep(0.05)
+
+
+async def until_answered(client, target):
+    while True:
+        with contextlib.suppress(Refused):
+            return await client.read(target, PRESENT_VALUE)
+        await asyncio.sleep(0.05)

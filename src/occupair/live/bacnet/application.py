@@ -1,4 +1,4 @@
-"""The BACnet device of the service: one UDP port, through which it reads other devices."""
+"""The BACnet device of the service: one UDP port, through which it reads other devices and they read it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import asyncio
 import ipaddress
 import logging
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bacpypes3.apdu import SimpleAckPDU
-from bacpypes3.app import Application
 from bacpypes3.basetypes import HostNPort, IPMode
 from bacpypes3.errors import ServicesError
-from bacpypes3.local.device import DeviceObject
 from bacpypes3.local.networkport import NetworkPortObject
 from bacpypes3.pdu import Address
 from bacpypes3.primitivedata import ObjectIdentifier
 
 from occupair.errors import InputError
+from occupair.live.bacnet.device import RoomDevice
 from occupair.live.bacnet.port_check import check_port
+from occupair.live.bacnet.read_only import ReadOnlyApplication
 
 if TYPE_CHECKING:
     from occupair.live.config import BacnetConfig
@@ -35,7 +34,7 @@ CLOSE_TIMEOUT = 1.0
 """Time limit for closing a port that is not open yet [s]."""
 
 
-class BacnetApplication(Application):  # type: ignore[misc]
+class BacnetApplication(ReadOnlyApplication):
     """A BACnet device that passes notifications on to the readers of the devices that sent them.
 
     Attributes
@@ -92,11 +91,9 @@ def open_application(
     """
     check_port(config)
     logging.getLogger("bacpypes3").setLevel(logging.CRITICAL)  # else any stray datagram logs a traceback
-    device = DeviceObject(
-        objectIdentifier=("device", config.device),
-        objectName=NAME,
-        modelName=NAME,
-        applicationSoftwareVersion=version("occupair"),
+    device = RoomDevice(
+        config.device,
+        NAME,
         maxApduLengthAccepted=MAX_APDU,
         apduTimeout=APDU_TIMEOUT,
         numberOfApduRetries=APDU_RETRIES,

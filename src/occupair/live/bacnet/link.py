@@ -1,4 +1,4 @@
-"""The link to BACnet/IP: reads the points of all rooms, and submits their readings to the pipeline.
+"""The link to BACnet/IP: reads the points of all rooms, and has the counts of all rooms as objects.
 
 bacpypes3 is imported when the link starts: a service without ``[bacnet]`` does not need it.
 """
@@ -22,6 +22,7 @@ from occupair.wording import plural
 if TYPE_CHECKING:
     from occupair.live.bacnet.application import BacnetApplication
     from occupair.live.bacnet.device_poller import DevicePoller
+    from occupair.live.bacnet.room_objects import RoomNumbers, RoomObjects, StatePipeline
     from occupair.live.config import BacnetConfig, RoomConfig
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ _NAMED = 5  # devices named in the status
 
 
 class BacnetLink:
-    """Reads the points of rooms.
+    """Reads the points of rooms, and keeps the objects of rooms up to date.
 
     Parameters
     ----------
@@ -46,15 +47,26 @@ class BacnetLink:
         Own device.
     rooms : mapping of RoomConfig
         The rooms by id.
+    store : RoomNumbers
+        Keeps the instance numbers of the objects.
     """
 
-    def __init__(self, bacnet: BacnetConfig, rooms: Mapping[str, RoomConfig]) -> None:
-        self._bacnet, self._rooms = bacnet, rooms
+    def __init__(self, bacnet: BacnetConfig, rooms: Mapping[str, RoomConfig], store: RoomNumbers) -> None:
+        self._bacnet, self._rooms, self._store = bacnet, rooms, store
+        self._rooms_changed = asyncio.Event()
+        self._objects: RoomObjects | None = None
         self._pending: set[asyncio.Task[None]] = set()
         self._n_pending = 0  # readings
 
-    async def run(self, pipeline: RoomPipeline) -> None:
-        """Read the points until cancelled."""
+    def use_rooms(self, rooms: Mapping[str, RoomConfig]) -> None:
+        """Use other rooms. Subscriptions of other devices to objects of rooms that stay go on."""
+        self._rooms = rooms
+        self._rooms_changed.set()
+        if self._objects is not None:
+            self._objects.use_rooms(rooms)
+
+    async def run(self, pipeline: StatePipeline) -> None:
+        """Keep the device up until cancelled."""
         pipeline.bacnet_status = "connecting"
         while True:
             try:
@@ -62,29 +74,49 @@ class BacnetLink:
             except InputError as error:
                 log.error("no BACnet link: %s; trying again in %.0f s", error, OPEN_AGAIN)
                 pipeline.bacnet_status = f"no link: {error}"
+            except Exception:  # the other links continue
+                log.exception("the BACnet link failed; trying again in %.0f s", OPEN_AGAIN)
+                pipeline.bacnet_status = "no link: unexpected error, see the log"
             await asyncio.sleep(OPEN_AGAIN)
 
-    async def _run(self, pipeline: RoomPipeline) -> None:
+    async def _run(self, pipeline: StatePipeline) -> None:
         need_bacpypes3()
         from occupair.live.bacnet.application import close_application, open_application
+        from occupair.live.bacnet.room_objects import RoomObjects
 
         application = open_application(self._bacnet)
         try:
-            pollers = self._pollers(application, pipeline)
-            tasks = [asyncio.create_task(poller.run()) for poller in pollers]
-            tasks.append(asyncio.create_task(self._update_status(pollers, pipeline)))
-            try:
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in [*tasks, *self._pending]:
-                    task.cancel()
-                await asyncio.wait(tasks)
-                await self._unsubscribe(pollers)
-            for task in tasks:
-                if not task.cancelled() and (error := task.exception()) is not None:
-                    raise error
+            self._objects = RoomObjects(application, self._store, self._rooms)
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._objects.run(pipeline))
+                while True:
+                    self._rooms_changed.clear()
+                    await self._read_points(application, pipeline)
         finally:
+            self._objects = None
+            for task in self._pending:
+                task.cancel()
             await close_application(application)
+
+    async def _read_points(self, application: BacnetApplication, pipeline: RoomPipeline) -> None:
+        """Read the points of the rooms until these change."""
+        pollers = self._pollers(application, pipeline)
+        tasks = [asyncio.create_task(poller.run()) for poller in pollers]
+        tasks.append(asyncio.create_task(self._update_status(pollers, pipeline)))
+        changed = asyncio.create_task(self._wait_for_change())
+        try:
+            await asyncio.wait([*tasks, changed], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in [*tasks, changed]:
+                task.cancel()
+            await asyncio.wait([*tasks, changed])
+            await self._unsubscribe(pollers)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+
+    async def _wait_for_change(self) -> None:
+        await self._rooms_changed.wait()
 
     def _pollers(self, application: BacnetApplication, pipeline: RoomPipeline) -> list[DevicePoller]:
         from occupair.live.bacnet.device_poller import DevicePoller
