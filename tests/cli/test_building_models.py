@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import closing
 from importlib import util
 
 import pytest
@@ -10,6 +11,7 @@ from live.semantic.models import OFFICE, SETTINGS
 from rdflib import Graph
 
 from occupair.live.config import read_config
+from occupair.live.store import Store
 
 
 @pytest.fixture
@@ -44,6 +46,31 @@ def test_rooms_are_exported_and_imported_again(rooms, tmp_path):
     assert done.stderr == "occupair: 4 rooms; 2 lines marked CHECK\n"
     assert dict(read_config(back, {}).rooms) == dict(read_config(rooms, {}).rooms)
     assert occupair("serve", "--check", back).returncode == 0
+
+
+def test_counts_refer_to_their_bacnet_objects(rooms):
+    before = occupair("export", "brick", rooms)
+    config = read_config(rooms, {})
+    with closing(Store(config.store)) as store:
+        store.migrate()
+        store.room_numbers(["removed", *config.rooms])
+    after, grid = occupair("export", "brick", rooms), occupair("export", "haystack", rooms)
+    assert (before.stderr, after.stderr, grid.stderr) == ("", "", "")
+    for number in range(2, 2 + len(config.rooms)):
+        assert f'"analog-value,{number}1"' not in before.stdout
+        assert f'"analog-value,{number}1"' in after.stdout
+        assert f'"binary-value,{number}5"' in after.stdout
+        assert f'"AV{number}1"' in grid.stdout
+    assert '"analog-value,11"' not in after.stdout
+
+
+def test_unreadable_store_is_noted(rooms):
+    database = rooms.with_name("occupair.db")
+    database.write_bytes(b"not a database" * 100)
+    done = occupair("export", "haystack", rooms)
+    assert done.returncode == 0
+    assert done.stderr.startswith("occupair: the BACnet objects of the counts are not exported: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_models_are_printed_without_out(rooms):

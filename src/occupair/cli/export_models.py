@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from occupair.cli.service import need_live
-from occupair.cli.shared import check_output
+from occupair.cli.shared import check_output, note
 from occupair.errors import InputError
 from occupair.output_names import Format
+
+if TYPE_CHECKING:
+    from occupair.live.config import ServiceConfig
 
 export_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
@@ -50,7 +54,9 @@ def brick(
     from occupair.live.config import read_config
     from occupair.live.semantic.brick_export import export_brick
 
-    write_document(path, export_brick(read_config(rooms), namespace=namespace, building=building))
+    config = read_config(rooms)
+    objects = bacnet_objects(config)
+    write_document(path, export_brick(config, namespace=namespace, building=building, objects=objects))
 
 
 @export_app.command()
@@ -71,7 +77,24 @@ def haystack(
     from occupair.live.config import read_config
     from occupair.live.semantic.haystack_export import export_haystack
 
-    write_document(path, export_haystack(read_config(rooms), building=building))
+    config = read_config(rooms)
+    write_document(path, export_haystack(config, building=building, objects=bacnet_objects(config)))
+
+
+def bacnet_objects(config: ServiceConfig) -> dict[str, dict[str, str]]:
+    """Return the BACnet objects of the counts, whose instance numbers the store has once the service ran."""
+    if config.bacnet is None:
+        return {}
+    from occupair.live.bacnet.instance_numbers import object_names
+    from occupair.live.store import Store, StoreError
+
+    with closing(Store(config.store)) as store:
+        is_missing = store.url.get_backend_name() == "sqlite" and not Path(str(store.url.database)).is_file()
+        try:
+            return {} if is_missing else object_names(store.known_room_numbers())
+        except StoreError as error:
+            note(f"the BACnet objects of the counts are not exported: {error}")
+            return {}
 
 
 def need_rdflib(command: str) -> None:

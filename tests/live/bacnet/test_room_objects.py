@@ -33,6 +33,7 @@ from live.fake_pipeline import make_config, make_state
 from live.waiting import until
 
 from occupair.live.bacnet import cov_services, room_objects
+from occupair.live.bacnet.instance_numbers import DIGITS
 from occupair.live.config import RoomConfig
 from occupair.live.messages import Quality, unknown_state
 from occupair.live.reasons import Cause, Reason
@@ -352,9 +353,9 @@ def test_document_has_the_numbers_of_the_objects():
         for row in rows
         if len(row) == 5
     }
-    assert documented.pop("occupied") == (room_objects.OCCUPIED_DIGIT, "", "every change")
+    assert documented.pop("occupied") == (DIGITS["occupied"], "", "every change")
     assert documented == {
-        key: (one.digit, str(one.units), f"{one.increment:g}") for key, one in room_objects.ANALOG.items()
+        key: (DIGITS[key], str(one.units), f"{one.increment:g}") for key, one in room_objects.ANALOG.items()
     }
     assert f"Up to {cov_services.MAX_SUBSCRIPTIONS:,} subscriptions" in text
     assert "from 1 second to 1 day" in text

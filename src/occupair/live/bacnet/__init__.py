@@ -15,6 +15,7 @@ In, the modules in the order of the data flow:
 Out:
 
 - `room_objects`: the objects of all rooms, kept up to date with the states of the pipeline.
+- `instance_numbers`: the instance numbers of these objects.
 - `value_objects`: Analog Value and Binary Value of a room.
 - `device`: the Device object.
 - `read_only`: the application, which other devices can read but not change.

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from bacpypes3.basetypes import EngineeringUnits, Reliability
 from bacpypes3.primitivedata import CharacterString, Real
 
+from occupair.live.bacnet.instance_numbers import instance_number
 from occupair.live.bacnet.read_only import ReadOnlyApplication
 from occupair.live.bacnet.value_objects import NO_FAULT, UNRELIABLE, AnalogValue, BinaryValue, RoomValue
 from occupair.live.config import RoomConfig
@@ -47,8 +48,6 @@ class Quantity:
 
     Parameters
     ----------
-    digit : int
-        Last digit of the instance number.
     text : str
         What it is, for the description.
     units : EngineeringUnits
@@ -56,7 +55,6 @@ class Quantity:
         COV increment, in these units.
     """
 
-    digit: int
     text: str
     units: Any
     increment: Any
@@ -65,13 +63,13 @@ class Quantity:
 _NO_UNITS, _PPM = EngineeringUnits("no-units"), EngineeringUnits("parts-per-million")
 _ONE = Real(1.0)
 ANALOG = {
-    "people": Quantity(1, "people, estimated from CO2", _NO_UNITS, _ONE),
-    "low": Quantity(2, "people, lower end of the 90 % interval", _NO_UNITS, _ONE),
-    "high": Quantity(3, "people, upper end of the 90 % interval", _NO_UNITS, _ONE),
-    "co2": Quantity(4, "CO2, smoothed", _PPM, Real(25.0)),
+    "people": Quantity("people, estimated from CO2", _NO_UNITS, _ONE),
+    "low": Quantity("people, lower end of the 90 % interval", _NO_UNITS, _ONE),
+    "high": Quantity("people, upper end of the 90 % interval", _NO_UNITS, _ONE),
+    "co2": Quantity("CO2, smoothed", _PPM, Real(25.0)),
 }
 """The Analog Values of each room. 25 ppm is half of what a typical sensor is accurate to."""
-OCCUPIED, OCCUPIED_DIGIT = "occupied", 5
+OCCUPIED = "occupied"
 _EMPTY_TEXT, _OCCUPIED_TEXT = CharacterString("empty"), CharacterString("occupied")
 
 _NO_SENSOR, _NO_READINGS = Reliability("no-sensor"), Reliability("communication-failure")
@@ -290,7 +288,7 @@ def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue
         yield (
             key,
             AnalogValue(
-                10 * number + quantity.digit,
+                instance_number(number, key),
                 f"{room.id}.{key}",
                 _description(room, key),
                 units=quantity.units,
@@ -300,7 +298,7 @@ def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue
     yield (
         OCCUPIED,
         BinaryValue(
-            10 * number + OCCUPIED_DIGIT,
+            instance_number(number, OCCUPIED),
             f"{room.id}.{OCCUPIED}",
             _description(room, OCCUPIED),
             inactive=_EMPTY_TEXT,

@@ -7,13 +7,18 @@ from collections.abc import Iterable
 from sqlalchemy import Engine, func, insert, select, text
 
 from occupair.live.store import schema
-from occupair.live.store.database import check_texts, transaction
+from occupair.live.store.database import check_texts, snapshot, transaction
 
 
 class RoomNumberStore:
     """The part of a store that holds the numbers of rooms."""
 
     engine: Engine
+
+    def known_room_numbers(self) -> dict[str, int]:
+        """Return the numbers that were given so far, of present and removed rooms."""
+        with snapshot(self.engine) as connection:
+            return {row.room: row.number for row in connection.execute(select(schema.bacnet_rooms))}
 
     def room_numbers(self, rooms: Iterable[str]) -> dict[str, int]:
         """Return the number of each room, and give the next free numbers to rooms without one.
