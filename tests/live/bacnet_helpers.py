@@ -23,6 +23,7 @@ class RecordingPipeline:
         self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
         self.mqtt_status = self.bacnet_status = "off"
         self.part_status = {"store": "ok"}
+        self.store = self  # gives numbers to rooms
         self.readings = []
         self.error = None  # raised instead of storing
 
@@ -49,6 +50,23 @@ class RecordingPipeline:
             raise self.error
         self.readings += readings
         return [ReadingOutcome.ACCEPTED] * len(readings)
+
+    def room_numbers(self, rooms):
+        return {room: number for number, room in enumerate(rooms, start=1)}
+
+    def now(self):
+        return dt.datetime.now(dt.UTC)
+
+    def states(self):
+        return {}
+
+    @asynccontextmanager
+    async def subscribe(self):
+        async def changes():
+            await asyncio.Event().wait()
+            yield []
+
+        yield changes()
 
     def of(self, room):
         return [reading for reading in self.readings if reading.room == room]

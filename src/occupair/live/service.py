@@ -227,15 +227,17 @@ class _BacnetLink(_Link):
     name = "BACnet"
     _link: BacnetLink | None = None
 
+    _link: BacnetLink | None = None
+
     def start(self, removed: tuple[str, ...] = ()) -> None:
         config = self._pipeline.config
         if config.bacnet is None:
             return self._set_off()
-        self._link = BacnetLink(config.bacnet, config.rooms, self._pipeline.store)
+        self._link = BacnetLink(config.bacnet, config.rooms)
         self._task = asyncio.create_task(self._link.run(self._pipeline))
 
     def use_rooms(self) -> None:
-        """Use the rooms of new settings, with the same device."""
+        """Use the rooms of new settings; other devices stay subscribed to those that stay."""
         if self._link is not None:
             self._link.use_rooms(self._pipeline.config.rooms)
 

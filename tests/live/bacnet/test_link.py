@@ -427,6 +427,48 @@ def test_points_are_grouped_by_device():
     assert grouped == {"127.0.0.1": ["a", "c", "d"], "127.0.0.1:47809": ["b"]}
 
 
+def test_rooms_change_while_the_link_runs():
+    """The port stays open, and the device keeps its subscriptions to rooms that stay."""
+    one = device(co2_point(1, 600.0), co2_point(2, 700.0))
+    rooms = [make_room("a", one["port"]), make_room("b", one["port"], co2="analog-input,2")]
+
+    async def main():
+        pipeline = RecordingPipeline()
+        bacnet = link.BacnetLink(own_device(), {"a": rooms[0]})
+        task = asyncio.create_task(bacnet.run(pipeline))
+        await until(lambda: pipeline.of("a"))
+        bacnet.use_rooms({"b": rooms[1]})
+        await until(lambda: pipeline.of("b"))
+        n_readings = len(pipeline.of("a"))
+        await until(lambda: len(pipeline.of("b")) > 3)
+        assert len(pipeline.of("a")) == n_readings
+        task.cancel()
+        await asyncio.wait([task])
+
+    with Bms([one]):
+        asyncio.run(main())
+
+
+def test_failed_attempts_do_not_postpone_the_next_reading(monkeypatch):
+    monkeypatch.setattr(bacnet_application, "APDU_TIMEOUT", 50)
+    one = device(cov=False)
+
+    async def main():
+        pipeline = RecordingPipeline(interval=0.5)
+        async with running([make_room("a", one["port"])], pipeline):
+            await until(lambda: pipeline.of("a"))
+            await command(bms, down=[one["port"]])
+            await asyncio.sleep(6)  # some 15 attempts
+            n_readings = len(pipeline.of("a"))
+            await command(bms, up=[one["port"]])
+            await until(lambda: len(pipeline.of("a")) >= n_readings + 2)
+            first, second = (reading.time for reading in pipeline.of("a")[n_readings:][:2])
+            assert (second - first).total_seconds() < 3.0
+
+    with Bms([one]) as bms:
+        asyncio.run(main())
+
+
 def test_status_names_some_devices():
     silent = {f"10.0.0.{number}": "no answer" for number in range(7)}
     assert describe_status(silent | {"10.0.1.1": ""}) == (

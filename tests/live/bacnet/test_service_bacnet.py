@@ -24,12 +24,29 @@ from live.waiting import wait_for
 
 from tools.simulated_bms import Bms
 
-CO2 = {"object": "analog-input,1", "name": "CO2", "value": 600}
+POINTS = [
+    {"object": "analog-input,1", "name": "CO2", "value": 600},
+    {"object": "binary-input,1", "name": "fan", "value": "active"},
+]
+
+
+def read_object(address, name):
+    """Return the properties of an object, as `occupair bacnet read` prints them."""
+    command = [sys.executable, "-m", "occupair", "bacnet", "read", address, name]
+    own = ("--address", "127.0.0.1", "--port", str(free_port()))
+    done = subprocess.run([*command, *own], capture_output=True, text=True, timeout=600)
+    return dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if len(line.split()) > 1)
+
+
+def discover(address):
+    command = [sys.executable, "-m", "occupair", "bacnet", "discover", "--to", address]
+    own = ("--address", "127.0.0.1", "--port", str(free_port()))
+    return subprocess.run([*command, *own], capture_output=True, text=True, timeout=600).stdout
 
 
 def room_text(room, port, more=""):
-    point = f'bacnet = "127.0.0.1:{port}", object = "analog-input,1"'
-    return f"[rooms.{room}]\nco2 = {{ {point} }}\n{more}"
+    co2, fan = (f'{{ bacnet = "127.0.0.1:{port}", object = "{one["object"]}" }}' for one in POINTS)
+    return f"[rooms.{room}]\nco2 = {co2}\nventilation = {fan}\n{more}"
 
 
 def test_vanished_device_makes_only_its_room_stale_until_it_returns(tmp_path, model, start):
@@ -37,7 +54,7 @@ def test_vanished_device_makes_only_its_room_stale_until_it_returns(tmp_path, mo
     ports = [free_port(), free_port()]
     more = 'model = "model.occupair"\nstale_after = 0.1\n'
     rooms = "".join(room_text(name, port, more) for name, port in zip(("gone", "other"), ports, strict=True))
-    with Bms([{"port": port, "instance": port, "points": [CO2]} for port in ports]) as bms:
+    with Bms([{"port": port, "instance": port, "points": POINTS} for port in ports]) as bms:
         service = start(FastService(tmp_path, rooms=rooms, interval=0.5))
 
         def quality(room):
@@ -45,6 +62,12 @@ def test_vanished_device_makes_only_its_room_stale_until_it_returns(tmp_path, mo
             return service.get(f"/api/rooms/{room}")["state"]["quality"]
 
         wait_for(lambda: quality("gone") != "stale" and quality("other") != "stale")
+        own = f"127.0.0.1:{service.bacnet_port}"  # the counts are objects of the same device
+        wait_for(lambda: "600" in read_object(own, "analog-value,24").get("present-value", ""))
+        assert read_object(own, "analog-value,24")["object-name"] == "other.co2"
+        found = discover(own)
+        assert f"# {own}: device 4000000, occupair, a service of its own" in found
+        assert "[rooms." not in found
         bms.command(down=ports[:1])
         wait_for(lambda: quality("gone") == "stale")
         wait_for(lambda: quality("other") != "stale")
@@ -53,7 +76,7 @@ def test_vanished_device_makes_only_its_room_stale_until_it_returns(tmp_path, mo
         bms.command(up=ports[:1])
         wait_for(lambda: quality("gone") != "stale")
         wait_for(lambda: service.bacnet_status() == "connected")
-        wait_for(lambda: bms.ask(ports[0])["subscriptions"] == 1)
+        wait_for(lambda: bms.ask(ports[0])["subscriptions"] == 2)
 
         # a room moves to another device, and BACnet is switched off
         text = service.path.read_text()
@@ -61,7 +84,7 @@ def test_vanished_device_makes_only_its_room_stale_until_it_returns(tmp_path, mo
         service.signal(signal.SIGHUP)
         wait_for(lambda: bms.ask(ports[0])["subscriptions"] == 0)
         wait_for(lambda: service.bacnet_status() == "connected")
-        wait_for(lambda: bms.ask(ports[1])["subscriptions"] == 1)
+        wait_for(lambda: bms.ask(ports[1])["subscriptions"] == 2)
         service.path.write_text(text.partition("[bacnet]")[0] + "[rooms.gone]\n")
         service.signal(signal.SIGHUP)
         wait_for(lambda: service.bacnet_status() == "off")

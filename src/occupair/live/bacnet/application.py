@@ -1,4 +1,4 @@
-"""The BACnet device of the service: one UDP port, through which it reads other devices and they read it."""
+"""The BACnet device of the service: one UDP port, to read other devices and to be read by them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ CLOSE_TIMEOUT = 1.0
 
 
 class BacnetApplication(ReadOnlyApplication):
-    """A BACnet device that passes notifications on to the readers of the devices that sent them.
+    """A BACnet device that others can read but not change.
+
+    It passes notifications on to the readers of the devices that sent them.
 
     Attributes
     ----------
@@ -110,7 +112,8 @@ def open_application(
 
 
 async def close_application(application: BacnetApplication) -> None:
-    """Release the port, and end the registration with the BBMD."""
+    """End all subscriptions of others and the registration with the BBMD, and release the port."""
+    application.stop_notifications()
     for link in application.link_layers.values():
         if hasattr(link, "unregister"):
             link.unregister()

@@ -254,10 +254,10 @@ class DevicePoller:
                     asked[object_].update(properties, names[object_], now)
                 read |= found.keys()
             read |= known  # not if the device has just vanished
+            self._reschedule(rooms)
             self._succeed()
         finally:
             self._submit_rooms(rooms, [asked[one] for one in asked if one in read])
-            self._reschedule(rooms)
 
     def _is_notified(self, point: _Point, now: float) -> bool:
         """Whether the newest value of a point is known without reading it."""
@@ -272,9 +272,9 @@ class DevicePoller:
     def _reschedule(self, rooms: Sequence[str]) -> None:
         now = self._loop.time()
         for room in rooms:
-            interval = self._interval(room)
-            due = self._due[room] + interval
-            self._due[room] = due if due > now else now + interval
+            interval, due = self._interval(room), self._due[room]
+            is_punctual = due <= now < due + interval  # else read early, after a failure, or late
+            self._due[room] = (due if is_punctual else now) + interval
 
     def _submit_rooms(self, rooms: Iterable[str], points: Iterable[_Point]) -> None:
         """Submit values at the time of the answer, which may be one to a repeated request."""

@@ -20,7 +20,7 @@ from bacpypes3.pdu import Address
 from bacpypes3.primitivedata import ObjectIdentifier
 
 from occupair.errors import InputError
-from occupair.live.bacnet.application import BacnetApplication, close_application, open_application
+from occupair.live.bacnet.application import NAME, BacnetApplication, close_application, open_application
 from occupair.live.bacnet.point_values import DESCRIPTION, point_value
 from occupair.live.bacnet.property_reads import (
     DeviceReader,
@@ -177,8 +177,10 @@ async def _describe(
         reader = DeviceReader(application, address)
         own = ObjectIdentifier(("device", device.instance))
         try:
-            names = ("object-name", "protocol-services-supported")
+            names = ("object-name", "model-name", "protocol-services-supported")
             properties = [one async for one in reader.read({own: names})][-1][own]
+            if properties.get("model-name") == NAME:
+                return replace(device, name=NAME, problem="a service of its own, whose CO2 comes from others")
             objects = await _object_list(application, address, own)
             points = await _co2_points(reader, device.address, objects)
         except NoAnswer:
@@ -271,7 +273,8 @@ def settings_lines(devices: Sequence[FoundDevice]) -> list[str]:
     lines: list[str] = []
     ids: set[str] = set()
     for device in devices:
-        about = [f"device {device.instance}", device.name, plural(device.objects, "object"), device.problem]
+        objects = plural(device.objects, "object") if device.objects else ""
+        about = [f"device {device.instance}", device.name, objects, device.problem]
         lines.append(f"# {device.address}: {', '.join(one for one in about if one)}")
         for point in device.points:
             if point.co2 is None and "unit" in point.problem:

@@ -1,4 +1,4 @@
-"""The link to BACnet/IP: reads the points of all rooms, and has the counts of all rooms as objects.
+"""The link to BACnet/IP: reads the points of all rooms, and has their counts as objects.
 
 bacpypes3 is imported when the link starts: a service without ``[bacnet]`` does not need it.
 """
@@ -9,8 +9,8 @@ import asyncio
 import contextlib
 import datetime as dt
 import logging
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from occupair.errors import InputError
 from occupair.live.bacnet.port_check import need_bacpypes3
@@ -22,7 +22,7 @@ from occupair.wording import plural
 if TYPE_CHECKING:
     from occupair.live.bacnet.application import BacnetApplication
     from occupair.live.bacnet.device_poller import DevicePoller
-    from occupair.live.bacnet.room_objects import RoomNumbers, RoomObjects, StatePipeline
+    from occupair.live.bacnet.room_objects import RoomNumbers
     from occupair.live.config import BacnetConfig, RoomConfig
 
 log = logging.getLogger(__name__)
@@ -38,8 +38,19 @@ MAX_PENDING = 100_000
 _NAMED = 5  # devices named in the status
 
 
+class LinkPipeline(RoomPipeline, Protocol):
+    """The part of the pipeline that the link uses."""
+
+    @property
+    def store(self) -> RoomNumbers:
+        """Keeps the number of each room."""
+
+    def now(self) -> dt.datetime:
+        """Return the current time."""
+
+
 class BacnetLink:
-    """Reads the points of rooms, and keeps the objects of rooms up to date.
+    """Reads the points of rooms, and has their counts as objects.
 
     Parameters
     ----------
@@ -51,22 +62,19 @@ class BacnetLink:
         Keeps the instance numbers of the objects.
     """
 
-    def __init__(self, bacnet: BacnetConfig, rooms: Mapping[str, RoomConfig], store: RoomNumbers) -> None:
-        self._bacnet, self._rooms, self._store = bacnet, rooms, store
+    def __init__(self, bacnet: BacnetConfig, rooms: Mapping[str, RoomConfig]) -> None:
+        self._bacnet, self._rooms = bacnet, rooms
         self._rooms_changed = asyncio.Event()
-        self._objects: RoomObjects | None = None
         self._pending: set[asyncio.Task[None]] = set()
         self._n_pending = 0  # readings
 
     def use_rooms(self, rooms: Mapping[str, RoomConfig]) -> None:
-        """Use other rooms. Subscriptions of other devices to objects of rooms that stay go on."""
+        """Read the points of these rooms from now on; others stay subscribed to objects that stay."""
         self._rooms = rooms
         self._rooms_changed.set()
-        if self._objects is not None:
-            self._objects.use_rooms(rooms)
 
-    async def run(self, pipeline: StatePipeline) -> None:
-        """Keep the device up until cancelled."""
+    async def run(self, pipeline: LinkPipeline) -> None:
+        """Read the points until cancelled."""
         pipeline.bacnet_status = "connecting"
         while True:
             try:
@@ -74,49 +82,45 @@ class BacnetLink:
             except InputError as error:
                 log.error("no BACnet link: %s; trying again in %.0f s", error, OPEN_AGAIN)
                 pipeline.bacnet_status = f"no link: {error}"
-            except Exception:  # the other links continue
-                log.exception("the BACnet link failed; trying again in %.0f s", OPEN_AGAIN)
-                pipeline.bacnet_status = "no link: unexpected error, see the log"
+            except Exception as error:
+                log.exception("unexpected error of the BACnet link")
+                pipeline.bacnet_status = f"no link: {error}"
             await asyncio.sleep(OPEN_AGAIN)
 
-    async def _run(self, pipeline: StatePipeline) -> None:
+    async def _run(self, pipeline: LinkPipeline) -> None:
+        """Run the BACnet device until a part of it fails."""
         need_bacpypes3()
         from occupair.live.bacnet.application import close_application, open_application
         from occupair.live.bacnet.room_objects import RoomObjects
 
         application = open_application(self._bacnet)
+        objects = RoomObjects(application, pipeline.store, self._rooms)
+        publishing = asyncio.create_task(objects.run(pipeline))
         try:
-            self._objects = RoomObjects(application, self._store, self._rooms)
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._objects.run(pipeline))
-                while True:
-                    self._rooms_changed.clear()
-                    await self._read_points(application, pipeline)
+            while not publishing.done():
+                self._rooms_changed.clear()
+                objects.use_rooms(self._rooms)
+                await self._read_until_changed(application, pipeline, publishing)
+            publishing.result()
         finally:
-            self._objects = None
-            for task in self._pending:
-                task.cancel()
+            await _cancel([publishing, *self._pending])
             await close_application(application)
 
-    async def _read_points(self, application: BacnetApplication, pipeline: RoomPipeline) -> None:
-        """Read the points of the rooms until these change."""
+    async def _read_until_changed(
+        self, application: BacnetApplication, pipeline: LinkPipeline, publishing: asyncio.Task[None]
+    ) -> None:
+        """Read the points of the present rooms until these change."""
         pollers = self._pollers(application, pipeline)
         tasks = [asyncio.create_task(poller.run()) for poller in pollers]
         tasks.append(asyncio.create_task(self._update_status(pollers, pipeline)))
-        changed = asyncio.create_task(self._wait_for_change())
+        changed = asyncio.create_task(self._rooms_changed.wait())
         try:
-            await asyncio.wait([*tasks, changed], return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait([*tasks, changed, publishing], return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {changed, publishing}:
+                task.result()
         finally:
-            for task in [*tasks, changed]:
-                task.cancel()
-            await asyncio.wait([*tasks, changed])
+            await _cancel([*tasks, changed])
             await self._unsubscribe(pollers)
-        for task in tasks:
-            if not task.cancelled() and (error := task.exception()) is not None:
-                raise error
-
-    async def _wait_for_change(self) -> None:
-        await self._rooms_changed.wait()
 
     def _pollers(self, application: BacnetApplication, pipeline: RoomPipeline) -> list[DevicePoller]:
         from occupair.live.bacnet.device_poller import DevicePoller
@@ -169,6 +173,13 @@ class BacnetLink:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GOODBYE_TIMEOUT):
                 await asyncio.gather(*(poller.unsubscribe() for poller in pollers if poller.problem == ""))
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
 
 
 def utc_now() -> dt.datetime:
