@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import socket
 import sqlite3
 import subprocess
@@ -15,7 +16,6 @@ import sys
 import tempfile
 import time
 import urllib.request
-from bisect import bisect_right
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ ROOMS_EACH = 2
 CHANGE_EVERY = 20.0  # [s]
 INTERVAL = 60.0  # of rooms without a model [s]
 TOLERANCE = 5.0  # between the time of a reading and that of its value [s]
+SPACING = 1.0  # of readings from notifications [s]
 LATE = 20.0  # a reading later than this after its interval is lost [s]
 
 
@@ -53,7 +54,7 @@ class Load:
         own, self.http, *self.ports = free_ports(n_devices + 2)
         apart = max(1, n_devices // n_gone)
         self.gone = [min(k * apart + k % 2, n_devices - 1) for k in range(n_gone)]  # with and without COV
-        self.changes: list[tuple[float, int]] = []  # (time, step)
+        self.changes: list[tuple[float, float]] = []  # of all values: begin and end; by step
         self.down = self.up = 0.0
         lines = ["[service]", f'store = "sqlite:///{folder}/rooms.db"', f"port = {self.http}"]
         lines += ["[limits]", "requests_per_minute = 100000"]
@@ -92,7 +93,7 @@ class Load:
             command = [sys.executable, "-m", "occupair", "serve", str(self.folder / "rooms.toml")]
             service = subprocess.Popen(command, stdout=log, stderr=log)
             try:
-                self.changes.append((time.time(), 0))
+                self.changes.append((time.time(), time.time()))
                 while self.status(service) != "connected":
                     time.sleep(0.5)
                 self.memory = [resident(service.pid)]
@@ -125,8 +126,9 @@ class Load:
                 for device, port in enumerate(self.ports)
                 for room in range(ROOMS_EACH)
             ]
-            self.changes.append((time.time(), step))
+            begin = time.time()
             bms.command(set=changes)
+            self.changes.append((begin, time.time()))
             time.sleep(max(0.0, now + CHANGE_EVERY - time.time()))
             part_status = self.status(service)
             print(f"{time.time() - start:4.0f} s: {resident(service.pid):.0f} MB, {part_status}", flush=True)
@@ -162,7 +164,7 @@ class Load:
                 gaps = self.lost_intervals([at for at, _ in readings], is_gone=is_gone)
                 stored = {co2 for _, co2 in readings}
                 notified = self.notified[str(port)]["notified"]
-                missed = {v for one, v in notified if one == f"analog-input,{room}"} - stored
+                missed = missed_notifications(notified, f"analog-input,{room}", stored)
                 lost += len(gaps) + len(missed)
                 if gaps or missed:
                     print(f"lost: {name}, gaps {gaps}, notifications {sorted(missed)}")
@@ -188,11 +190,11 @@ class Load:
             return False
         if device in self.gone and self.down <= at <= self.down + INTERVAL:
             at = self.down
-        times = [one for one, _ in self.changes]
-        first = max(0, bisect_right(times, at - TOLERANCE) - 1)
-        last = bisect_right(times, at + TOLERANCE)
-        allowed = {value_of(device, room, step) for _, step in self.changes[first:last]}
-        return any(abs(co2 - value) < 1e-6 for value in allowed)
+        ends = [*(end for _, end in self.changes[1:]), math.inf]
+        return any(
+            begin - TOLERANCE <= at <= end + TOLERANCE and abs(co2 - value_of(device, room, step)) < 1e-6
+            for step, ((begin, _), end) in enumerate(zip(self.changes, ends, strict=True))
+        )
 
     def lost_intervals(self, times: list[float], *, is_gone: bool) -> list[str]:
         """Return the intervals without a reading while the device was there."""
@@ -208,6 +210,17 @@ class Load:
             gaps = [(a, b) for a, b in pairwise(inside) if b - a > INTERVAL + LATE]
             lost += [f"{a - start:.0f} to {b - start:.0f} s" for a, b in gaps]
         return lost
+
+
+def missed_notifications(notified: list[Any], name: str, stored: set[float]) -> list[float]:
+    """Return notified values that are not stored, and were not replaced within the same second."""
+    of_room = [(at, value) for one, value, at in notified if one == name]
+    following = [at for at, _ in of_room[1:]] + [math.inf]
+    return [
+        value
+        for (at, value), later in zip(of_room, following, strict=True)
+        if value not in stored and later - at > 1.5 * SPACING
+    ]
 
 
 def resident(pid: int) -> float:

@@ -12,6 +12,7 @@ import logging
 import struct
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ class Device(Application):
         self.spec = spec
         self.delay = spec.get("delay", 0.0)
         self.counts: Counter[str] = Counter()  # requests by class
-        self.notified: list[tuple[str, float]] = []  # values of notifications that were acknowledged
+        self.notified: list[tuple[str, float, float]] = []  # object, value, time; once acknowledged
         self.rows: list[dict[str, float]] = []  # of a replay
         self.row, self.clock, self.answered = 0, "", {}
 
@@ -105,12 +106,12 @@ class Device(Application):
 
     def cov_notification(self, cov: Any, apdu: Any) -> None:
         """Send a notification and note its value once it is acknowledged."""
-        value = float(cov.obj_ref.presentValue)
+        value, sent = float(cov.obj_ref.presentValue), time.time()
         answer = self.request(apdu)
         if isinstance(apdu, ConfirmedCOVNotificationRequest):
             answer.add_done_callback(
                 lambda done: (
-                    self.notified.append((str(cov.obj_id), value))
+                    self.notified.append((str(cov.obj_id), value, sent))
                     if not done.cancelled() and done.exception() is None
                     else None
                 )

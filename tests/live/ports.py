@@ -1,4 +1,4 @@
-"""Free TCP ports for tests."""
+"""Free ports for tests."""
 
 import socket
 
@@ -6,12 +6,25 @@ _reserved: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """Return a free port of this machine, which no other program is given until this process ends.
+    """Return a port of this machine that is free for TCP and UDP.
 
-    Linux lets a server bind it all the same: both sockets have SO_REUSEADDR, and this one does not listen.
+    No other program is given it for TCP until this process ends. Linux lets a server bind it all the same:
+    both sockets have SO_REUSEADDR, and this one does not listen.
     """
-    reserved = socket.socket()
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    reserved.bind(("127.0.0.1", 0))
-    _reserved.append(reserved)
-    return int(reserved.getsockname()[1])
+    while True:
+        reserved = socket.socket()
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        _reserved.append(reserved)
+        port = int(reserved.getsockname()[1])
+        if _is_free_for_udp(port):
+            return port
+
+
+def _is_free_for_udp(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried:
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
