@@ -7,7 +7,6 @@ import datetime as dt
 from collections import Counter
 from contextlib import asynccontextmanager
 
-from live.bacnet.bacnet_device import Numbers
 from live.ports import free_port
 
 from occupair.live.bacnet.link import BacnetLink
@@ -26,20 +25,6 @@ class RecordingPipeline:
         self.store = self  # gives numbers to rooms
         self.readings = []
         self.error = None  # raised instead of storing
-
-    @asynccontextmanager
-    async def subscribe(self):
-        yield self._no_states()
-
-    async def _no_states(self):
-        await asyncio.Event().wait()
-        yield []
-
-    def states(self):
-        return {}
-
-    def now(self):
-        return dt.datetime.now(dt.UTC)
 
     def interval(self, room):
         return self.seconds / 60
@@ -95,7 +80,7 @@ def make_room(room, port, *, co2="analog-input,1", fan=None, cov=True, full=1.0,
 @asynccontextmanager
 async def running(rooms, pipeline, config=None):
     """Run the link."""
-    link = BacnetLink(config or own_device(), {room.id: room for room in rooms}, Numbers())
+    link = BacnetLink(config or own_device(), {room.id: room for room in rooms})
     task = asyncio.create_task(link.run(pipeline))
     try:
         yield

@@ -225,7 +225,6 @@ class _MqttLink(_Link):
 
 class _BacnetLink(_Link):
     name = "BACnet"
-    _link: BacnetLink | None = None
 
     _link: BacnetLink | None = None
 

@@ -58,8 +58,6 @@ class BacnetLink:
         Own device.
     rooms : mapping of RoomConfig
         The rooms by id.
-    store : RoomNumbers
-        Keeps the instance numbers of the objects.
     """
 
     def __init__(self, bacnet: BacnetConfig, rooms: Mapping[str, RoomConfig]) -> None:
