@@ -182,6 +182,22 @@ def test_settings_file_keeps_what_it_sets(settings, tmp_path):
     )
 
 
+def test_options_apply_where_the_settings_file_sets_nothing(settings, tmp_path):
+    (tmp_path / "rooms.toml").write_text(
+        '[service]\nlog_level = "warning"\n[mqtt]\ndiscovery = false\n[rooms.lab]\nco2 = "lab/co2"\n'
+    )
+    options = {"log_level": "debug", "retention_days": 30, "timezone": "Europe/Paris", "mqtt_host": "other"}
+    config = settings(options, {"TZ": "Europe/Berlin"})
+    assert (config.log_level, config.retention_days) == ("warning", 30)
+    assert config.rooms["lab"].timezone == "Europe/Paris"
+    assert (config.mqtt.host, config.mqtt.discovery, config.ingress_role) == ("other", False, "write")
+
+
+def test_unknown_option_beside_a_settings_file_is_refused(mistakes_in, tmp_path):
+    (tmp_path / "rooms.toml").write_text('[rooms.lab]\nco2 = "lab/co2"\n')
+    assert mistakes_in({"acess": "read"}) == ["option acess: unknown key, did you mean 'access'?"]
+
+
 def test_settings_file_and_rooms_in_the_options_exclude_each_other(mistakes_in, tmp_path):
     (tmp_path / "rooms.toml").write_text('[rooms.lab]\nco2 = "lab/co2"\n')
     (line,) = mistakes_in({"rooms": [LAB]})

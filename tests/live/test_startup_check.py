@@ -29,7 +29,9 @@ def test_summary_of_each_room(read, model):
         "v, full at 100; Asia/Singapore",
         "b: b; no model; co2 from b (json x.y); Asia/Singapore",
     ]
-    assert report.warnings == ["b: has no model: occupancy is unknown until it is trained"]
+    assert report.warnings == [
+        "b: has no model: occupancy is unknown until it is trained, or set volume and capacity"
+    ]
     assert report.mistakes == ""
 
 
@@ -43,8 +45,8 @@ def test_warnings_about_passwords_and_readings(read, write, model, slow_office):
         "the MQTT password is sent to broker unencrypted: set mqtt.tls = true",
         f"{path} contains a password and is world-readable: chmod 640",
         "OCCUPAIR_PROT is set but is not a setting of the service",
-        "a: has no co2 topic: readings arrive over HTTP only",
-        "a: model needs ventilation but there is no topic for it: without it over HTTP, no estimates",
+        "a: has no source of co2: readings arrive over HTTP only",
+        "a: model needs ventilation but there is no source of it: without it over HTTP, no estimates",
         "a: model was trained on local times but the room is in UTC: set the timezone of the room",
         "a: stale_after is 6 min with a reading every 5 min",
     ]
@@ -76,7 +78,7 @@ def test_warnings_about_topics_time_zones_and_listening(read, write, tmp_path, s
     text = '[rooms.a]\nmodel = "zoned.occupair"\nco2 = "a"\nventilation = "b"\n'
     assert check_config(read(text)).warnings == [
         "a: has topics but there is no [mqtt]: readings arrive over HTTP only",
-        "a: model was trained without ventilation: values of the ventilation topic are stored but not used",
+        "a: model was trained without ventilation: values of ventilation are stored but not used",
         "a: model was trained in Asia/Singapore but the room is in UTC: days start at midnight in "
         "Asia/Singapore",
     ]

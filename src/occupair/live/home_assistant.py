@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from occupair.errors import InputError
-from occupair.live.config import ServiceConfig, config_from_values, read_config
+from occupair.live.config import VARIABLES, ServiceConfig, config_from_values, read_config
 from occupair.live.config.mistakes import Key, Mistakes, unknown_key
 from occupair.live.service import serve
 from occupair.live.startup_check import check_files
@@ -31,6 +31,8 @@ PORT = 8099
 """Port that ingress connects to (``ingress_port`` of the app, whose default it is)."""
 USER = 10_001
 """User and group that the service runs as, which the image creates."""
+ACCESS = "write"
+"""Default of the option ``access``: users of Home Assistant may enter head counts, not manage models."""
 SUPERVISOR_TIMEOUT = 10.0
 """How long the Supervisor may take to respond [s]."""
 
@@ -60,6 +62,7 @@ ROOM_OPTIONS: dict[str, Key] = {
     "height": ("height",),
     "capacity": ("capacity",),
     "closed": ("closed",),
+    "interval": ("interval",),
     "model": ("model",),
 }
 """Options of a room, with the key below ``[rooms.ID]`` that each sets."""
@@ -170,7 +173,11 @@ def read_settings(
     """
     fixed = {"OCCUPAIR_HOST": "0.0.0.0", "OCCUPAIR_PORT": str(PORT), "OCCUPAIR_INGRESS": INGRESS_ADDRESS}
     given = fixed | {name: value for name, value in environ.items() if value}
-    service = {"store": f"sqlite:///{folder / 'occupair.db'}", "timezone": given.get("TZ", "UTC")}
+    service = {
+        "store": f"sqlite:///{folder / 'occupair.db'}",
+        "timezone": given.get("TZ", "UTC"),
+        "ingress_role": ACCESS,
+    }
     if (config / "rooms.toml").exists():
         return _read_file(config / "rooms.toml", options, given, service, broker)
     values: dict[str, Any] = {"service": service}
@@ -215,14 +222,18 @@ def _read_file(
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         tables = {}  # reported below
-    in_file = tables.get("service") if isinstance(tables.get("service"), dict) else {}
-    defaults = dict(service) | {"ingress_role": str(options.get("access") or "admin")}
-    for key, value in defaults.items():
-        if key not in (in_file or {}):
-            environ.setdefault(f"OCCUPAIR_{key.upper()}", value)
-    if "mqtt" not in tables and broker is not None:
-        for key, value in broker.items():
-            environ.setdefault(f"OCCUPAIR_MQTT__{key.upper()}", str(value))
+    if unknown := [name for name in options if name not in OPTIONS and name != "rooms"]:
+        raise InputError(f"option {unknown[0]}: {unknown_key(unknown[0], OPTIONS)}")
+    given = {OPTIONS[name]: value for name, value in options.items() if name in OPTIONS}
+    defaults: dict[Key, Any] = {("service", key): value for key, value in service.items()}
+    defaults |= {("mqtt", key): value for key, value in (broker or {}).items()}
+    defaults |= {key: value for key, value in given.items() if value not in (None, "")}
+    in_file = {name: table for name, table in tables.items() if isinstance(table, dict)}
+    variables = {key: variable for variable, key in VARIABLES.items()}
+    for (section, key), value in defaults.items():
+        is_other_broker = section == "mqtt" and "host" in in_file.get("mqtt", {})
+        if key not in in_file.get(section, {}) and not is_other_broker:
+            environ.setdefault(variables[section, key], str(value))
     return read_config(path, environ)
 
 

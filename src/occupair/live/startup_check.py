@@ -132,18 +132,19 @@ def _room_warnings(
     if config.mqtt is None and room.topics:
         yield "has topics but there is no [mqtt]: readings arrive over HTTP only"
     elif config.mqtt is not None and room.co2 is None:
-        yield "has no co2 topic: readings arrive over HTTP only"
+        yield "has no source of co2: readings arrive over HTTP only"
     if model is None:
-        yield "has no model: occupancy is unknown until it is trained"
+        if room.properties is None:
+            yield "has no model: occupancy is unknown until it is trained, or set volume and capacity"
         return
     if model.uses_ventilation_ and room.ventilation is None:
-        yield "model needs ventilation but there is no topic for it: without it over HTTP, no estimates"
+        yield "model needs ventilation but there is no source of it: without it over HTTP, no estimates"
     if not model.uses_ventilation_ and room.ventilation is not None:
-        yield "model was trained without ventilation: values of the ventilation topic are stored but not used"
+        yield "model was trained without ventilation: values of ventilation are stored but not used"
     missing = [name for name in model.sensor_names if name not in room.sources]
     if config.mqtt is not None and missing:
         names = ", ".join(missing)
-        yield f"model uses {names} but there is no topic for it: without it over HTTP, estimates do without"
+        yield f"model uses {names} but there is no source of it: without it over HTTP, estimates do without"
     if model.timezone_ is not None and model.timezone_ != room.timezone:
         zones = f"model was trained in {model.timezone_} but the room is in {room.timezone}"
         yield f"{zones}: days start at midnight in {model.timezone_}"

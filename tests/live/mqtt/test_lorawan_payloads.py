@@ -153,6 +153,19 @@ def test_ttn_time_of_the_measurement_precedes_that_of_the_uplink():
     assert co2(uplink) == (900.0, dt.datetime(2024, 1, 8, 6, 40, tzinfo=dt.UTC))
 
 
+def test_simulated_uplink_is_not_a_reading():
+    with pytest.raises(ValueMissing, match="is simulated"):
+        co2(ttn() | {"simulated": True})
+    assert co2(ttn() | {"simulated": False}).value > 0
+
+
+def test_measurement_with_co2_is_chosen_and_a_bad_time_falls_back_to_that_of_the_network():
+    entries = [{"air": {"temperature": 21.0}}, {"air": {"co2": 733}, "time": "soon"}]
+    found = co2(ttn(normalized_payload=entries, decoded_payload=...))
+    assert found.value == 733
+    assert found.time.isoformat() == "2024-01-08T06:59:59.736532+00:00"
+
+
 def test_ttn_optional_sensors():
     names = ("temperature", "humidity", "light", "motion")
     assert [sensor(name, ttn()).value for name in names] == [21.6, 41.5, 310.0, 1.0]
@@ -229,7 +242,7 @@ def test_ignored_messages_are_logged_only_before_the_first_reading(caplog):
         (chirpstack(), "ttn", "has no uplink_message, only"),
         (ttn(), "chirpstack", "has no object, only"),
         (chirpstack(object={"co2": "high"}), "auto", "must be a number, got 'high'"),
-        (chirpstack(time="soon"), "auto", "received_at must be a time such as"),
+        (chirpstack(time="soon"), "auto", "time must be a time such as"),
         (ttn(normalized_payload=[{"air": {"co2": {"value": 4}}}]), "auto", "must be a number, got an object"),
         (ttn(received_at=[1]), "auto", "received_at must be a time such as"),
     ],

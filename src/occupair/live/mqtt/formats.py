@@ -40,7 +40,7 @@ _NORMALIZED = {
     "light": "air.lightIntensity",
     "motion": "action.motion.detected",
 }
-_TIME = "received_at"  # of unwrapped LoRaWAN uplinks
+_MEASURED_AT = "normalized_payload[].time"  # of The Things Stack, besides received_at
 
 Object = Mapping[str, object]
 
@@ -77,7 +77,9 @@ def _unwrap_ttn(content: Object) -> Object:
     uplink = content.get("uplink_message")
     if not isinstance(uplink, Mapping):  # such as join_accept or downlink_ack
         raise missing("uplink_message", content)
-    decoded, measured = uplink.get("decoded_payload"), find_path(uplink, "normalized_payload[0]")
+    if content.get("simulated") is True:
+        raise ValueMissing("is simulated in The Things Stack")
+    decoded, measured = uplink.get("decoded_payload"), _normalized(uplink.get("normalized_payload"))
     if not isinstance(decoded, Mapping) and not isinstance(measured, Mapping):
         raise ValueMissing("has no decoded_payload: add a payload formatter in The Things Stack")
     values = dict(decoded) if isinstance(decoded, Mapping) else {}
@@ -87,8 +89,15 @@ def _unwrap_ttn(content: Object) -> Object:
         if (found := find_path(measured, path)) not in (MISSING, None)
     }
     measured_at = find_path(measured, "time")
-    values[_TIME] = uplink.get("received_at") if measured_at in (MISSING, None) else measured_at
-    return values
+    times = {_MEASURED_AT: None if measured_at is MISSING else measured_at}
+    return values | times | {"received_at": uplink.get("received_at")}
+
+
+def _normalized(entries: object) -> object:
+    """Return the first of several measurements in one uplink that has CO2, or the first of all."""
+    found = entries if isinstance(entries, list) else []
+    with_co2 = (one for one in found if find_path(one, _NORMALIZED["co2"]) not in (MISSING, None))
+    return next(with_co2, found[0] if found else MISSING)
 
 
 def _unwrap_chirpstack(content: Object) -> Object:
@@ -98,7 +107,7 @@ def _unwrap_chirpstack(content: Object) -> Object:
         if "data" in content:
             raise ValueMissing("has no object: add a codec to the device profile in ChirpStack")
         raise missing("object", content)
-    return {**values, _TIME: content.get("time")}
+    return {**values, "time": content.get("time")}
 
 
 class Format(NamedTuple):
@@ -111,7 +120,8 @@ class Format(NamedTuple):
     find_co2 : tuple of callable
         Functions that return CO2 in a JSON object, or ``MISSING``; the first that finds it counts.
     time_keys : tuple of str
-        Keys that may hold the time of the reading, in order of preference.
+        Keys that may hold the time of the reading, in order of preference; an invalid time counts only if
+        no later key has a valid one.
     unwrap : callable
         Returns the object with all values and the time, given the JSON object of the payload.
     """
@@ -127,8 +137,8 @@ FORMATS: dict[str, Format] = {
     "number": Format(False, (), ("last_seen", "Epoch", "Time")),
     "zigbee2mqtt": Format(True, (_find_co2_key,), ("last_seen",)),
     "tasmota": Format(True, (_find_tasmota_co2,), ("Epoch", "Time")),
-    "ttn": Format(True, (_find_co2_key,), (_TIME,), _unwrap_ttn),
-    "chirpstack": Format(True, (_find_co2_key,), (_TIME,), _unwrap_chirpstack),
+    "ttn": Format(True, (_find_co2_key,), (_MEASURED_AT, "received_at"), _unwrap_ttn),
+    "chirpstack": Format(True, (_find_co2_key,), ("time",), _unwrap_chirpstack),
     "json": Format(True, (_find_co2_key,), ()),  # by the path and time_path of the topic
 }
 """The payload formats, by the ``shape`` of a topic."""

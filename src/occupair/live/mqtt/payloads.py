@@ -231,14 +231,18 @@ def _parse_number(value: object) -> tuple[float, str]:
 def _find_time(topic: Topic, parsed: _Payload, received: dt.datetime, timezone: str) -> dt.datetime | None:
     """Return the time of the reading, or None if the payload has none or the device clock was never set."""
     if topic.time_path is not None and not isinstance(parsed.content, str):
-        name, value = topic.time_path, find_path(parsed.content, topic.time_path)
+        times = {topic.time_path: find_path(parsed.content, topic.time_path)}
     else:
         table = parsed.values if isinstance(parsed.values, Mapping) else {}
-        name = next((key for key in parsed.format.time_keys if table.get(key) is not None), "")
-        value = table.get(name) if name else None
-    if value is MISSING or value is None:
-        return None
-    try:
-        return parse_device_time(value, timezone=timezone, received=received)
-    except InputError as error:
-        raise InputError(f"{name} {error}") from None
+        times = {key: table.get(key) for key in parsed.format.time_keys}
+    mistake = None
+    for name, value in times.items():
+        if value is MISSING or value is None:
+            continue
+        try:
+            return parse_device_time(value, timezone=timezone, received=received)
+        except InputError as error:
+            mistake = mistake or InputError(f"{name} {error}")
+    if mistake is not None:
+        raise mistake
+    return None
