@@ -14,6 +14,7 @@ OWN_TAGS = EXTENSION_TAGS | {
     "mqttPath",
     "mqttTimePath",
     "mqttShape",
+    "mqttBrokerRef",
     "ventilationFull",
     "airVolume",
     "seats",
@@ -89,7 +90,37 @@ def test_refs_resolve(rows):
     assert {name for _, name in refs} <= set(rows)
     assert all("site" in rows[name] for tag, name in refs if tag == "siteRef")
     assert all("space" in rows[name] for tag, name in refs if tag == "spaceRef")
-    assert all("device" in rows[name] for tag, name in refs if tag == "deviceRef")
+    assert all("device" in rows[name] for tag, name in refs if tag in ("deviceRef", "mqttBrokerRef"))
+
+
+def test_point_with_topic_and_object_refers_to_broker_and_device(rows):
+    for name in ("101.people", "101.occupied"):
+        assert rows[name]["deviceRef"]["val"] == "device.10.0.2.5_47809"
+        assert rows[name]["mqttBrokerRef"]["val"] == "device.mqtt"
+    own = rows["device.10.0.2.5_47809"]
+    assert (own["uri"]["val"], own["bacnetDevice"]) == ("bacnet://10.0.2.5:47809", 1234)
+
+
+def test_references_are_of_one_protocol(rows):
+    """The device of a BACnet object is a BACnet device, and that of a topic is the broker."""
+    points = [row for row in rows.values() if "point" in row]
+    objects = [row for row in points if row.keys() & {"bacnetAddr", "bacnetObject"}]
+    topics = [row for row in points if "mqttTopic" in row]
+    assert len(objects) == 4 + 2
+    assert all("bacnet" in rows[row["deviceRef"]["val"]] for row in objects)
+    assert len(topics) == 8 + 4 * 2
+    assert all("mqtt" in rows[row["mqttBrokerRef"]["val"]] for row in topics)
+    assert all(row["deviceRef"] == row["mqttBrokerRef"] for row in topics if row not in objects)
+
+
+def test_own_device_has_a_row_before_its_objects_are_known(tmp_path):
+    rows = json.loads(export_haystack(read_settings(tmp_path)))["rows"]
+    assert [row["bacnetDevice"] for row in rows if "bacnetDevice" in row] == [1234]
+
+
+def test_settings_without_protocols_have_no_device(tmp_path):
+    rows = json.loads(export_haystack(read_settings(tmp_path, "[rooms.lab]\n")))["rows"]
+    assert [row["id"]["val"] for row in rows if "device" in row or "deviceRef" in row] == []
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from occupair.live.config.settings import BacnetPoint, VentilationTopic
 from occupair.live.semantic.points import OBJECT_TYPES, RoomPoint, own_address, room_points
 
 _MARKER = {"_kind": "marker"}
+_BROKER = "device.mqtt"
 Row = dict[str, Any]
 
 
@@ -37,13 +38,20 @@ def export_haystack(
 
     Notes
     -----
-    Ids of rooms are the room ids; all others contain a dot, which a room id never does.
+    Ids of rooms are the room ids; all others contain a dot, which a room id never does. ``deviceRef`` is the
+    device of ``bacnetAddr``, or the broker if the point has no BACnet object; ``mqttBrokerRef`` is always the
+    broker of ``mqttTopic``.
     """
     site = _ref("site.building", building)
     rows: list[Row] = [_entity(site, "site", tz=_city(config.timezone))]
     floors = {name: _ref(f"floor.{number}", name) for number, name in enumerate(_floor_names(config), 1)}
     rows += [_entity(floor, "floor space", siteRef=site) for floor in floors.values()]
     devices: dict[str, Row] = {}
+    if config.mqtt is not None:
+        devices[_BROKER] = _broker(config.mqtt)
+    if config.bacnet is not None:
+        own = _bacnet_device(config, own_address(config))
+        devices[own["id"]["val"]] = own
     for room in config.rooms.values():
         of_room = _ref(room.id, room.name or room.id)
         rows.append(_room_row(room, of_room, site, floors))
@@ -112,11 +120,12 @@ def _point_row(
             row["ventilationFull"] = source.full
         if isinstance(source, Topic):
             row |= _mqtt_tags(source)
-            device = _broker(config.mqtt)
+            if _BROKER in devices:
+                row["mqttBrokerRef"] = devices[_BROKER]["id"]
+                row.setdefault("deviceRef", row["mqttBrokerRef"])
         else:
-            row |= _bacnet_tags(source)
             device = _bacnet_device(config, source.bacnet)
-        if device is not None and "deviceRef" not in row:
+            row |= _bacnet_tags(source)
             row["deviceRef"] = devices.setdefault(device["id"]["val"], device)["id"]
     return row
 
@@ -134,12 +143,10 @@ def _bacnet_tags(point: BacnetPoint) -> Row:
     return {"bacnet": _MARKER, **address}
 
 
-def _broker(mqtt: MqttConfig | None) -> Row | None:
-    if mqtt is None:
-        return None
+def _broker(mqtt: MqttConfig) -> Row:
     host = f"[{mqtt.host}]" if ":" in mqtt.host else mqtt.host
     uri = f"{'mqtts' if mqtt.tls else 'mqtt'}://{host}:{mqtt.port}"
-    return _device_row("device.mqtt", f"MQTT broker {mqtt.host}", "mqtt", uri)
+    return _device_row(_BROKER, f"MQTT broker {mqtt.host}", "mqtt", uri)
 
 
 def _bacnet_device(config: ServiceConfig, address: str) -> Row:
