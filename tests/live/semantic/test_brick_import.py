@@ -233,18 +233,69 @@ def test_ventilation_needs_its_full_value(tmp_path, kind, more, full):
     assert ("needs full" in text) == (full is None)
 
 
-def test_topics_of_a_second_broker_become_comments(tmp_path):
-    def topic(name, broker):
-        return (
-            f":{name} a brick:Room ; brick:hasPoint :{name}_co2 . :{name}_co2 a brick:CO2_Sensor ;"
-            f' brick:hasUnit unit:PPM ; ref:hasExternalReference [ mqtt:mqttTopic "{name}" ;'
-            f' mqtt:mqttBroker "{broker}" ] .'
-        )
+def room_with_topic(name, broker, port=None):
+    stated = f'; mqtt:mqttBroker "{broker}"' + (f" ; mqtt:mqttPort {port}" if port else "")
+    return (
+        f":{name} a brick:Room ; brick:hasPoint :{name}_co2 . :{name}_co2 a brick:CO2_Sensor ;"
+        f' brick:hasUnit unit:PPM ; ref:hasExternalReference [ mqtt:mqttTopic "{name}" {stated} ] .'
+    )
 
-    config, text = imported(tmp_path, PREFIXES + topic("a", "x") + topic("b", "x") + topic("c", "y"))
+
+def test_topics_of_a_second_broker_become_comments(tmp_path):
+    rooms = room_with_topic("a", "x") + room_with_topic("b", "x") + room_with_topic("c", "y", 1884)
+    config, text = imported(tmp_path, PREFIXES + rooms)
     assert config.mqtt.host == "x"
     assert [name for name, room in config.rooms.items() if room.co2] == ["a", "b"]
-    assert checks_of(text, "c") == ['on another broker, y, but the service has one: co2 = "c"']
+    assert checks_of(text, "c") == ['on another broker, y port 1884, but the service has one: co2 = "c"']
+
+
+@pytest.mark.parametrize(
+    ("brokers", "expected"),
+    [
+        ([("mqtt://broker.example.org:1883", None)], ("broker.example.org", 1883, False)),
+        ([("broker", None), ("broker", 1883), ("BROKER:1883", None)], ("broker", 1883, False)),
+        ([("mqtt://Broker/", None), ("tcp://broker", 1883)], ("broker", 1883, False)),
+        ([("mqtts://broker", None), ("broker", 8883), ("ssl://broker:8883", None)], ("broker", 8883, True)),
+        ([("mqtts://broker:8884", None)], ("broker", 8884, True)),
+        ([("mqtt://user@broker:1885", None), ("broker", 1885)], ("broker", 1885, False)),
+        ([("mqtt://[FE80::1]:1883", None), ("fe80::1", None)], ("fe80::1", 1883, False)),
+        ([("10.0.0.4", 70_000), ("10.0.0.4:1883", None)], ("10.0.0.4", 1883, False)),
+    ],
+)
+def test_notations_of_one_broker_are_the_same(tmp_path, brokers, expected):
+    rooms = [room_with_topic(f"r{k}", *broker) for k, broker in enumerate(brokers)]
+    config, text = imported(tmp_path, PREFIXES + "".join(rooms))
+    assert (config.mqtt.host, config.mqtt.port, config.mqtt.tls) == expected
+    assert [room.co2.topic for room in config.rooms.values()] == [f"r{k}" for k in range(len(brokers))]
+    assert "broker" not in " ".join(checks_of(text))
+
+
+def test_broker_that_is_no_host_is_left_to_the_user(tmp_path):
+    """Its topics are kept, unless another broker can be used."""
+    socket = room_with_topic("a", "ws://x:9001/mqtt")
+    config, text = imported(tmp_path, PREFIXES + socket)
+    assert (config.mqtt.host, config.rooms["a"].co2.topic) == ("localhost", "a")
+    assert "the broker of the topics is 'ws://x:9001/mqtt', which is no host name: set it" in checks_of(text)
+    config, text = imported(tmp_path, PREFIXES + socket + room_with_topic("b", "x"))
+    assert (config.mqtt.host, config.rooms["a"].co2, config.rooms["b"].co2.topic) == ("x", None, "b")
+
+
+@pytest.mark.parametrize("unit", ['"ppm"', '" PPM "', '"Ppm"^^<urn:x>', "unit:ppm"])
+def test_units_are_compared_without_case(tmp_path, unit):
+    config, text = imported(tmp_path, PREFIXES + ROOM + SENSOR.replace("unit:PPM", unit))
+    assert config.rooms["lab"].co2 == CO2
+    assert "ppm" not in " ".join(checks_of(text))
+
+
+def test_text_units_of_sensors_and_sizes(tmp_path):
+    lab = ":lab brick:hasPoint :t ; rec:capacity [ rec:seatingCapacity 4 ] ; brick:area _:area ."
+    area = '_:area brick:value 30 ; brick:hasUnit "m2" .'
+    air = point("t", "Zone_Air_Temperature_Sensor", 2, 'brick:hasUnit "deg_c"')
+    flow = ":v a brick:Supply_Air_Flow_Sensor ; brick:isPointOf :lab ; brick:hasUnit 'm3/h' ."
+    config, text = imported(tmp_path, PREFIXES + ROOM + SENSOR + lab + area + air + flow)
+    room = config.rooms["lab"]
+    assert (room.area, room.temperature.object) == (30, "analog-input,2")
+    assert "(Supply_Air_Flow_Sensor, m3/h) is not used" in text
 
 
 def test_preferred_reference_is_used(tmp_path):

@@ -20,7 +20,7 @@ from occupair.errors import InputError
 from occupair.live.config.conflicts import find_conflicts
 from occupair.live.semantic.brick_model import BrickModel, local_name
 from occupair.live.semantic.brick_places import Place, count_others, find_places, quoted_labels
-from occupair.live.semantic.brick_references import Reference, read_references
+from occupair.live.semantic.brick_references import Broker, Reference, read_references
 from occupair.live.semantic.brick_terms import BRICK, CO2_CLASSES, OCCUPAIR, REC
 from occupair.live.semantic.rooms_toml import Draft, RoomDraft, comment
 from occupair.wording import listed, plural
@@ -62,11 +62,20 @@ _SIZES = {
     "height": ({"M": 1.0, "FT": 0.3048}, (OCCUPAIR.height,)),
 }
 """Factors to SI of the units of each size, and its properties."""
+_UNITS = {
+    name.casefold(): name
+    for names in (
+        ("PPM",),
+        _FULL_OF_UNIT,
+        *(units for _, units in SENSOR_CLASSES.values()),
+        *(factors for factors, _ in _SIZES.values()),
+    )
+    for name in names
+}
+"""Units that matter here, by their name without case: a model may have "ppm" instead of ``unit:PPM``."""
 _LARGEST_SIZE, _LARGEST_CAPACITY = 1e9, 1_000_000
 _PLACEHOLDER = {"address": "192.0.2.1/24", "device": 4_194_000}  # an address that no machine has
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
-
-_Broker = tuple[str, int | None]
 
 
 def import_brick(model: BrickModel, *, timezone: str | None = None) -> Draft:
@@ -117,7 +126,7 @@ class _Import:
     def __init__(self, model: BrickModel, timezone: str | None) -> None:
         self._model = model
         self._draft = Draft(tables={"service": {}}, checks={"": [], "service": []})
-        self._brokers: dict[tuple[str, str], _Broker] = {}
+        self._brokers: dict[tuple[str, str], Broker] = {}
         self._without_unit = 0
         self._known_timezones = available_timezones()
         building = next(iter(model.instances(("Building",))), URIRef("urn:none"))
@@ -191,7 +200,7 @@ class _Import:
             references = read_references(self._model, point)
             usable = [one for one in references if one.settings]
             reference = [*usable, *references, Reference(problem="no BACnet or MQTT reference")][0]
-            unit = self._model.unit_of(point)
+            unit = self._unit_of(point)
             candidate = _Candidate(
                 quoted_labels(self._model, [point]),
                 next((local_name(one) for one in self._model.types(point)), kind),
@@ -201,6 +210,10 @@ class _Import:
             )
             found.append(((not usable, kinds.index(kind), order), candidate))
         return [candidate for _, candidate in sorted(found, key=lambda one: one[0])]
+
+    def _unit_of(self, node: Node) -> str:
+        unit = self._model.unit_of(node)
+        return _UNITS.get(unit.casefold(), unit)
 
     def _full(self, point: Node, unit: str, reference: Reference) -> float | None:
         """Return the value of a ventilation point at full ventilation, or None if that is unknown."""
@@ -274,7 +287,7 @@ class _Import:
     def _size(self, room: RoomDraft, name: str, node: Node) -> float | None:
         factors, terms = _SIZES[name]
         for size in (one for term in terms for one in self._model.graph.objects(node, term)):
-            unit = self._model.unit_of(size)
+            unit = self._unit_of(size)
             for number in self._model.numbers(size, BRICK.value):
                 factor = factors.get(unit, 1.0)
                 value = number if factor == 1 else float(f"{number * factor:.6g}")
@@ -296,21 +309,24 @@ class _Import:
         """Add the broker of most topics; topics of other brokers become comments."""
         if not self._brokers:
             return
-        known = Counter(broker for broker in self._brokers.values() if broker[0])
-        host, port = min(known, key=lambda one: (-known[one], str(one))) if known else ("", None)
-        if not is_host(host):
-            self._draft.checks["mqtt"] = ["the broker of the topics is not in the model"]
-            host, port = "localhost", None
-        self._draft.tables["mqtt"] = {"host": host}
-        if port is not None and port != 1883 and 0 < port < 65_536:
-            self._draft.tables["mqtt"]["port"] = port
-        if port == 8883:
+        known = Counter(broker for broker in self._brokers.values() if str(broker))
+        used = min(known, key=lambda one: (not one.host, -known[one], str(one)), default=Broker())
+        self._draft.tables["mqtt"] = {"host": used.host or "localhost"}
+        if not used.host:
+            stated = f"{str(used)!r}, which is no host name: set it" if str(used) else "not in the model"
+            self._draft.checks["mqtt"] = [f"the broker of the topics is {stated}"]
+        tls = any(broker.tls for broker in self._brokers.values() if broker == used)
+        if used.port != (8883 if tls else 1883):
+            self._draft.tables["mqtt"]["port"] = used.port
+        if tls:
+            self._draft.tables["mqtt"]["tls"] = True
+        elif used.port == 8883:
             self._draft.checks["mqtt"] = ["port 8883 is that of TLS: add tls = true"]
         rooms = {room.id: room for room in self._draft.rooms}
         for (room, quantity), broker in self._brokers.items():
-            if broker[0] and known and broker != (host, port):
+            if str(broker) and broker != used:
                 settings = rooms[room].settings.pop(quantity)
-                why = f"on another broker, {broker[0]}, but the service has one"
+                why = f"on another broker, {broker}, but the service has one"
                 rooms[room].proposals.append((quantity, settings, why))
 
     def _add_bacnet(self) -> None:
@@ -327,11 +343,6 @@ def _sources(room: RoomDraft) -> list[Mapping[str, Any]]:
 
 def _unique(points: Iterable[Node]) -> list[Node]:
     return list(dict.fromkeys(points))
-
-
-def is_host(name: str) -> bool:
-    """Whether a broker of a model is a host name or an IP address, without scheme and port."""
-    return re.fullmatch(r"[A-Za-z0-9_.-]+|[0-9a-fA-F:]*:[0-9a-fA-F:]+", name) is not None
 
 
 def make_id(name: str, taken: set[str]) -> str:

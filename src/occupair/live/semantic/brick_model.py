@@ -205,8 +205,9 @@ class BrickModel:
                 yield number
 
     def unit_of(self, node: Node) -> str:
-        """Return the name of the QUDT unit of a point or property, such as ``PPM``, or ""."""
-        return next((local_name(one) for one in self.graph.objects(node, BRICK.hasUnit)), "")
+        """Return the name of the QUDT unit of a point or property, such as ``PPM``, its text, or ""."""
+        unit = next(iter(ordered(self.graph.objects(node, BRICK.hasUnit))), None)
+        return "" if unit is None else str(unit).strip() if isinstance(unit, Literal) else local_name(unit)
 
 
 def ordered(nodes: Iterable[Node]) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,39 @@ _TYPE_NAMES = {
 }
 """Names of BACnet object types by their code and number, as in AI12 and ``bacnet://123/0,12``."""
 
+_SCHEMES = {"": False, "mqtt": False, "tcp": False, "mqtts": True, "ssl": True, "tls": True}
+"""Schemes of MQTT over TCP, and whether they mean TLS."""
+_BROKER = re.compile(
+    r"(?:(?P<scheme>[a-z]+)://)?(?:[^/@]*@)?(?P<host>[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?/?"
+)
+_MQTT_PORT, _MQTTS_PORT = 1883, 8883
+
+
+@dataclass(frozen=True)
+class Broker:
+    """An MQTT broker of a model; two are the same if their host and port are.
+
+    Parameters
+    ----------
+    host : str
+        Host name or IP address; "" if unknown or not usable.
+    port : int
+    tls : bool
+        Whether its scheme means TLS.
+    text : str
+        What the model has, if that is not usable.
+    """
+
+    host: str = ""
+    port: int = _MQTT_PORT
+    tls: bool = field(default=False, compare=False)
+    text: str = ""
+
+    def __str__(self) -> str:
+        if not self.host:
+            return self.text
+        return self.host if self.port == _MQTT_PORT else f"{self.host} port {self.port}"
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -30,13 +64,13 @@ class Reference:
         Keys of the source in the settings; empty if it cannot be used.
     problem : str
         Why it cannot be used, or "".
-    broker : tuple of (str, int or None)
-        Host and port of the MQTT broker; ``("", None)`` if unknown or not MQTT.
+    broker : Broker
+        Broker of an MQTT topic.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
-    broker: tuple[str, int | None] = ("", None)
+    broker: Broker = field(default_factory=Broker)
 
     @property
     def is_binary(self) -> bool:
@@ -70,11 +104,11 @@ def _mqtt_reference(model: BrickModel, node: Node, topic: str) -> Reference:
     elif settings.get("shape") == "number":
         settings.pop("time_path", None)
     problem = _mistake(Topic, {"shape": "json", **settings} if "path" in settings else settings)
-    broker = next(iter(model.texts(node, MQTT.mqttBroker)), "")
     port = next((int(number) for number in model.numbers(node, MQTT.mqttPort)), None)
+    broker = parse_broker(next(iter(model.texts(node, MQTT.mqttBroker)), ""), port)
     if problem:
         return Reference(problem=f"MQTT topic {topic} {problem}")
-    return Reference(settings, broker=(broker, port))
+    return Reference(settings, broker=broker)
 
 
 def _bacnet_reference(model: BrickModel, node: Node) -> Reference:
@@ -128,6 +162,39 @@ def _mistake(kind: type[Topic] | type[BacnetPoint], settings: dict[str, Any]) ->
         first = error.errors(include_url=False)[0]
         return str(first.get("ctx", {}).get("error") or first["msg"])
     return ""
+
+
+def parse_broker(text: str, port: int | None = None) -> Broker:
+    """Return a broker from a host name, with or without scheme and port, and the port stated besides.
+
+    Examples
+    --------
+    >>> parse_broker("mqtt://Broker.example.org:1883") == parse_broker("broker.example.org")
+    True
+    >>> parse_broker("mqtts://broker").port, parse_broker("broker", 8883).port
+    (8883, 8883)
+    >>> parse_broker("wss://broker/mqtt")
+    Broker(host='', port=1883, tls=False, text='wss://broker/mqtt')
+    """
+    stated = text.strip().lower()
+    if _is_ip(stated):
+        stated = f"[{stated}]" if ":" in stated else stated
+    match = _BROKER.fullmatch(stated)
+    scheme = (match["scheme"] or "") if match else ""
+    host = match["host"] if match else ""
+    if not match or scheme not in _SCHEMES or (host.startswith("[") and not _is_ip(host[1:-1])):
+        return Broker(text=text.strip())
+    tls = _SCHEMES[scheme]
+    ports = [int(match["port"] or 0), port or 0, _MQTTS_PORT if tls else _MQTT_PORT]
+    return Broker(host.strip("[]"), next(one for one in ports if 0 < one < 65_536), tls)
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_object(text: str, kind: str = "") -> str | None:
