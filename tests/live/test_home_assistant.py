@@ -84,6 +84,17 @@ def test_options_become_settings(settings, tmp_path):
     assert office.model == tmp_path / "buero.occupair"
 
 
+def test_rooms_with_names_in_other_scripts_have_ids(settings):
+    names = ["Кухня", "会議室", "Кухня 12", "Café"]
+    config = settings({"rooms": [{"name": name, "co2": f"t/{k}"} for k, name in enumerate(names)]}, {})
+    assert {room.id: room.name for room in config.rooms.values()} == {
+        "room-1": "Кухня",
+        "room-2": "会議室",
+        "room-12": "Кухня 12",
+        "cafe": "Café",
+    }
+
+
 def test_own_broker_replaces_that_of_the_supervisor(settings):
     options = {"rooms": [LAB], "mqtt_host": "broker.lan", "mqtt_tls": True, "timezone": "Europe/Oslo"}
     config = settings(options, {"TZ": "Europe/Berlin"}, broker=None)

@@ -10,9 +10,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import re
 import tomllib
-import unicodedata
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -22,6 +20,7 @@ from typing import Any
 from occupair.errors import InputError
 from occupair.live.config import VARIABLES, ServiceConfig, config_from_values, read_config
 from occupair.live.config.mistakes import Key, Mistakes, unknown_key
+from occupair.live.config.room_ids import make_room_id, spell_id
 from occupair.live.service import serve
 from occupair.live.startup_check import check_files
 
@@ -66,8 +65,6 @@ ROOM_OPTIONS: dict[str, Key] = {
     "model": ("model",),
 }
 """Options of a room, with the key below ``[rooms.ID]`` that each sets."""
-
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "ø": "oe", "å": "aa"})
 
 
 def serve_app(
@@ -237,6 +234,15 @@ def _read_file(
     return read_config(path, environ)
 
 
+def _room_id(name: str, rooms: Mapping[str, Any]) -> str:
+    """Return the id of a room that has only a name.
+
+    It does not depend on the other rooms as long as the name can be spelled in ASCII, because the history of
+    a room is stored by its id.
+    """
+    return spell_id(name) or make_room_id(name, rooms)
+
+
 def _add_room(rooms: dict[str, Any], options: Any, number: int, mistakes: Mistakes) -> None:
     """Add the table of a room, also of one that is reported as a mistake."""
     if not isinstance(options, dict):
@@ -245,7 +251,7 @@ def _add_room(rooms: dict[str, Any], options: Any, number: int, mistakes: Mistak
         return
     name = options.get("name")
     place = f"of room {name!r}" if name else f"of room {number}"
-    room = options.get("id") or room_id(str(name or ""))
+    room = options.get("id") or (_room_id(str(name), rooms) if name else "")
     if not room or room in rooms:
         mistakes.overrides["rooms", str(number)] = f"option id {place}"
         rule = "must differ from that of other rooms" if room else "is required, because it has no name"
@@ -264,18 +270,6 @@ def _add_room(rooms: dict[str, Any], options: Any, number: int, mistakes: Mistak
             _put(rooms[room], ROOM_OPTIONS[option], value)
     if "co2" not in rooms[room]:
         mistakes.add(("rooms", room, "co2", "topic"), "is required")
-
-
-def room_id(name: str) -> str:
-    """Return the id of a room that has only a name, for topics and URLs.
-
-    Examples
-    --------
-    >>> room_id("Büro 2, Süd"), room_id("Café"), room_id("…")
-    ('buero-2-sued', 'cafe', '')
-    """
-    plain = unicodedata.normalize("NFKD", name.lower().translate(_UMLAUTS)).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:64]
 
 
 def _put(

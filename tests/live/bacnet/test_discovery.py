@@ -4,10 +4,12 @@ import contextlib
 import os
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from live.ports import free_port
 
+from occupair.live.bacnet.discovery import Co2Point, FoundDevice, settings_lines
 from occupair.live.config import read_config
 from tools.simulated_bms import Bms
 
@@ -93,13 +95,30 @@ def test_discovered_points_are_settings(tmp_path):
     path.write_text(f'[bacnet]\naddress = "10.77.0.1/24"\ndevice = 5\n{done.stdout}', encoding="utf-8")
     rooms = list(read_config(path, {}).rooms.values())[:4]
     assert [(room.id, room.name, room.co2.bacnet, room.co2.object, room.co2.cov) for room in rooms] == [
-        ("r2-14", "R2.14 CO2", addresses[0], "analog-input,12", True),
+        ("r2-14", "R2.14", addresses[0], "analog-input,12", True),
         ("r2-15-air-quality", "R2.15 air quality", addresses[0], "analog-input,13", True),
         ("halle", "CO₂ Halle", addresses[0], "analog-value,1", True),
         ("r9-rooms-evil", 'R9 "CO2" [rooms.evil]', addresses[0], "analog-value,6", True),
     ]
     comments = [line.partition("  # ")[2] for line in done.stdout.splitlines() if line.startswith("co2 = ")]
     assert comments[:4] == ["612 ppm", "455 ppm", "625 ppm", "700 ppm"]
+
+
+@pytest.mark.parametrize(
+    ("name", "id_", "display"),
+    [
+        ("R2.14 CO2", "r2-14", "R2.14"),
+        ("R214_co2", "r214", "R214"),
+        ("Büro - Kohlendioxid", "buero", "Büro"),
+        ("CO2 Halle", "halle", "CO2 Halle"),
+        ("CO₂", "room-1", "CO₂"),
+        ("Кухня CO2", "room-1", "Кухня"),
+    ],
+)
+def test_room_is_named_without_its_quantity(name, id_, display):
+    device = FoundDevice("10.0.2.7", 1201, points=(Co2Point("analog-input,12", name, 612.0),))
+    rooms = tomllib.loads("\n".join(settings_lines([device])))["rooms"]
+    assert {key: room["name"] for key, room in rooms.items()} == {id_: display}
 
 
 def test_devices_of_little_ability_are_discovered(here):

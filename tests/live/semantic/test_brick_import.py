@@ -341,7 +341,14 @@ def test_room_with_a_uuid_is_named_by_its_label(tmp_path):
     turtle = (PREFIXES + ROOM + SENSOR).replace(":lab ", "<urn:uuid:0f8fad5b-d9cb-469f-a165-70867728950e> ")
     turtle += '<urn:uuid:0f8fad5b-d9cb-469f-a165-70867728950e> rdfs:label "Büro 1.07"@de .'
     config, _ = imported(tmp_path, turtle)
-    assert {name: room.name for name, room in config.rooms.items()} == {"buro-1-07": "Büro 1.07"}
+    assert {name: room.name for name, room in config.rooms.items()} == {"buero-1-07": "Büro 1.07"}
+
+
+def test_rooms_with_names_in_cyrillic_have_ids(tmp_path):
+    names = ("Кухня", "Зал")
+    rooms = [room_with_topic(name, "x") for name in names]
+    config, _ = imported(tmp_path, PREFIXES + "".join(rooms))
+    assert {room.id: room.name for room in config.rooms.values()} == {"room-1": "Зал", "room-2": "Кухня"}
 
 
 @pytest.mark.parametrize(("version", "is_expanded"), [("1.4", False), ("1.5", True)])

@@ -31,6 +31,7 @@ from occupair.live.bacnet.property_reads import (
     send_request,
 )
 from occupair.live.config import BacnetPoint
+from occupair.live.config.room_ids import make_room_id
 from occupair.wording import plural
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ DEVICES_AT_ONCE = 20
 """Devices that are asked for their objects at the same time."""
 _KINDS = ("analog-input", "analog-value", "analog-output", "large-analog-value", "integer-value")
 _CO2 = re.compile(r"co2|co₂|carbon.?dioxide|kohlen(stoff)?dioxid", re.IGNORECASE)
+_LAST_CO2 = re.compile(rf"[\s_.,:/-]*(?:{_CO2.pattern})\s*$", re.IGNORECASE)
 _OTHER_GAS = re.compile(r"voc|ozone|formaldehyde|hcho|(?<![a-z])(co|no2|so2|o3)(?![a-z0-9])", re.IGNORECASE)
 _LIMIT = re.compile(r"set.?point|soll|limit|alarm|thresh|(?<![a-z])sp(?![a-z])", re.IGNORECASE)
 _SIOCGIFADDR, _SIOCGIFNETMASK = 0x8915, 0x891B  # Linux
@@ -266,7 +268,7 @@ def settings_lines(devices: Sequence[FoundDevice]) -> list[str]:
     >>> print(*settings_lines([FoundDevice("10.0.2.7", 1201, "AHU 2", 34, True, (point,))]), sep="\n")
     # 10.0.2.7: device 1201, AHU 2, 34 objects
     [rooms.r2-14]
-    name = "R2.14 CO2"
+    name = "R2.14"
     co2 = { bacnet = "10.0.2.7", object = "analog-input,12" }  # 612 ppm
     <BLANKLINE>
     """
@@ -280,27 +282,17 @@ def settings_lines(devices: Sequence[FoundDevice]) -> list[str]:
             if point.co2 is None and "unit" in point.problem:
                 lines.append(f"# {point.object} {point.name}: {point.problem}")
                 continue
-            id_ = _room_id(point.name, f"room-{device.instance}-{point.object.split(',')[1]}", ids)
+            id_ = make_room_id(_CO2.sub(" ", point.name).strip(), ids)
+            ids.add(id_)
             cov = "" if device.has_cov else ", cov = false"
             now = point.problem if point.co2 is None else f"{point.co2:.0f} ppm"
             lines += [
                 f"[rooms.{id_}]",
-                f"name = {json.dumps(point.name, ensure_ascii=False)}",
+                f"name = {json.dumps(_LAST_CO2.sub('', point.name) or point.name, ensure_ascii=False)}",
                 f'co2 = {{ bacnet = "{device.address}", object = "{point.object}"{cov} }}  # {now}',
             ]
         lines.append("")
     return lines
-
-
-def _room_id(name: str, otherwise: str, taken: set[str]) -> str:
-    """Return an id for a room that is not taken yet."""
-    words = re.findall(r"[a-z0-9]+", _CO2.sub(" ", name.lower()))
-    base = "-".join(words)[:56].strip("-") or otherwise
-    id_, number = base, 2
-    while id_ in taken:
-        id_, number = f"{base}-{number}", number + 1
-    taken.add(id_)
-    return id_
 
 
 def _clean(text: str) -> str:

@@ -1,6 +1,7 @@
 """Settings of the live service, read from ``rooms.toml`` and the environment.
 
 - `settings`: the settings with their types, ranges and defaults; `values` has the types of single settings.
+- `room_ids`: ids of rooms from their names.
 - `conflicts`: settings that do not go together.
 - `mistakes`: messages with the file, line, key, rule and value of each mistake.
 - `load`: reads the file and the environment, and reports all mistakes at once.

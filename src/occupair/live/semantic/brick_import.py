@@ -6,7 +6,6 @@ Wherever the model leaves a choice or lacks something, a comment in the settings
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from rdflib.term import Node
 
 from occupair.errors import InputError
 from occupair.live.config.conflicts import find_conflicts
+from occupair.live.config.room_ids import make_room_id
 from occupair.live.semantic.brick_model import BrickModel, local_name
 from occupair.live.semantic.brick_places import Place, count_others, find_places, quoted_labels
 from occupair.live.semantic.brick_references import Broker, Reference, read_references
@@ -155,7 +155,8 @@ class _Import:
     def _draft_room(self, place: Place, taken: set[str]) -> RoomDraft:
         model = self._model
         name, end = comment(model.label(place.node)), local_name(place.node)
-        room = RoomDraft(make_id(name if _UUID.fullmatch(end) else end, taken))
+        room = RoomDraft(make_room_id(name if _UUID.fullmatch(end) else end, taken))
+        taken.add(room.id)
         if name and name != room.id:
             room.settings["name"] = name
         floors = {comment(model.floor_of(one)) for one in place.members} - {""}
@@ -343,25 +344,6 @@ def _sources(room: RoomDraft) -> list[Mapping[str, Any]]:
 
 def _unique(points: Iterable[Node]) -> list[Node]:
     return list(dict.fromkeys(points))
-
-
-def make_id(name: str, taken: set[str]) -> str:
-    """Return a valid id of a room that is not taken yet, and add it to those.
-
-    Examples
-    --------
-    >>> ids = set()
-    >>> make_id("Büro 1.07", ids), make_id("Buro 1/07", ids), make_id("会議室", ids)
-    ('buro-1-07', 'buro-1-07-2', 'room')
-    """
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9_-]+", "-", plain).strip("-")[:64] or "room"
-    number, made = 1, base
-    while made in taken:
-        number += 1
-        made = f"{base[: 63 - len(str(number))]}-{number}"
-    taken.add(made)
-    return made
 
 
 def _drop_conflicts(draft: Draft) -> None:
