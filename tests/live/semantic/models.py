@@ -47,6 +47,7 @@ co2 = { topic = "loggers/7", path = "measured.co2", time_path = "measured.at" }
 ventilation = { topic = "bms/ahu1/fan", full = 100 }
 [rooms.library]
 floor = "1st floor"
+interval = 7.5
 co2 = { bacnet = "10.0.2.7", object = "analog-value,1" }
 [rooms.http]
 """

@@ -2,16 +2,18 @@
 
 import re
 import tomllib
+from pathlib import Path
 
 import brickschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from live.semantic.models import OFFICE, imported, imported_office, read_settings
+from live.semantic.models import OFFICE, SETTINGS, imported, imported_office, read_settings
 from rdflib import RDF, RDFS, Graph, Literal, Namespace
 
 from occupair.errors import InputError
 from occupair.live.config import BacnetPoint, Topic, VentilationPoint
+from occupair.live.config.settings import RoomTable
 from occupair.live.semantic.brick_export import export_brick
 from occupair.live.semantic.brick_import import import_brick
 from occupair.live.semantic.brick_model import BrickModel, read_model
@@ -141,7 +143,23 @@ def test_round_trip_keeps_rooms_and_sources(tmp_path):
     config = read_settings(tmp_path)
     back, _ = imported(tmp_path, export_brick(config))
     assert dict(back.rooms) == dict(config.rooms)
+    assert back.rooms["library"].interval == 7.5
     assert (back.timezone, back.mqtt.host) == (config.timezone, config.mqtt.host)
+
+
+def test_settings_of_a_room_are_exported_or_documented_exceptions():
+    """The settings of the round trip set every setting of a room, except those that the guide lists."""
+    guide = (Path(__file__).parents[3] / "docs/semantic.md").read_text()
+    exceptions = re.search(r"gives the same rooms.*?The settings (.*?) are not part", guide, re.DOTALL)[1]
+    used = {key for room in tomllib.loads(SETTINGS)["rooms"].values() for key in room}
+    assert used | set(re.findall(r"`(\w+)`", exceptions)) == set(RoomTable.model_fields)
+
+
+@pytest.mark.parametrize("minutes", ["0", "-5", "61", '"x"'])
+def test_interval_that_is_not_valid_is_left_out(tmp_path, minutes):
+    interval = f":lab <urn:occupair:terms#interval> [ brick:value {minutes} ; brick:hasUnit unit:MIN ] ."
+    config, _ = imported(tmp_path, PREFIXES + ROOM + SENSOR + interval)
+    assert config.rooms["lab"].interval is None
 
 
 @pytest.mark.parametrize(

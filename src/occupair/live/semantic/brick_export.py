@@ -131,6 +131,8 @@ class _Export:
                 self._graph.add((node, BRICK[name], self._measure(size, unit)))
         if room.height is not None:
             self._graph.add((node, OCCUPAIR.height, self._measure(room.height, "M")))
+        if room.interval is not None:
+            self._graph.add((node, OCCUPAIR.interval, self._measure(room.interval, "MIN")))
         if room.capacity is not None:
             capacity = self._add(f"{room.id}.capacity", REC.ArchitectureCapacity)
             self._graph.add((capacity, REC.seatingCapacity, Literal(room.capacity)))

@@ -23,6 +23,7 @@ from occupair.live.semantic.brick_places import Place, count_others, find_places
 from occupair.live.semantic.brick_references import Broker, Reference, read_references
 from occupair.live.semantic.brick_terms import BRICK, CO2_CLASSES, OCCUPAIR, REC
 from occupair.live.semantic.rooms_toml import Draft, RoomDraft, comment
+from occupair.readings.gaps import LONGEST_HOLD
 from occupair.wording import listed, plural
 
 VENTILATION_CLASSES = (
@@ -65,7 +66,7 @@ _SIZES = {
 _UNITS = {
     name.casefold(): name
     for names in (
-        ("PPM",),
+        ("PPM", "MIN"),
         _FULL_OF_UNIT,
         *(units for _, units in SENSOR_CLASSES.values()),
         *(factors for factors, _ in _SIZES.values()),
@@ -175,11 +176,23 @@ class _Import:
         for quantity in SENSOR_CLASSES:
             self._add_sensor(room, quantity, own)
         self._add_sizes(room, place)
+        for minutes in self._intervals(place):
+            room.settings["interval"] = minutes
         return room
 
     def _timezones(self, node: Node) -> list[str]:
         stated = self._model.texts(node, OCCUPAIR.timezone)
         return [text for text in stated if text in self._known_timezones][:1]
+
+    def _intervals(self, place: Place) -> list[float]:
+        stated = [one for node in place.members for one in self._model.graph.objects(node, OCCUPAIR.interval)]
+        minutes = [
+            number
+            for one in stated
+            if self._unit_of(one) == "MIN"
+            for number in self._model.numbers(one, BRICK.value)
+        ]
+        return [number for number in minutes if 0 < number <= LONGEST_HOLD][:1]
 
     def _points_in(self, place: Node) -> Iterator[Node]:
         yield from self._model.points_of(place)
