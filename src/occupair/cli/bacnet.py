@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,7 +61,7 @@ def discover(
 
     config = _config(address, port, bbmd)
     for one in to or ():
-        _check_point(one, "device,0")
+        _check_point(one, "analog-input,0", address_name="--to")
     if low is not None or high is not None:
         low, high = low or 0, MAX_INSTANCE if high is None else high
     if low is not None and high is not None and not low <= high <= MAX_INSTANCE:
@@ -115,10 +116,10 @@ def _config(address: str | None, port: int, bbmd: str | None) -> BacnetConfig:
     try:
         return BacnetConfig(address=address or own_address(), device=OWN_DEVICE, port=port, bbmd=bbmd)
     except ValidationError as invalid:
-        raise _first_error(invalid, "--") from None
+        raise _first_error(invalid, {"address": "--address", "bbmd": "--bbmd"}) from None
 
 
-def _check_point(device: str, object_: str) -> Any:
+def _check_point(device: str, object_: str, *, address_name: str = "ADDRESS") -> Any:
     from pydantic import ValidationError
 
     from occupair.live.config import BacnetPoint
@@ -126,10 +127,9 @@ def _check_point(device: str, object_: str) -> Any:
     try:
         return BacnetPoint(bacnet=device, object=object_)
     except ValidationError as invalid:
-        raise _first_error(invalid) from None
+        raise _first_error(invalid, {"bacnet": address_name, "object": "OBJECT"}) from None
 
 
-def _first_error(invalid: Any, prefix: str = "") -> InputError:
+def _first_error(invalid: Any, names: Mapping[str, str]) -> InputError:
     error = invalid.errors(include_url=False)[0]
-    name = {"bacnet": "ADDRESS", "object": "OBJECT"}.get(error["loc"][0], error["loc"][0])
-    return InputError(f"{prefix}{name} {error['ctx']['error']}, got {error['input']!r}")
+    return InputError(f"{names[error['loc'][0]]} {error['ctx']['error']}, got {error['input']!r}")

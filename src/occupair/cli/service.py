@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from occupair.cli.shared import note, out
 from occupair.errors import InputError
 from occupair.output_names import check_suffix
-
-if TYPE_CHECKING:
-    from occupair.live.config import ServiceConfig
 
 _LIVE = ("fastapi", "uvicorn", "aiomqtt", "sqlalchemy", "alembic", "pydantic_settings", "prometheus_client")
 
@@ -72,7 +69,9 @@ def serve(
     config = read_config(rooms, options={name: value for name, value in given.items() if value is not None})
     _need_postgres(config.store)
     if config.bacnet is not None:
-        _check_points(config)
+        from occupair.live.bacnet.port_check import need_bacpypes3
+
+        need_bacpypes3()
     if check:
         from occupair.live.startup_check import check_config
 
@@ -189,15 +188,6 @@ def need_live(command: str, *more: str) -> None:
     """Raise `InputError` if packages of the live service, or those in ``more``, are not installed."""
     if any(find_spec(module) is None for module in (*_LIVE, *more)):
         raise InputError(f"{command} requires packages that are not installed: pip install 'occupair[live]'")
-
-
-def _check_points(config: ServiceConfig) -> None:
-    from occupair.live.bacnet.port_check import need_bacpypes3
-
-    need_bacpypes3()
-    from occupair.live.bacnet.points import points_by_device
-
-    points_by_device(config.rooms)
 
 
 def _need_postgres(store: str) -> None:

@@ -157,11 +157,15 @@ def test_point_is_read(here):
     [
         (["discover", "--address", "10.0.0"], "--address must be an IPv4 address, best with its network"),
         (["discover", *OWN], "the address must have the length of its network mask to find devices"),
-        (["discover", *OWN, "--to", "x"], "ADDRESS must be IP, IP:PORT or NETWORK:STATION"),
+        (["discover", *OWN, "--to", "x"], "--to must be IP, IP:PORT or NETWORK:STATION"),
+        (["read", "x", "analog-input,1", *OWN], "ADDRESS must be IP, IP:PORT or NETWORK:STATION"),
         (["discover", *OWN, "--low", "9", "--high", "1"], "--low and --high must be a range up to 4194302"),
-        (["discover", *OWN, "--bbmd", "a"], "--bbmd must be IP, IP:PORT or NETWORK:STATION"),
+        (["discover", *OWN, "--bbmd", "a"], "--bbmd must be IP or IP:PORT"),
         (["read", "127.0.0.1", "co2", *OWN], "OBJECT must be a type and an instance number"),
-        (["read", "10.0.2.7", "gas-sensor,1", *OWN], "BACnet has no object 'gas-sensor,1'"),
+        (
+            ["read", "10.0.2.7", "gas-sensor,1", *OWN],
+            "OBJECT has an unknown object type, use",
+        ),
     ],
 )
 def test_mistakes_are_one_line(words, message):

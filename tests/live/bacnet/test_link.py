@@ -8,6 +8,7 @@ import socket
 import struct
 
 import pytest
+from bacpypes3.primitivedata import ObjectIdentifier, ObjectType
 from live.bacnet_helpers import RecordingPipeline, make_room, own_device, running
 from live.ports import free_port
 from live.waiting import until
@@ -19,6 +20,7 @@ from occupair.live.bacnet import device_poller, link, property_reads, subscripti
 from occupair.live.bacnet.application import close_application, open_application
 from occupair.live.bacnet.link import describe_status
 from occupair.live.bacnet.points import points_by_device
+from occupair.live.config.values import OBJECT_TYPES
 from occupair.live.messages import ReadingOutcome
 from tools.simulated_bms import Bms
 
@@ -399,21 +401,47 @@ def test_registration_with_a_bbmd():
         asyncio.run(main())
 
 
-def test_bbmd_must_be_an_ip_address():
-    with pytest.raises(InputError, match=r"^bacnet.bbmd must be IP or IP:PORT, got '20:7'$"):
-        asyncio.run(asyncio.wait_for(_open(own_device(bbmd="20:7")), 60))
+def test_object_types_of_the_settings_are_those_of_the_standard():
+    for name, (_, number) in OBJECT_TYPES.items():
+        assert ObjectIdentifier(f"{name},1") == ObjectIdentifier((ObjectType(number), 1))
 
 
-async def _open(config):
-    return open_application(config)
+def test_device_name_is_unique_by_its_number():
+    async def main():
+        application = open_application(own_device(device=1234))
+        try:
+            assert application.device_object.objectName == "occupair-1234"
+        finally:
+            await close_application(application)
+
+    asyncio.run(main())
 
 
-def test_unknown_object_type_is_one_line():
-    room = make_room("lab", 47809, co2="analogue-input,1")
-    with pytest.raises(
-        InputError, match=r"^rooms.lab.co2.object: BACnet has no type 'analogue-input', such as"
-    ):
-        points_by_device({"lab": room})
+def test_failing_poller_leaves_other_devices_alone(monkeypatch, caplog):
+    """Its task is started again."""
+    monkeypatch.setattr(link, "OPEN_AGAIN", 0.1)
+    bad, good = device(), device()
+    runs, run = [], device_poller.DevicePoller.run
+
+    async def fail_twice(self):
+        if str(self.address).endswith(str(bad["port"])):
+            runs.append(self)
+            if len(runs) <= 2:
+                raise RuntimeError("a bug")
+        await run(self)
+
+    monkeypatch.setattr(device_poller.DevicePoller, "run", fail_twice)
+
+    async def main():
+        pipeline = RecordingPipeline()
+        async with running([make_room("bad", bad["port"]), make_room("good", good["port"])], pipeline):
+            await until(lambda: pipeline.of("bad") and pipeline.of("good"))
+
+    with Bms([bad, good]):
+        asyncio.run(main())
+    assert len(runs) == 3
+    assert len({id(one) for one in runs}) == 1  # the link itself was not started again
+    assert f"reading BACnet device 127.0.0.1:{bad['port']} failed; trying again" in caplog.text
 
 
 def test_points_are_grouped_by_device():

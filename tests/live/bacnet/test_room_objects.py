@@ -83,7 +83,7 @@ def test_objects_describe_themselves():
                 bacnet.OBJECT_TYPE: BINARY_VALUE,
                 bacnet.OBJECT_IDENTIFIER: (BINARY_VALUE, 25),
                 bacnet.OBJECT_NAME: "kitchen.occupied",
-                bacnet.DESCRIPTION: "Kitchen, 1: whether anybody is in",
+                bacnet.DESCRIPTION: "Kitchen, 1: occupied",
                 PRESENT_VALUE: 1,
                 46: "empty",  # inactive text
                 4: "occupied",  # active text

@@ -138,10 +138,13 @@ def test_service_without_bacnet_does_not_load_the_package():
 
 def test_unknown_object_type_is_found_before_the_start(tmp_path):
     rooms = '[rooms.lab]\nco2 = { bacnet = "10.0.2.7", object = "analogue-input,1" }\n'
-    done = serve(settings(tmp_path, free_port(), rooms), "-m", "occupair")
+    path = settings(tmp_path, free_port(), rooms)
+    line = path.read_text().splitlines().index(rooms.splitlines()[1]) + 1
+    done = serve(path, "-m", "occupair")
     assert (done.returncode, done.stderr) == (
         2,
-        "occupair: rooms.lab.co2.object: BACnet has no type 'analogue-input', such as analog-input\n",
+        f"occupair: {path}, line {line}, rooms.lab.co2.object: has an unknown object type, "
+        "use for example analog-input, got 'analogue-input,1'\n",
     )
 
 

@@ -703,6 +703,11 @@ def test_bacnet_points_of_a_room(read):
         ('bacnet = "10.0.2.7:99999", object = "analog-input,1"', "co2.bacnet: must be IP"),
         ('bacnet = "10.0.2.7", object = "analog-input"', "co2.object: must be a type and an instance number"),
         ('bacnet = "10.0.2.7", object = "analog-input,4194303"', "co2.object: must be a type and"),
+        ('bacnet = "10.0.2.7:", object = "analog-input,1"', "co2.bacnet: must be IP"),
+        (
+            'bacnet = "10.0.2.7", object = "analog-foo,3"',
+            "co2.object: has an unknown object type, use for example analog-input, got 'analog-foo,3'",
+        ),
         ('bacnet = "10.0.2.7"', "co2.object: is required"),
         (
             'bacnet = "10.0.2.7", object = "analog-input,1", full = 2',
@@ -713,6 +718,31 @@ def test_bacnet_points_of_a_room(read):
 def test_mistakes_of_bacnet_points(read, table, message):
     with pytest.raises(InputError, match=f"line 5, rooms.a.{message}"):
         read(f'[bacnet]\naddress = "10.0.2.5/24"\ndevice = 77\n[rooms.a]\nco2 = {{ {table} }}\n')
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "0.0.0.0/0", "10.0.2.0/24", "10.0.2.255/24", "224.0.0.1"])
+def test_own_bacnet_address_is_that_of_a_machine(read, address):
+    with pytest.raises(InputError, match=r"bacnet.address: must be the address of this machine, not of all"):
+        read(f'[bacnet]\naddress = "{address}"\ndevice = 77\n{ROOM}')
+
+
+@pytest.mark.parametrize("address", ["10.0.2.0", "10.0.2.0/31", "10.0.2.255/16"])
+def test_own_bacnet_address_that_ends_with_0_or_255(read, address):
+    assert read(f'[bacnet]\naddress = "{address}"\ndevice = 77\n{ROOM}').bacnet.address == address
+
+
+@pytest.mark.parametrize("bbmd", ["20:7", "10.0.9.1:0", "10.0.9.1:", "10.0.9.1/24", "bbmd.example"])
+def test_bbmd_is_an_ip_address(read, bbmd):
+    with pytest.raises(InputError, match=r"line 4, bacnet.bbmd: must be IP or IP:PORT, as in 10.0.9.1 or"):
+        read(f'[bacnet]\naddress = "10.0.2.5"\ndevice = 77\nbbmd = "{bbmd}"\n{ROOM}')
+
+
+def test_reload_with_an_unknown_object_type_is_refused(read):
+    text = '[bacnet]\naddress = "10.0.2.5"\ndevice = 77\n[rooms.a]\n'
+    config = read(text + 'co2 = { bacnet = "10.0.2.7", object = "analog-input,3" }\n')
+    config.origin.path.write_text(text + 'co2 = { bacnet = "10.0.2.7", object = "analog-foo,3" }\n')
+    with pytest.raises(InputError, match=r"line 5, rooms.a.co2.object: has an unknown object type"):
+        reread_config(config)
 
 
 def test_bacnet_point_requires_the_bacnet_table(read):

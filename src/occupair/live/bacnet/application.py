@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from bacpypes3.local.networkport import NetworkPortObject
 from bacpypes3.pdu import Address
 from bacpypes3.primitivedata import ObjectIdentifier
 
-from occupair.errors import InputError
 from occupair.live.bacnet.device import RoomDevice
 from occupair.live.bacnet.port_check import check_port
 from occupair.live.bacnet.read_only import ReadOnlyApplication
@@ -23,8 +21,6 @@ from occupair.live.bacnet.read_only import ReadOnlyApplication
 if TYPE_CHECKING:
     from occupair.live.config import BacnetConfig
 
-NAME = "occupair"
-"""Name of the device object."""
 MAX_APDU = 1476
 """Largest message that is accepted [bytes], that of BACnet/IP."""
 APDU_TIMEOUT, APDU_RETRIES = 3_000, 3
@@ -95,7 +91,7 @@ def open_application(
     logging.getLogger("bacpypes3").setLevel(logging.CRITICAL)  # else any stray datagram logs a traceback
     device = RoomDevice(
         config.device,
-        NAME,
+        f"occupair-{config.device}",  # names of devices are unique in the network
         maxApduLengthAccepted=MAX_APDU,
         apduTimeout=APDU_TIMEOUT,
         numberOfApduRetries=APDU_RETRIES,
@@ -105,7 +101,7 @@ def open_application(
     )
     if config.bbmd is not None:
         port.bacnetIPMode = IPMode.foreign
-        port.fdBBMDAddress = HostNPort(_with_port(config.bbmd))
+        port.fdBBMDAddress = HostNPort(config.bbmd if ":" in config.bbmd else f"{config.bbmd}:47808")
         port.fdSubscriptionLifetime = config.foreign_ttl
     application: BacnetApplication = kind.from_object_list([device, port])
     return application
@@ -120,12 +116,3 @@ async def close_application(application: BacnetApplication) -> None:
         if link.server._transport_tasks:  # still being opened, which cannot be cancelled
             await asyncio.wait(link.server._transport_tasks, timeout=CLOSE_TIMEOUT)
     application.close()
-
-
-def _with_port(bbmd: str) -> str:
-    host, _, port = bbmd.partition(":")
-    try:
-        ipaddress.IPv4Address(host)
-    except ValueError:
-        raise InputError(f"bacnet.bbmd must be IP or IP:PORT, got {bbmd!r}") from None
-    return f"{host}:{port or 47808}"

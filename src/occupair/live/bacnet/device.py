@@ -10,6 +10,8 @@ from bacpypes3.constructeddata import ArrayOf
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.primitivedata import ObjectIdentifier
 
+MODEL = "occupair"
+"""Model name, by which a service recognises others of its kind."""
 _OBJECT_TYPES = ("analogValue", "binaryValue", "device", "networkPort")
 _ObjectIdentifiers = ArrayOf(ObjectIdentifier)
 
@@ -36,7 +38,7 @@ class RoomDevice(DeviceObject):  # type: ignore[misc]
             objectIdentifier=("device", instance),
             objectName=name,
             vendorName="occupair",
-            modelName="occupair",
+            modelName=MODEL,
             description="Occupancy of rooms, estimated from CO2",
             applicationSoftwareVersion=version("occupair"),
             **properties,

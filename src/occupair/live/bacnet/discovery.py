@@ -20,7 +20,8 @@ from bacpypes3.pdu import Address
 from bacpypes3.primitivedata import ObjectIdentifier
 
 from occupair.errors import InputError
-from occupair.live.bacnet.application import NAME, BacnetApplication, close_application, open_application
+from occupair.live.bacnet.application import BacnetApplication, close_application, open_application
+from occupair.live.bacnet.device import MODEL
 from occupair.live.bacnet.point_values import DESCRIPTION, point_value
 from occupair.live.bacnet.property_reads import (
     DeviceReader,
@@ -130,10 +131,7 @@ async def read_point(config: BacnetConfig, point: BacnetPoint) -> Properties:
     InputError
         If the device does not answer, or has no such object.
     """
-    try:
-        object_ = ObjectIdentifier(point.object)
-    except ValueError:
-        raise InputError(f"BACnet has no object {point.object!r}, such as analog-input,12") from None
+    object_ = ObjectIdentifier(point.object)
     names = ("object-name", "description", *DESCRIPTION)
     async with _application(config) as application:
         reader = DeviceReader(application, Address(point.bacnet))
@@ -181,8 +179,10 @@ async def _describe(
         try:
             names = ("object-name", "model-name", "protocol-services-supported")
             properties = [one async for one in reader.read({own: names})][-1][own]
-            if properties.get("model-name") == NAME:
-                return replace(device, name=NAME, problem="a service of its own, whose CO2 comes from others")
+            if properties.get("model-name") == MODEL:
+                return replace(
+                    device, name=MODEL, problem="a service of its own, whose CO2 comes from others"
+                )
             objects = await _object_list(application, address, own)
             points = await _co2_points(reader, device.address, objects)
         except NoAnswer:

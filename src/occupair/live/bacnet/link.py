@@ -109,7 +109,7 @@ class BacnetLink:
     ) -> None:
         """Read the points of the present rooms until these change."""
         pollers = self._pollers(application, pipeline)
-        tasks = [asyncio.create_task(poller.run()) for poller in pollers]
+        tasks = [asyncio.create_task(_run_poller(poller)) for poller in pollers]
         tasks.append(asyncio.create_task(self._update_status(pollers, pipeline)))
         changed = asyncio.create_task(self._rooms_changed.wait())
         try:
@@ -171,6 +171,19 @@ class BacnetLink:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GOODBYE_TIMEOUT):
                 await asyncio.gather(*(poller.unsubscribe() for poller in pollers if poller.problem == ""))
+
+
+async def _run_poller(poller: DevicePoller) -> None:
+    """Read the points of one device until cancelled, whatever happens."""
+    while True:
+        try:
+            await poller.run()
+        except Exception:
+            log.exception(
+                "reading BACnet device %s failed; trying again in %.0f s", poller.address, OPEN_AGAIN
+            )
+            poller.problem = "unexpected error"
+        await asyncio.sleep(OPEN_AGAIN)
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bacpypes3.pdu import Address
-from bacpypes3.primitivedata import ObjectIdentifier
 
-from occupair.errors import InputError
 from occupair.live.bacnet.device_poller import RoomPoint
 
 if TYPE_CHECKING:
@@ -16,22 +14,9 @@ if TYPE_CHECKING:
 
 
 def points_by_device(rooms: Mapping[str, RoomConfig]) -> dict[Address, list[RoomPoint]]:
-    """Return the points of rooms by the address of their device.
-
-    Raises
-    ------
-    InputError
-        If BACnet has no such type of object.
-    """
+    """Return the points of rooms by the address of their device."""
     devices: dict[Address, list[RoomPoint]] = {}
     for room in rooms.values():
         for quantity, point in room.points.items():
-            try:
-                ObjectIdentifier(point.object)
-            except ValueError:
-                kind = point.object.partition(",")[0]
-                raise InputError(
-                    f"rooms.{room.id}.{quantity}.object: BACnet has no type {kind!r}, such as analog-input"
-                ) from None
             devices.setdefault(Address(point.bacnet), []).append(RoomPoint(room.id, quantity, point))
     return devices

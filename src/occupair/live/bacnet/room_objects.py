@@ -309,7 +309,7 @@ def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue
 
 def _description(room: RoomConfig, key: str) -> Any:
     place = ", ".join(part for part in (room.name or room.id, room.floor) if part)
-    return CharacterString(f"{place}: {ANALOG[key].text if key in ANALOG else 'whether anybody is in'}")
+    return CharacterString(f"{place}: {ANALOG[key].text if key in ANALOG else OCCUPIED}")
 
 
 def _batches(items: list[T]) -> Iterator[list[T]]:

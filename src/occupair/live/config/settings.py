@@ -20,6 +20,7 @@ from occupair.live.config.values import (
     BacnetAddress,
     BacnetNetwork,
     BacnetObject,
+    BbmdAddress,
     ClosedHours,
     FilePath,
     Host,
@@ -288,7 +289,7 @@ class BacnetConfig(_Model):
     address: BacnetNetwork
     device: Instance
     port: Port = 47808
-    bbmd: BacnetAddress | None = None
+    bbmd: BbmdAddress | None = None
     foreign_ttl: Annotated[int, Field(ge=30, le=65_535)] = 300
 
 

@@ -24,6 +24,24 @@ ID_PATTERN = r"[a-z0-9_-]{1,64}"
 """Ids of rooms and names of tokens."""
 MAX_INSTANCE = 4_194_302
 """Largest instance number of a BACnet device or object (ASHRAE 135)."""
+OBJECT_TYPES = {
+    "analog-input": ("AI", 0),
+    "analog-output": ("AO", 1),
+    "analog-value": ("AV", 2),
+    "binary-input": ("BI", 3),
+    "binary-output": ("BO", 4),
+    "binary-value": ("BV", 5),
+    "loop": ("", 12),
+    "multi-state-input": ("MSI", 13),
+    "multi-state-output": ("MSO", 14),
+    "multi-state-value": ("MSV", 19),
+    "accumulator": ("ACC", 23),
+    "pulse-converter": ("PC", 24),
+    "integer-value": ("", 45),
+    "large-analog-value": ("LAV", 46),
+    "positive-integer-value": ("PIV", 48),
+}
+"""BACnet objects with a number or a state: code in Haystack, as in AI12, and type number (ASHRAE 135)."""
 _MAX_TOPIC_BYTES = 65_535  # MQTT standard
 _PATH_KEY, _PATH_INDEX = r"[^.\[\]]+", r"\[-?\d{1,9}\]"
 _PATH = re.compile(rf"(?:{_PATH_KEY}|{_PATH_INDEX})(?:\.{_PATH_KEY}|{_PATH_INDEX})*")
@@ -140,18 +158,24 @@ def _check_closed(value: Any) -> Any:
     return periods
 
 
+def _is_number(text: str, low: int, high: int) -> bool:
+    return text.isascii() and text.isdecimal() and low <= int(text) <= high
+
+
 def _is_bacnet_address(text: str) -> bool:
     """Whether a text is ``IP``, ``IP:PORT``, or ``NETWORK:STATION`` behind a router."""
-    host, _, rest = text.partition(":")
-    if rest and not (rest.isdecimal() and int(rest) <= 65_535):
-        return False
-    if host.isdecimal():
-        return bool(rest) and 1 <= int(host) <= 65_534 and int(rest) <= 255
+    network, _, station = text.partition(":")
+    return _is_udp_address(text) or (_is_number(network, 1, 65_534) and _is_number(station, 0, 255))
+
+
+def _is_udp_address(text: str) -> bool:
+    """Whether a text is ``IP`` or ``IP:PORT``."""
+    host, colon, port = text.partition(":")
     try:
         ipaddress.IPv4Address(host)
     except ValueError:
         return False
-    return True
+    return not colon or _is_number(port, 1, 65_535)
 
 
 def _is_ip_address(text: str) -> bool:
@@ -163,17 +187,31 @@ def _is_ip_address(text: str) -> bool:
 
 
 def _is_ipv4_interface(text: str) -> bool:
+    _, slash, length = text.partition("/")
     try:
         ipaddress.IPv4Interface(text)
     except ValueError:
         return False
-    return True
+    return not slash or _is_number(length, 0, 32)
 
 
-def _is_bacnet_object(text: str) -> bool:
+def _is_own_address(text: str) -> bool:
+    """Whether a machine can have an address: not 0.0.0.0, and not that of a network or for broadcasts."""
+    own = ipaddress.IPv4Interface(text)
+    if own.ip.is_unspecified or own.ip.is_multicast or own.ip.is_reserved:
+        return False
+    ends = (own.network.network_address, own.network.broadcast_address)
+    return own.network.prefixlen >= 31 or own.ip not in ends
+
+
+def _check_bacnet_object(text: str) -> str:
     kind, _, number = text.partition(",")
     is_kind = re.fullmatch(r"[a-z]+(-[a-z]+)*", kind) is not None
-    return is_kind and number.isdecimal() and int(number) <= MAX_INSTANCE
+    if not is_kind or not _is_number(number, 0, MAX_INSTANCE):
+        raise ValueError("must be a type and an instance number, as in analog-input,12")
+    if kind not in OBJECT_TYPES:
+        raise ValueError("has an unknown object type, use for example analog-input")
+    return text
 
 
 String = Annotated[str, BeforeValidator(_check_string)]
@@ -203,11 +241,14 @@ BacnetAddress = Annotated[
     _rule(_is_bacnet_address, "must be IP, IP:PORT or NETWORK:STATION, as in 10.0.2.7:47808 or 20:7"),
 ]
 BacnetNetwork = Annotated[
-    String, _rule(_is_ipv4_interface, "must be an IPv4 address, best with its network, as in 10.0.2.5/24")
+    String,
+    _rule(_is_ipv4_interface, "must be an IPv4 address, best with its network, as in 10.0.2.5/24"),
+    _rule(_is_own_address, "must be the address of this machine, not of all machines or of a network"),
 ]
-BacnetObject = Annotated[
-    String, _rule(_is_bacnet_object, "must be a type and an instance number, as in analog-input,12")
+BbmdAddress = Annotated[
+    String, _rule(_is_udp_address, "must be IP or IP:PORT, as in 10.0.9.1 or 10.0.9.1:47808")
 ]
+BacnetObject = Annotated[String, AfterValidator(_check_bacnet_object)]
 Instance = Annotated[int, Field(ge=0, le=MAX_INSTANCE)]
 JsonPath = Annotated[String, AfterValidator(_check_path)]
 TopicPrefix = Annotated[

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from rdflib.term import Node
 
 from occupair.live.config import BacnetPoint, Topic
+from occupair.live.config.values import OBJECT_TYPES
 from occupair.live.semantic.brick_model import BrickModel, ordered
 from occupair.live.semantic.brick_terms import BACNET, BACNET_2024, MQTT, OCCUPAIR, REF
-from occupair.live.semantic.points import DEFAULT_PORT, OBJECT_TYPES
+from occupair.live.semantic.points import DEFAULT_PORT
 
 _TYPE_NAMES = {
     short: name for name, (code, number) in OBJECT_TYPES.items() for short in (code, str(number)) if short

@@ -13,7 +13,8 @@ from typing import Any
 
 from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationPoint
 from occupair.live.config.settings import BacnetPoint, VentilationTopic
-from occupair.live.semantic.points import OBJECT_TYPES, RoomPoint, own_address, room_points
+from occupair.live.config.values import OBJECT_TYPES
+from occupair.live.semantic.points import RoomPoint, own_address, room_points
 
 _MARKER = {"_kind": "marker"}
 _BROKER = "device.mqtt"

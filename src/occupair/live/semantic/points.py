@@ -42,24 +42,6 @@ class PointKind:
 DEFAULT_PORT = 47808
 """UDP port of BACnet/IP."""
 
-OBJECT_TYPES = {
-    "analog-input": ("AI", 0),
-    "analog-output": ("AO", 1),
-    "analog-value": ("AV", 2),
-    "binary-input": ("BI", 3),
-    "binary-output": ("BO", 4),
-    "binary-value": ("BV", 5),
-    "multi-state-input": ("MSI", 13),
-    "multi-state-output": ("MSO", 14),
-    "multi-state-value": ("MSV", 19),
-    "accumulator": ("ACC", 23),
-    "pulse-converter": ("PC", 24),
-    "integer-value": ("", 45),
-    "large-analog-value": ("LAV", 46),
-    "positive-integer-value": ("PIV", 48),
-}
-"""BACnet objects with a number or a state: code in Haystack, as in AI12, and type number (ASHRAE 135)."""
-
 READINGS = {
     "co2": PointKind("CO2", "Zone_CO2_Level_Sensor", "PPM", "zone air co2 concentration sensor point", "ppm"),
     "ventilation": PointKind("ventilation", "Ventilation_Signal", "", "ventilation sensor point"),
