@@ -71,7 +71,7 @@ def discover(
     found = asyncio.run(discovery.discover(config, to=to or (), low=low, high=high, timeout=timeout))
     for line in discovery.settings_lines(found):
         out.print(line, soft_wrap=True)
-    n_points = sum(len(device.points) for device in found)
+    n_points = sum(point.has_unit for device in found for point in device.points)
     note(f"{plural(len(found), 'device')}, {plural(n_points, 'CO2 point')}")
 
 

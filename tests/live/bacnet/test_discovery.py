@@ -7,9 +7,16 @@ import sys
 import tomllib
 
 import pytest
+from bacpypes3.primitivedata import ObjectIdentifier
 from live.ports import free_port
 
-from occupair.live.bacnet.discovery import Co2Point, FoundDevice, settings_lines
+from occupair.live.bacnet.discovery import (
+    Co2Point,
+    FoundDevice,
+    co2_point,
+    describe_properties,
+    settings_lines,
+)
 from occupair.live.config import read_config
 from tools.simulated_bms import Bms
 
@@ -93,15 +100,16 @@ def test_discovered_points_are_settings(tmp_path):
     assert "# analog-value,2 CO2 corridor: must be in ppm, got no unit: correct the unit" in done.stdout
     path = tmp_path / "rooms.toml"
     path.write_text(f'[bacnet]\naddress = "10.77.0.1/24"\ndevice = 5\n{done.stdout}', encoding="utf-8")
-    rooms = list(read_config(path, {}).rooms.values())[:4]
+    rooms = list(read_config(path, {}).rooms.values())[:3]
     assert [(room.id, room.name, room.co2.bacnet, room.co2.object, room.co2.cov) for room in rooms] == [
         ("r2-14", "R2.14", addresses[0], "analog-input,12", True),
         ("r2-15-air-quality", "R2.15 air quality", addresses[0], "analog-input,13", True),
-        ("halle", "CO₂ Halle", addresses[0], "analog-value,1", True),
         ("r9-rooms-evil", 'R9 "CO2" [rooms.evil]', addresses[0], "analog-value,6", True),
     ]
     comments = [line.partition("  # ")[2] for line in done.stdout.splitlines() if line.startswith("co2 = ")]
-    assert comments[:4] == ["612 ppm", "455 ppm", "625 ppm", "700 ppm"]
+    assert comments[:3] == ["612 ppm", "455 ppm", "700 ppm"]
+    assert "# analog-value,1 CO₂ Halle: is in percent, add it if it is a CO2 concentration" in done.stdout
+    assert done.stderr.endswith(f", {3 * len(addresses)} CO2 points\n")
 
 
 @pytest.mark.parametrize(
@@ -130,6 +138,27 @@ def test_devices_of_little_ability_are_discovered(here):
     assert "[rooms.r2-14]" in done.stdout.splitlines()
     assert done.stderr == "occupair: 1 device, 1 CO2 point\n"
     assert not [name for name in requests if "Write" in name or "Subscribe" in name]
+
+
+@pytest.mark.parametrize("units", ["ppm", [96, 96], -1])
+def test_point_with_invalid_units_is_a_comment(units):
+    point = co2_point(
+        "10.0.2.7",
+        ObjectIdentifier("analog-input,3"),
+        {"object-name": "CO2", "present-value": 600.0, "units": units},
+    )
+    lines = settings_lines([FoundDevice("10.0.2.7", 1, points=(point,))])
+    assert lines[1] == f"# analog-input,3 CO2: has invalid units, got '{units}': correct the device"
+
+
+def test_odd_properties_are_described():
+    odd = {"units": "ppm", "reliability": [1, 2], "status-flags": 3, "out-of-service": None}
+    assert describe_properties(odd) == {
+        "units": "ppm",
+        "reliability": "[1, 2]",
+        "status-flags": "3",
+        "out-of-service": "false",
+    }
 
 
 def test_point_is_read(here):

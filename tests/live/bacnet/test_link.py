@@ -259,6 +259,66 @@ def test_fault_is_no_reading_and_is_logged_once(caplog):
     ]
 
 
+def test_odd_property_of_one_point_leaves_others_alone(caplog):
+    """The unit of one point is text, the present value of another is too long for a float."""
+    one = device(co2_point(1, 600.0), co2_point(2, 700.0), co2_point(3, 800.0))
+    rooms = [make_room(f"r{n}", one["port"], co2=f"analog-input,{n}", cov=False) for n in (1, 2, 3)]
+    add = property_reads._add
+
+    def add_odd(properties, name, value):
+        add(properties, name, value)
+        if properties.get("present-value") == 700.0 and name == "units":
+            properties[name] = "ppm"
+        if properties.get("present-value") == 800.0 and name == "units":
+            properties["present-value"] = 10**400
+
+    async def main():
+        pipeline = RecordingPipeline()
+        async with running(rooms, pipeline):
+            await until(lambda: len(pipeline.of("r1")) > 3)
+            address = f"127.0.0.1:{one['port']}"
+            await until(lambda: pipeline.bacnet_status != "connected")
+            assert pipeline.bacnet_status == (
+                f"no reading from 2 of 3 points: {address} analog-input,2, {address} analog-input,3"
+            )
+        assert {reading.room for reading in pipeline.readings} == {"r1"}
+
+    with pytest.MonkeyPatch.context() as patch, Bms([one]):
+        patch.setattr(property_reads, "_add", add_odd)
+        patch.setattr(device_poller, "CONFIRM_EVERY", 0.0)  # read units every time
+        asyncio.run(main())
+    assert "has invalid units, got 'ppm': correct the device" in caplog.text
+    assert "has properties that cannot be read (OverflowError)" in caplog.text
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def test_pauses_grow_while_readings_cannot_be_submitted(monkeypatch):
+    one, tried, pauses = device(cov=False), [], []
+    fail = device_poller.DevicePoller._fail
+
+    def submit(self, submitter, readings):
+        tried.append(readings)
+        if len(tried) <= 3:
+            raise RuntimeError("a bug")
+        submitter._pipeline.readings += readings
+
+    def note_pause(self, problem):
+        pauses.append(self._pause)
+        fail(self, problem)
+
+    monkeypatch.setattr(link.BacnetLink, "_submit", submit)
+    monkeypatch.setattr(device_poller.DevicePoller, "_fail", note_pause)
+
+    async def main():
+        pipeline = RecordingPipeline()
+        async with running([make_room("a", one["port"])], pipeline):
+            await until(lambda: pipeline.of("a"))
+
+    with Bms([one]):
+        asyncio.run(main())
+    assert pauses == [0.1, 0.2, 0.4]
+
+
 def test_coarse_increment_is_read_instead_of_subscribed():
     one = device(co2_point(1, 600.0, increment=50.0))
 
@@ -503,3 +563,11 @@ def test_status_names_some_devices():
         "no answer from 7 of 8 devices: 10.0.0.0, 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4 and 2 more"
     )
     assert describe_status({}) == "connected"
+
+
+def test_status_names_some_points():
+    points = [f"10.0.0.1 analog-input,{number}" for number in range(6)]
+    assert describe_status({"10.0.0.1": ""}, points[:1], 9) == f"no reading from 1 of 9 points: {points[0]}"
+    assert describe_status({"10.0.0.1": ""}, points, 9).endswith("analog-input,4 and 1 more")
+    assert describe_status({"10.0.0.1": None}, points, 9) == "connecting"
+    assert describe_status({"10.0.0.1": "no answer"}, points, 9).startswith("no answer from 1 of 1 device:")

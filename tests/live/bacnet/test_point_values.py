@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from bacpypes3.primitivedata import BitString, Enumerated, Null, Real, Unsigned
+from bacpypes3.primitivedata import BitString, CharacterString, Enumerated, Null, Real, Unsigned
 
 from occupair.errors import InputError
 from occupair.live.bacnet.point_values import co2_increment, point_value
@@ -25,6 +25,7 @@ def read(quantity, value, units=None, *, kind="analog-input", full=None, **more)
     [
         ("co2", Real(612.5), Enumerated(PPM), 612.5),
         ("co2", Real(0.0625), PERCENT, 625.0),
+        ("co2", Real(5.0), PERCENT, 50_000.0),
         ("co2", Unsigned(612_000), PPB, 612.0),
         ("co2", -1.0, PPM, -1.0),  # a failed read, which the room reports
         ("temperature", 21.5, CELSIUS, 21.5),
@@ -71,6 +72,11 @@ def test_ventilation_is_a_fraction(value, units, kind, full, expected):
         (2e6, {}, "CO2 must be from 0 to 1000000 ppm, got 2e+06"),
         (600.0, {"units": CELSIUS}, "must be in ppm, got degrees-celsius: correct the unit in the device"),
         (600.0, {"units": NO_UNITS}, "must be in ppm, got no unit: correct the unit in the device"),
+        (42.0, {"units": PERCENT}, "is 42 %, which looks like a signal, not a CO2 concentration"),
+        (600.0, {"units": CharacterString("ppm")}, "has invalid units, got 'ppm': correct the device"),
+        (600.0, {"units": [PPM, PPM]}, "has invalid units, got '[96, 96]': correct the device"),
+        (600.0, {"units": -1}, "has invalid units, got '-1': correct the device"),
+        (600.0, {"reliability": "good"}, "has invalid reliability, got 'good': correct the device"),
         (600.0, {"status-flags": BitString([0, 1, 0, 0])}, "is faulty"),
         (600.0, {"reliability": Enumerated(1)}, r"is faulty (no-sensor)"),
         (600.0, {"status-flags": BitString([0, 0, 0, 1])}, "is out of service"),
@@ -101,3 +107,4 @@ def test_increment_of_notifications_in_ppm():
     assert co2_increment({"cov-increment": 0.005, "units": PERCENT}) == pytest.approx(50.0)
     assert co2_increment({"cov-increment": 10.0, "units": PPM}) == 10.0
     assert co2_increment({"units": PPM}) is None
+    assert co2_increment({"cov-increment": 10.0, "units": "ppm"}) is None

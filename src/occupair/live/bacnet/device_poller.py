@@ -94,12 +94,15 @@ class _Point:
         if self.properties.get("reliability") or self.properties.get("out-of-service"):
             self.described = -math.inf  # the fault may be over: read it
 
-    def value(self, use: RoomPoint) -> float | None:
-        """Return a quantity of a room, None if it is no reading."""
+    def value(self, use: RoomPoint) -> tuple[float | None, str]:
+        """Return a quantity of a room, or None and why it is no reading."""
         try:
-            return point_value(use.quantity, use.point, self.properties)
-        except InputError:
-            return None
+            return point_value(use.quantity, use.point, self.properties), ""
+        except InputError as error:
+            return None, str(error)
+        except Exception as error:  # must not affect other points
+            log.debug("properties %s", self.properties, exc_info=True)
+            return None, f"has properties that cannot be read ({type(error).__name__})"
 
 
 class DevicePoller:
@@ -125,6 +128,8 @@ class DevicePoller:
     ----------
     problem : str, optional
         Why there are no readings; empty if there are, None before the first attempt.
+    n_points : int
+        Number of objects.
     """
 
     def __init__(
@@ -149,6 +154,7 @@ class DevicePoller:
             if one.point.cov and point.subscription is None:
                 point.subscription = Subscription(application, address, object_)
         self.problem: str | None = None
+        self.n_points = len(self._points)
         self._due: dict[str, float] = {}
         self._retry, self._pause = -math.inf, FIRST_PAUSE
         self._heard = -math.inf  # when the device last sent anything [s]
@@ -181,6 +187,14 @@ class DevicePoller:
             del self._application.on_change[self.address], self._application.on_start[self.address]
             if self._flush_handle is not None:
                 self._flush_handle.cancel()
+
+    def points_without_reading(self) -> list[str]:
+        """Return the objects whose value is no reading, with the address of the device."""
+        return [
+            f"{self.address} {object_}"
+            for object_, point in self._points.items()
+            if any(point.problems.values())
+        ]
 
     async def unsubscribe(self) -> None:
         """End all subscriptions in the device, if it answers."""
@@ -254,10 +268,10 @@ class DevicePoller:
                     asked[object_].update(properties, names[object_], now)
                 read |= found.keys()
             read |= known  # not if the device has just vanished
-            self._reschedule(rooms)
-            self._succeed()
         finally:
             self._submit_rooms(rooms, [asked[one] for one in asked if one in read])
+        self._reschedule(rooms)
+        self._succeed()
 
     def _is_notified(self, point: _Point, now: float) -> bool:
         """Whether the newest value of a point is known without reading it."""
@@ -308,11 +322,8 @@ class DevicePoller:
 
     def _value(self, point: _Point, use: RoomPoint) -> float | None:
         """Return the value of a quantity, None if it is no reading, which is logged once."""
-        problem, value = "", None
-        try:
-            value = point_value(use.quantity, use.point, point.properties)
-        except InputError as error:
-            problem = str(error)
+        value, problem = point.value(use)
+        if problem:
             self._refuse()
         if problem != point.problems.get(use, ""):
             name = f"{use.room}, {use.quantity}: {use.point.object} of BACnet device {use.point.bacnet}"
@@ -350,7 +361,7 @@ class DevicePoller:
             return False
         self._heard = now = self._loop.time()
         point.subscription.notify(now)
-        before = [point.value(use) for use in point.uses]
+        before = [point.value(use)[0] for use in point.uses]
         point.notify(values, now)
         for use, last in zip(point.uses, before, strict=True):
             value = self._value(point, use)

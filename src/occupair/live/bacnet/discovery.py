@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import ipaddress
 import json
@@ -10,7 +11,6 @@ import re
 import socket
 import struct
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from bacpypes3.primitivedata import ObjectIdentifier
 from occupair.errors import InputError
 from occupair.live.bacnet.application import BacnetApplication, close_application, open_application
 from occupair.live.bacnet.device import MODEL
-from occupair.live.bacnet.point_values import DESCRIPTION, point_value
+from occupair.live.bacnet.point_values import DESCRIPTION, enumerated_name, point_value, unit_name
 from occupair.live.bacnet.property_reads import (
     DeviceReader,
     NoAnswer,
@@ -42,22 +42,29 @@ MAX_OBJECTS = 5_000
 """Objects of one device that are looked at."""
 DEVICES_AT_ONCE = 20
 """Devices that are asked for their objects at the same time."""
+_ENUMERATED = {"units": EngineeringUnits, "reliability": Reliability}
+_UNITS = ("parts-per-million", "parts-per-billion")
 _KINDS = ("analog-input", "analog-value", "analog-output", "large-analog-value", "integer-value")
 _CO2 = re.compile(r"co2|co₂|carbon.?dioxide|kohlen(stoff)?dioxid", re.IGNORECASE)
 _LAST_CO2 = re.compile(rf"[\s_.,:/-]*(?:{_CO2.pattern})\s*$", re.IGNORECASE)
 _OTHER_GAS = re.compile(r"voc|ozone|formaldehyde|hcho|(?<![a-z])(co|no2|so2|o3)(?![a-z0-9])", re.IGNORECASE)
 _LIMIT = re.compile(r"set.?point|soll|limit|alarm|thresh|(?<![a-z])sp(?![a-z])", re.IGNORECASE)
+_OWN_SERVICE = "a service of its own, whose CO2 comes from others"
 _SIOCGIFADDR, _SIOCGIFNETMASK = 0x8915, 0x891B  # Linux
 
 
 @dataclass(frozen=True)
 class Co2Point:
-    """An object that is probably a CO2 sensor; ``problem`` is why it cannot be read, empty if it can."""
+    """An object that is probably a CO2 sensor; ``problem`` is why it cannot be read, empty if it can.
+
+    ``has_unit`` is whether its unit is one of CO2 sensors. Percent is not, as it is mostly a signal.
+    """
 
     object: str
     name: str
     co2: float | None  # [ppm]
     problem: str = ""
+    has_unit: bool = True
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class FoundDevice:
     problem: str = ""
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def _application(config: BacnetConfig) -> AsyncIterator[BacnetApplication]:
     application = open_application(config)
     try:
@@ -155,11 +162,9 @@ def describe_properties(properties: Properties) -> dict[str, str]:
     flags = ("in-alarm", "fault", "overridden", "out-of-service")
     texts = {}
     for name, value in properties.items():
-        if name == "units":
-            texts[name] = str(EngineeringUnits(int(value)))
-        elif name == "reliability":
-            texts[name] = str(Reliability(int(value)))
-        elif name == "status-flags":
+        if name in _ENUMERATED and isinstance(value, int) and value >= 0:
+            texts[name] = enumerated_name(_ENUMERATED[name], name, value)
+        elif name == "status-flags" and isinstance(value, list):
             texts[name] = ", ".join(flag for flag, bit in zip(flags, value, strict=False) if bit) or "none"
         elif name == "out-of-service":
             texts[name] = "true" if value else "false"
@@ -180,22 +185,23 @@ async def _describe(
             names = ("object-name", "model-name", "protocol-services-supported")
             properties = [one async for one in reader.read({own: names})][-1][own]
             if properties.get("model-name") == MODEL:
-                return replace(
-                    device, name=MODEL, problem="a service of its own, whose CO2 comes from others"
-                )
+                return replace(device, name=MODEL, problem=_OWN_SERVICE)
             objects = await _object_list(application, address, own)
             points = await _co2_points(reader, device.address, objects)
         except NoAnswer:
             return replace(device, problem="does not answer requests")
         except Refused as refusal:
             return replace(device, problem=f"does not list its objects ({_clean(str(refusal))})")
-        services = properties.get("protocol-services-supported") or []
+        except (ValueError, TypeError, AttributeError, LookupError) as error:  # must not affect other devices
+            return replace(device, problem=f"sent an answer that cannot be read ({type(error).__name__})")
+        services = properties.get("protocol-services-supported")
+        services = list(services) if isinstance(services, list) else []
         bit = ServicesSupported.subscribeCOV
         return replace(
             device,
             name=_clean(str(properties.get("object-name", ""))),
             objects=len(objects),
-            has_cov=len(services) > bit and bool(list(services)[bit]),
+            has_cov=len(services) > bit and bool(services[bit]),
             points=tuple(points),
         )
 
@@ -218,9 +224,12 @@ async def _object_list(
 
     try:
         found = await read()
-        return found if isinstance(found, list) else [found]
+        listed = found if isinstance(found, list) else [found]
     except Refused:
-        return [await read(index + 1) for index in range(min(int(await read(0)), MAX_OBJECTS))]
+        length = await read(0)
+        n_objects = min(length, MAX_OBJECTS) if isinstance(length, int) else 0
+        listed = [await read(index + 1) for index in range(n_objects)]
+    return [one for one in listed if isinstance(one, ObjectIdentifier)]
 
 
 async def _co2_points(
@@ -231,17 +240,28 @@ async def _co2_points(
     points = []
     async for found in reader.read(analog):
         for object_, properties in found.items():
-            text = f"{properties.get('object-name', '')} {properties.get('description', '')}"
-            unit = str(EngineeringUnits(int(properties.get("units", 95))))
-            if not is_co2(text, unit):
-                continue
-            point = BacnetPoint(bacnet=address, object=str(object_))
-            name = _clean(str(properties.get("object-name", object_)))
-            try:
-                points.append(Co2Point(point.object, name, point_value("co2", point, properties)))
-            except InputError as error:
-                points.append(Co2Point(point.object, name, None, str(error)))
+            if (point := co2_point(address, object_, properties)) is not None:
+                points.append(point)
     return points
+
+
+def co2_point(address: str, object_: ObjectIdentifier, properties: Properties) -> Co2Point | None:
+    """Return an object as a CO2 point, None if it is probably not one."""
+    text = f"{properties.get('object-name', '')} {properties.get('description', '')}"
+    unit: str | None = None
+    with contextlib.suppress(InputError):
+        unit = unit_name(properties)
+    if not is_co2(text, unit or "no-units"):
+        return None
+    point = BacnetPoint(bacnet=address, object=str(object_))
+    name = _clean(str(properties.get("object-name", object_)))
+    if unit == "percent":
+        problem = "is in percent, add it if it is a CO2 concentration, not a signal"
+        return Co2Point(point.object, name, None, problem, has_unit=False)
+    try:
+        return Co2Point(point.object, name, point_value("co2", point, properties))
+    except InputError as error:
+        return Co2Point(point.object, name, None, str(error), has_unit=unit in _UNITS)
 
 
 def is_co2(text: str, unit: str) -> bool:
@@ -279,7 +299,7 @@ def settings_lines(devices: Sequence[FoundDevice]) -> list[str]:
         about = [f"device {device.instance}", device.name, objects, device.problem]
         lines.append(f"# {device.address}: {', '.join(one for one in about if one)}")
         for point in device.points:
-            if point.co2 is None and "unit" in point.problem:
+            if not point.has_unit:
                 lines.append(f"# {point.object} {point.name}: {point.problem}")
                 continue
             id_ = make_room_id(_CO2.sub(" ", point.name).strip(), ids)

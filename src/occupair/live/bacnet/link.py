@@ -35,7 +35,7 @@ GOODBYE_TIMEOUT = 2.0
 """Time limit for ending subscriptions at shutdown [s]."""
 MAX_PENDING = 100_000
 """Readings that may wait here for the store, besides those in the pipeline; more are dropped."""
-_NAMED = 5  # devices named in the status
+_NAMED = 5  # devices or points named in the status
 
 
 class LinkPipeline(RoomPipeline, Protocol):
@@ -162,7 +162,9 @@ class BacnetLink:
     async def _update_status(pollers: list[DevicePoller], pipeline: RoomPipeline) -> None:
         while True:
             pipeline.bacnet_status = describe_status(
-                {str(poller.address): poller.problem for poller in pollers}
+                {str(poller.address): poller.problem for poller in pollers},
+                [point for poller in pollers for point in poller.points_without_reading()],
+                sum(poller.n_points for poller in pollers),
             )
             await asyncio.sleep(STATUS_EVERY)
 
@@ -198,19 +200,37 @@ def utc_now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-def describe_status(problems: Mapping[str, str | None]) -> str:
-    """Return the status of the link from the problem of each device, which is empty if it answers.
+def describe_status(problems: Mapping[str, str | None], points: Sequence[str] = (), n_points: int = 0) -> str:
+    """Return the status of the link.
+
+    Parameters
+    ----------
+    problems : mapping
+        The problem of each device, empty if it answers, None before the first attempt.
+    points : sequence of str
+        Points that give no reading.
+    n_points : int
+        Number of all points.
 
     Examples
     --------
     >>> describe_status({"10.0.2.7": "", "10.0.2.8": "no answer"})
     'no answer from 1 of 2 devices: 10.0.2.8'
+    >>> describe_status({"10.0.2.7": ""}, ["10.0.2.7 analog-input,3"], 5)
+    'no reading from 1 of 5 points: 10.0.2.7 analog-input,3'
     >>> describe_status({"10.0.2.7": ""}), describe_status({"10.0.2.7": None})
     ('connected', 'connecting')
     """
     silent = [address for address, problem in problems.items() if problem]
     if silent:
-        more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
-        devices = plural(len(problems), "device")
-        return f"no answer from {len(silent)} of {devices}: {', '.join(silent[:_NAMED])}{more}"
-    return "connecting" if None in problems.values() else "connected"
+        return f"no answer from {len(silent)} of {plural(len(problems), 'device')}: {_some(silent)}"
+    if None in problems.values():
+        return "connecting"
+    if points:
+        return f"no reading from {len(points)} of {plural(n_points, 'point')}: {_some(points)}"
+    return "connected"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"

@@ -27,6 +27,10 @@ STATE = ("present-value", "status-flags", "reliability", "out-of-service")
 """Properties that are read every time."""
 DESCRIPTION = (*STATE, "units", "cov-increment")
 """Properties that are read now and then."""
+NO_FAULT = "no-fault-detected"
+"""Reliability of a point without faults."""
+MAX_PERCENT = 5.0
+"""Largest CO2 concentration in percent; more is a signal, such as the demand for ventilation."""
 _FAULT, _OUT_OF_SERVICE = 1, 3  # bits of the status flags
 _LUX_PER_FOOT_CANDLE = 10.7639
 
@@ -94,8 +98,7 @@ def point_value(quantity: str, point: BacnetPoint, properties: Mapping[str, Any]
         raise InputError("must be a number or a state") from None
     if not math.isfinite(number):
         raise InputError(f"is {number}")
-    units = properties.get("units")
-    unit = None if units is None else str(EngineeringUnits(int(units)))
+    unit = unit_name(properties)
     if isinstance(point, VentilationPoint):
         number = _fraction(number, unit, point)
         if not VALUE_RULES["ventilation"].allows(number):
@@ -110,12 +113,58 @@ def point_value(quantity: str, point: BacnetPoint, properties: Mapping[str, Any]
     return number
 
 
+def unit_name(properties: Mapping[str, Any]) -> str | None:
+    """Return the name of the unit of an object, None if it has none.
+
+    Raises
+    ------
+    InputError
+        If it is not a unit.
+    """
+    units = properties.get("units")
+    return None if units is None else enumerated_name(EngineeringUnits, "units", units)
+
+
+def enumerated_name(kind: Any, name: str, value: Any) -> str:
+    """Return the name of an enumerated value, as a device sent it.
+
+    Parameters
+    ----------
+    kind : type
+        Enumeration of bacpypes3.
+    name : str
+        Name of the property, for the message.
+    value : object
+        Its value.
+
+    Raises
+    ------
+    InputError
+        If the value is not enumerated, such as text.
+
+    Examples
+    --------
+    >>> enumerated_name(EngineeringUnits, "units", 96)
+    'parts-per-million'
+    """
+    try:
+        if isinstance(value, int):
+            return str(kind(int(value)))
+    except ValueError:
+        pass
+    raise InputError(f"has invalid {name}, got {str(value)[:40]!r}: correct the device")
+
+
 def co2_increment(properties: Mapping[str, Any]) -> float | None:
     """Return the change of CO2 at which a device sends a notification [ppm], None if it is not known."""
-    increment, units = properties.get("cov-increment"), properties.get("units")
-    if not isinstance(increment, int | float) or units is None:
+    increment = properties.get("cov-increment")
+    try:
+        unit = unit_name(properties)
+    except InputError:
         return None
-    known = _UNITS["co2"].get(str(EngineeringUnits(int(units))))
+    if not isinstance(increment, int | float) or unit is None:
+        return None
+    known = _UNITS["co2"].get(unit)
     return None if known is None else float(increment) * known.factor
 
 
@@ -124,9 +173,11 @@ def _check_state(properties: Mapping[str, Any]) -> None:
     flags = properties.get("status-flags")
     flags = list(flags) if isinstance(flags, list) else []
     reliability = properties.get("reliability")
-    fault = "" if reliability is None or int(reliability) == 0 else str(Reliability(int(reliability)))
-    if fault or (len(flags) > _FAULT and flags[_FAULT]):
-        raise InputError(f"is faulty{f' ({fault})' if fault else ''}")
+    fault = NO_FAULT if reliability is None else enumerated_name(Reliability, "reliability", reliability)
+    if fault != NO_FAULT:
+        raise InputError(f"is faulty ({fault})")
+    if len(flags) > _FAULT and flags[_FAULT]:
+        raise InputError("is faulty")
     is_out = len(flags) > _OUT_OF_SERVICE and flags[_OUT_OF_SERVICE]
     if is_out or properties.get("out-of-service"):
         raise InputError("is out of service")
@@ -145,6 +196,8 @@ def _fraction(number: float, unit: str | None, point: VentilationPoint) -> float
 
 def _convert(quantity: str, number: float, unit: str | None) -> float:
     known = _UNITS[quantity]
+    if quantity == "co2" and unit == "percent" and abs(number) > MAX_PERCENT:
+        raise InputError(f"is {number:g} %, which looks like a signal, not a CO2 concentration")
     if unit in known:
         factor, offset = known[unit]
         return round(number * factor + offset, 3) if factor != 1.0 else number + offset
