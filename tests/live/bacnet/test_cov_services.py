@@ -193,6 +193,26 @@ def test_number_of_subscriptions_is_limited(monkeypatch):
     asyncio.run(main())
 
 
+def test_number_of_subscriptions_of_one_client_is_limited(monkeypatch):
+    async def main():
+        async with (
+            device_and_client("lab") as (device, greedy),
+            BacnetClient.connect(device.port) as other,
+        ):
+            for process in range(2):
+                await greedy.subscribe(PEOPLE, process=process)
+            with pytest.raises(Refused, match=f"{ERROR}, {RESOURCES}, {NO_SPACE}"):
+                await greedy.subscribe(PEOPLE, process=2)
+            await greedy.subscribe(PEOPLE, process=1)  # renewing is possible
+            await other.subscribe(PEOPLE, process=2)
+            await greedy.subscribe(PEOPLE, process=0, confirmed=None, lifetime=None)
+            await greedy.subscribe(PEOPLE, process=2)
+            assert device.application.subscriptions == 3
+
+    monkeypatch.setattr(cov_services, "MAX_OF_CLIENT", 2)
+    asyncio.run(main())
+
+
 def test_active_subscriptions_are_listed(monkeypatch):
     async def main():
         async with device_and_client("lab") as (_, client):

@@ -358,6 +358,8 @@ def test_document_has_the_numbers_of_the_objects():
         key: (DIGITS[key], str(one.units), f"{one.increment:g}") for key, one in room_objects.ANALOG.items()
     }
     assert f"Up to {cov_services.MAX_SUBSCRIPTIONS:,} subscriptions" in text
+    assert f"{cov_services.MAX_OF_CLIENT:,} of one client" in " ".join(text.split())
+    assert f"more than {cov_services.MAX_LISTED} subscriptions" in " ".join(text.split())
     assert "from 1 second to 1 day" in text
     assert cov_services.MAX_LIFETIME == 24 * 3600
     assert f"sent up to {cov_services.MAX_UNACKNOWLEDGED} at a time" in " ".join(text.split())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,8 @@ MAX_LIFETIME = 86_400
 """Longest lifetime of a subscription [s]; the standard requires 8 hours."""
 MAX_SUBSCRIPTIONS = 50_000
 """Most subscriptions at a time, one for each object of 10,000 rooms."""
+MAX_OF_CLIENT = 10_000
+"""Most subscriptions of one client, so that it leaves room for others."""
 MAX_LISTED = 200
 """Most subscriptions that Active_COV_Subscriptions lists; more do not fit into a response."""
 MAX_UNACKNOWLEDGED = 8
@@ -121,6 +124,7 @@ class CovServices:
         super().__init__(*args, **options)
         self._subscriptions: dict[_Key, Subscription] = {}
         self._subscriptions_of: dict[Any, dict[_Key, Subscription]] = {}  # by object
+        self._n_of_client: Counter[Address] = Counter()
         self._outboxes: dict[Address, _Outbox] = {}
 
     @property
@@ -144,16 +148,20 @@ class CovServices:
             raise MissingRequiredParameter("issueConfirmedNotifications required")
         if not 1 <= (apdu.lifetime or 0) <= MAX_LIFETIME:  # none and 0 are indefinite
             raise ServicesError("covSubscriptionFailed")
-        if key not in self._subscriptions and self.subscriptions >= MAX_SUBSCRIPTIONS:
+        if key not in self._subscriptions and self._is_full(apdu.pduSource):
             raise ExecutionError(errorClass="resources", errorCode="noSpaceToAddListElement")
         self._end_subscription(key)
         timer = asyncio.get_running_loop().call_later(int(apdu.lifetime), self._end_subscription, key)
         confirmed = bool(apdu.issueConfirmedNotifications)
         subscription = Subscription(apdu.pduSource, key[1], target, confirmed, timer)
         self._subscriptions[key] = subscription
+        self._n_of_client[subscription.client] += 1
         self._subscriptions_of.setdefault(key[2], {})[key] = subscription
         await self.response(SimpleAckPDU(context=apdu))
         self._queue_notification(subscription)
+
+    def _is_full(self, client: Address) -> bool:
+        return self.subscriptions >= MAX_SUBSCRIPTIONS or self._n_of_client[client] >= MAX_OF_CLIENT
 
     def get_active_cov_subscriptions(self) -> Any:
         """Return all subscriptions, for Active_COV_Subscriptions of the Device object."""
@@ -186,6 +194,9 @@ class CovServices:
         if subscription is None:
             return
         subscription.timer.cancel()
+        self._n_of_client[subscription.client] -= 1
+        if not self._n_of_client[subscription.client]:
+            del self._n_of_client[subscription.client]
         others = self._subscriptions_of[key[2]]
         del others[key]
         if not others:

@@ -24,7 +24,9 @@ _HEALTHY = ("ok", "connected", "off")
     summary="Health check",
     responses=public_error_responses()
     | {
-        200: {"description": "Working; `degraded` while the MQTT broker or a BACnet device is silent."},
+        200: {
+            "description": "Working; `degraded` while the MQTT broker, a BACnet device or point is silent."
+        },
         503: {"model": Health, "description": "Failing; `parts` names the failing part, with a valid token."},
     },
 )
