@@ -215,12 +215,8 @@ class Load:
 def missed_notifications(notified: list[Any], name: str, stored: set[float]) -> list[float]:
     """Return notified values that are not stored, and were not replaced within the same second."""
     of_room = [(at, value) for one, value, at in notified if one == name]
-    following = [at for at, _ in of_room[1:]] + [math.inf]
-    return [
-        value
-        for (at, value), later in zip(of_room, following, strict=True)
-        if value not in stored and later - at > 1.5 * SPACING
-    ]
+    pairs = pairwise([*of_room, (math.inf, math.nan)])
+    return [v for (at, v), (later, _) in pairs if v not in stored and later - at > 1.5 * SPACING]
 
 
 def resident(pid: int) -> float:
