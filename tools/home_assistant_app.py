@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "deploy/home-assistant-app"
-DEFAULTS = {"VARIANT": "home-assistant", "EXTRAS": "live,bacnet"}
+DEFAULTS = {"VARIANT": "home-assistant", "EXTRAS": "live"}
 NOT_COPIED = shutil.ignore_patterns("__pycache__")
 
 
