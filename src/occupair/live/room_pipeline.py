@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -26,6 +27,9 @@ class RoomPipeline(Protocol):
 
     def interval(self, room: str) -> float:
         """Return the time between two readings that a room needs [min]."""
+
+    def now(self) -> dt.datetime:
+        """Return the current time."""
 
     def states(self) -> dict[str, RoomState]:
         """Return the states of all rooms."""

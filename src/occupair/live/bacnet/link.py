@@ -1,4 +1,4 @@
-"""The link to BACnet/IP: reads the points of all rooms, and has their counts as objects.
+"""The link to BACnet/IP: reads the points of all rooms, and offers their counts as objects.
 
 bacpypes3 is imported when the link starts: a service without ``[bacnet]`` does not need it.
 """
@@ -45,12 +45,9 @@ class LinkPipeline(RoomPipeline, Protocol):
     def store(self) -> RoomNumbers:
         """Keeps the number of each room."""
 
-    def now(self) -> dt.datetime:
-        """Return the current time."""
-
 
 class BacnetLink:
-    """Reads the points of rooms, and has their counts as objects.
+    """Reads the points of rooms, and offers their counts as objects.
 
     Parameters
     ----------
@@ -176,7 +173,7 @@ class BacnetLink:
 
 
 async def _run_poller(poller: DevicePoller) -> None:
-    """Read the points of one device until cancelled, whatever happens."""
+    """Read the points of one device until cancelled. A bug in one poller must not stop the others."""
     while True:
         try:
             await poller.run()

@@ -90,13 +90,6 @@ class RoomNumbers(Protocol):
         """Return the number of each room, which never changes once given."""
 
 
-class StatePipeline(RoomPipeline, Protocol):
-    """The part of the pipeline that the objects follow."""
-
-    def now(self) -> dt.datetime:
-        """Return the current time."""
-
-
 class Value(NamedTuple):
     """A value of a room, None if it is unknown, and its reliability."""
 
@@ -146,7 +139,7 @@ class RoomObjects:
         self._wanted = dict(rooms)
         self._changed.set()
 
-    async def run(self, pipeline: StatePipeline) -> None:
+    async def run(self, pipeline: RoomPipeline) -> None:
         """Keep the objects up to date until cancelled."""
         async with pipeline.subscribe() as changes, asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow_rooms(pipeline))
@@ -154,7 +147,7 @@ class RoomObjects:
             async for states in changes:
                 await self._update(states, pipeline)
 
-    async def _follow_rooms(self, pipeline: StatePipeline) -> None:
+    async def _follow_rooms(self, pipeline: RoomPipeline) -> None:
         while await self._changed.wait():
             self._changed.clear()
             wanted = self._wanted
@@ -168,7 +161,7 @@ class RoomObjects:
             await self._change_rooms(wanted, numbers, pipeline)
 
     async def _change_rooms(
-        self, wanted: Mapping[str, RoomConfig], numbers: Mapping[str, int], pipeline: StatePipeline
+        self, wanted: Mapping[str, RoomConfig], numbers: Mapping[str, int], pipeline: RoomPipeline
     ) -> None:
         removed = [id_ for id_ in self._rooms if id_ not in wanted]
         for ids in _batches(removed):
@@ -211,7 +204,7 @@ class RoomObjects:
         rooms = sorted((room.number, id_) for id_, room in self._rooms.items())
         return zlib.crc32(repr(rooms).encode())
 
-    async def _update(self, states: Iterable[RoomState], pipeline: StatePipeline) -> None:
+    async def _update(self, states: Iterable[RoomState], pipeline: RoomPipeline) -> None:
         for batch in _batches(list(states)):
             now = pipeline.now()
             for state in batch:
@@ -219,7 +212,7 @@ class RoomObjects:
                     self._set_values(room, state, now)
             await asyncio.sleep(0)
 
-    async def _check_ages(self, pipeline: StatePipeline) -> None:
+    async def _check_ages(self, pipeline: RoomPipeline) -> None:
         """Notice that the sensor of a room without a model is offline, which its state does not report."""
         while True:
             await asyncio.sleep(AGE_CHECK_EVERY)
