@@ -1,4 +1,4 @@
-"""The result of one room of a portfolio: a row of ``rooms.parquet``, and a small JSON file beside its model."""
+"""The result of one room of a portfolio: a row of ``rooms.parquet``, and a JSON file beside its model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from occupair.errors import InputError
 
 Status = Literal["trained", "fallback", "failed"]
-"""``"trained"``: as requested; ``"fallback"``: trained in another way, see ``reason``; ``"failed"``: no model."""
+"""``"trained"``: as requested; ``"fallback"``: in another way, see ``reason``; ``"failed"``: no model."""
 Basis = Literal["head counts", "few head counts", "no head counts", ""]
 """What a model was trained on; ``"no head counts"``: volume and seats; empty without a model."""
 Trust = Literal["good", "limited", "poor", "none"]
