@@ -1,0 +1,109 @@
+// The rooms as columns. A room is its index: rooms are stored in the order of their names.
+
+const DATA = JSON.parse(document.getElementById("rooms-data").textContent);
+const DASH = "–";
+const NBSP = "\u00a0";
+const MINUS = "\u2212";
+
+const byId = (id) => document.getElementById(id);
+
+function el(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+function svg(name, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+const icon = (name) => svg("svg", { class: `icon ${name}`, "aria-hidden": "true" }, svg("use", { href: `#icon-${name}` }));
+
+const roomName = (room) => DATA.room[room];
+const numberOf = (name, room) => DATA.numbers[name][room];
+
+function classOf(name, room) {
+  const { words, codes } = DATA.classes[name];
+  return words[codes[room]];
+}
+
+/** Text of a room. Equal texts are stored once, with a mark for the name of the room. */
+function textOf(name, room) {
+  const { words, codes } = DATA.texts[name];
+  const text = words[codes[room]];
+  return DATA.mark && text.includes(DATA.mark) ? text.replaceAll(DATA.mark, () => roomName(room)) : text;
+}
+
+/** What matters most about a room in one line: why there is no model, what is wrong with the sensor, or why trust is limited. */
+function noteOf(room) {
+  const reason = textOf("reason", room);
+  if (classOf("status", room) === "failed") return reason;
+  const findings = classOf("sensor", room) === "good" ? "" : textOf("findings", room);
+  return findings || textOf("trust_reason", room) || reason;
+}
+
+// Numbers, as text
+const grouped = new Intl.NumberFormat("en-GB");
+const formatCount = (value) => (value === null ? DASH : grouped.format(value));
+const formatFixed = (digits) => (value) => {
+  if (value === null) return DASH;
+  const text = Math.abs(value).toFixed(digits);
+  return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
+};
+const formatOne = formatFixed(1);
+const formatTwo = formatFixed(2);
+const formatPercent = (value) => (value === null ? DASH : formatFixed(0)(100 * value) + NBSP + "%");
+const formatUpTo = (digits) => (value) => (value === null ? DASH : grouped.format(Number(value.toFixed(digits))));
+
+// Columns of the table: kind is "name", "class", "number", "date" or "note"; width in rem.
+const COLUMNS = [
+  { name: "room", label: "Room", kind: "name", width: 12, help: "Name of the room" },
+  { name: "trust", label: "Trust", kind: "class", width: 6.25, help: "How far the estimates can be used" },
+  { name: "sensor", label: "Sensor", kind: "class", width: 6.5, help: "State of the CO2 sensor" },
+  { name: "status", label: "Status", kind: "class", width: 5.5, help: "Trained as requested, with a fallback, or failed" },
+  { name: "basis", label: "Trained on", kind: "class", width: 8.5, help: "What the model was trained on" },
+  { name: "days", label: "Days", kind: "number", width: 4.25, show: formatCount, help: "Days with readings" },
+  { name: "labelled_days", label: "Labelled", unit: "days", kind: "number", width: 5.5, show: formatCount, help: "Days with head counts and people" },
+  { name: "error", label: "Error", unit: "people", kind: "number", width: 5, show: formatTwo, help: "RMSE of the estimates on held-out days" },
+  { name: "nrmse", label: "nRMSE", kind: "number", width: 5, show: formatTwo, help: "Error divided by the standard deviation of the head counts: 0 is perfect, 1 no better than the average" },
+  { name: "coverage", label: "Coverage", unit: "of 90" + NBSP + "%", kind: "number", width: 5.75, show: formatPercent, help: "Share of the held-out readings within the 90 % prediction interval" },
+  { name: "co2_gain", label: "CO2 adds", unit: "vs clock", kind: "number", width: 5.75, show: formatPercent, help: "Share of the error of a time-of-day profile that CO2 removes" },
+  { name: "missing", label: "Missing", unit: "of time", kind: "number", width: 5.25, show: formatPercent, help: "Share of the time without CO2 readings" },
+  { name: "last", label: "Last day", kind: "date", width: 6.5, help: "Last day with readings" },
+  { name: "note", label: "Note", kind: "note", width: 22, help: "Why there is no model, else what is wrong with the sensor, else why trust is limited" },
+];
+const COLUMN = Object.fromEntries(COLUMNS.map((column) => [column.name, column]));
+
+/** Text of a cell. */
+function cellText({ name, kind, show }, room) {
+  if (kind === "name") return roomName(room);
+  if (kind === "class") return classOf(name, room) || DASH;
+  if (kind === "number") return show(numberOf(name, room));
+  return (kind === "note" ? noteOf(room) : textOf(name, room)) || DASH;
+}
+
+// Fields of the CSV export: the columns of rooms.parquet, in their order.
+const FIELDS = [
+  "room", "status", "basis", "reason", "trust", "trust_reason", "sensor", "findings", "advice", "days", "labelled_days",
+  "first", "last", "readings", "interval", "missing", "ventilation", "most_people", "capacity", "volume", "error", "error_10",
+  "error_20", "nrmse", "coverage", "occupied_coverage", "clock_error", "co2_gain", "model", "fingerprint", "seconds",
+];
+
+function fieldText(name, room) {
+  if (name in DATA.numbers) return numberOf(name, room) === null ? "" : String(numberOf(name, room));
+  if (name === "ventilation") return DATA.ventilation[room] ? "true" : "false";
+  const text = name in DATA.classes ? classOf(name, room) : name in DATA.texts ? textOf(name, room) : DATA[name][room];
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;  // a spreadsheet would run it as a formula
+}
+
+/** The rooms as CSV, in the given order. */
+function roomsAsCsv(rooms) {
+  const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = [FIELDS.join(",")];
+  for (const room of rooms) lines.push(FIELDS.map((name) => quote(fieldText(name, room))).join(","));
+  return "\ufeff" + lines.join("\r\n") + "\r\n";
+}

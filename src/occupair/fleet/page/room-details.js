@@ -1,0 +1,82 @@
+// The details of a room: all fields, in a panel beside the table; on a narrow screen it covers the page.
+
+function createDetails({ onClose, onStep }) {
+  const panel = byId("panel");
+  const close = el("button", { type: "button", class: "icon-button", "aria-label": "Close" }, "✕");
+  const previous = el("button", { type: "button", class: "icon-button", "aria-label": "Previous room" }, "↑");
+  const next = el("button", { type: "button", class: "icon-button", "aria-label": "Next room" }, "↓");
+  const heading = el("h3", { id: "panel-room", dir: "auto", tabindex: "-1" });
+  const content = el("div");
+  panel.append(el("div", { class: "panel-head" }, heading, previous, next, close), content);
+  close.addEventListener("click", onClose);
+  previous.addEventListener("click", () => onStep(-1));
+  next.addEventListener("click", () => onStep(1));
+  panel.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.preventDefault(); onClose(); } });
+
+  return {
+    show(room) {
+      heading.textContent = roomName(room);
+      content.replaceChildren(...detailParts(room));
+      if (panel.hidden) panel.hidden = false;
+      panel.scrollTop = 0;
+    },
+    hide() { panel.hidden = true; },
+    focus: () => heading.focus({ preventScroll: true }),
+    covers: () => getComputedStyle(panel).position === "fixed",
+    holdsFocus: () => panel.contains(document.activeElement),
+  };
+}
+
+function detailParts(room) {
+  const number = (name, format, unit = "") => {
+    const text = format(numberOf(name, room));
+    return text === DASH || !unit ? text : text + NBSP + unit;
+  };
+  const badge = (label, name) => el("li", {}, el("small", {}, label), icon(classOf(name, room)), classOf(name, room));
+  const badges = el("ul", { class: "badges" }, badge("Trust", "trust"), badge("Sensor", "sensor"));
+  const texts = [
+    ["Advice", "advice", "advice"], [classOf("status", room) === "failed" ? "Why there is no model" : "Why a fallback", "reason"],
+    ["Why this trust", "trust_reason"], ["Findings on the readings", "findings"],
+  ].filter(([, name]) => textOf(name, room)).map(([label, name, style = ""]) => (
+    el("div", { class: `text ${style}` }, el("h4", {}, label), el("p", { dir: "auto" }, textOf(name, room)))));
+  const first = textOf("first", room), last = textOf("last", room);
+  return [
+    badges, ...texts,
+    fieldList("Accuracy on held-out days", [
+      ["Error, live", number("error", formatTwo, "people")],
+      ["Error, refined after 10 min", number("error_10", formatTwo, "people")],
+      ["Error, refined after 20 min", number("error_20", formatTwo, "people")],
+      ["nRMSE", number("nrmse", formatTwo)],
+      ["Coverage of the 90" + NBSP + "% interval", number("coverage", formatPercent)],
+      ["Coverage while occupied", number("occupied_coverage", formatPercent)],
+      ["Error of the clock alone", number("clock_error", formatTwo, "people")],
+      ["CO2 adds", number("co2_gain", formatPercent)],
+    ]),
+    fieldList("Readings", [
+      ["Period", first || last ? `${first || DASH} to ${last || DASH}` : DASH],
+      ["Days", number("days", formatCount)],
+      ["Labelled days", number("labelled_days", formatCount)],
+      ["Readings", number("readings", formatCount)],
+      ["Interval", number("interval", formatUpTo(2), "min")],
+      ["Missing", number("missing", formatPercent)],
+      ["Ventilation readings", DATA.ventilation[room] ? "yes" : "no"],
+    ]),
+    fieldList("Room", [
+      ["Most people in training", number("most_people", formatUpTo(1))],
+      ["Seats", number("capacity", formatUpTo(1))],
+      ["Air volume", number("volume", formatUpTo(1), "m³")],
+    ]),
+    fieldList("Model", [
+      ["Status", classOf("status", room)],
+      ["Trained on", classOf("basis", room) || DASH],
+      ["File", textOf("model", room) || DASH],
+      ["Fingerprint", DATA.fingerprint[room] || DASH],
+      ["Time spent", number("seconds", formatOne, "s")],
+    ]),
+  ];
+}
+
+function fieldList(heading, fields) {
+  const rows = fields.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", { dir: "auto" }, value)));
+  return el("div", { class: "fields" }, el("h4", {}, heading), el("dl", {}, ...rows));
+}

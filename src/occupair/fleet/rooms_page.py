@@ -1,0 +1,115 @@
+"""The page of a portfolio, one self-contained HTML file: rooms to trust, sensors to repair, all results."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from occupair.atomic_files import write_atomically
+from occupair.fleet.message_groups import MessageGroup, group_messages
+from occupair.fleet.room_result import RoomResult
+from occupair.fleet.rooms_page_data import in_natural_order, page_data
+from occupair.fleet.rooms_page_summary import failed_section, page_header, technician_section
+
+TITLE = "Room portfolio"
+SCRIPTS = ("room-data.js", "room-view.js", "room-table.js", "room-details.js", "room-figures.js", "page.js")
+"""Parts of the script of the page, in order."""
+
+
+def write_rooms_page(
+    results: Sequence[RoomResult],
+    path: str | Path,
+    *,
+    title: str = TITLE,
+    generated: datetime | None = None,
+) -> None:
+    """Write the page of a portfolio.
+
+    Parameters
+    ----------
+    results : sequence of RoomResult
+        Results of all rooms, in any order.
+    path : path
+        HTML file, written atomically.
+    title : str
+        Name of the portfolio.
+    generated : datetime, optional
+        Time on the page; now by default.
+    """
+    write_atomically(path, render_rooms_page(results, title=title, generated=generated))
+
+
+def render_rooms_page(
+    results: Sequence[RoomResult], *, title: str = TITLE, generated: datetime | None = None
+) -> str:
+    """Render the page of a portfolio as one self-contained HTML document.
+
+    Its Content Security Policy permits only the script and the style sheet of the page, and no requests.
+
+    Parameters
+    ----------
+    results : sequence of RoomResult
+        Results of all rooms, in any order.
+    title : str
+        Name of the portfolio.
+    generated : datetime, optional
+        Time on the page; now by default.
+    """
+    rooms = in_natural_order(results)
+    groups = room_groups(rooms)
+    time = generated or datetime.now().astimezone()
+    css = _page_file("page.css")
+    script = "\n".join(_page_file(name) for name in SCRIPTS)
+    page = Template(_page_file("page.html")).substitute(
+        title=escape(title),
+        script_hash=_hash(f"\n{script}\n"),
+        style_hash=_hash(f"\n{css}\n"),
+        css=css,
+        header=page_header(rooms, title=title, generated=time, version=version("occupair")),
+        technician=technician_section(rooms, groups),
+        failed=failed_section(rooms, groups),
+        data=page_data(rooms, groups=groups),
+        script=script,
+    )
+    return page.encode(errors="replace").decode()  # a name from a damaged file system may be no valid Unicode
+
+
+def room_groups(rooms: Sequence[RoomResult]) -> dict[str, Sequence[MessageGroup]]:
+    """Return rooms grouped by the finding on the sensor and by the reason without a model or for a fallback.
+
+    Examples
+    --------
+    >>> groups = room_groups([RoomResult(f"room {k}", "failed", reason=f"needs 5 days, got {k}") for k in (1, 2)])
+    >>> groups["failed"][0].label
+    'needs 5 days, got …'
+    """
+    return {
+        "faulty": _groups(rooms, [room.findings if room.sensor == "faulty" else None for room in rooms]),
+        "check": _groups(rooms, [room.findings if room.sensor == "check" else None for room in rooms]),
+        "failed": _groups(rooms, [room.reason if room.status == "failed" else None for room in rooms]),
+        "fallback": _groups(rooms, [room.reason if room.status == "fallback" else None for room in rooms]),
+    }
+
+
+def _groups(rooms: Sequence[RoomResult], messages: Sequence[str | None]) -> list[MessageGroup]:
+    """Return groups of the rooms that have a message; their members are positions among all rooms."""
+    chosen = [k for k, message in enumerate(messages) if message is not None]
+    texts = [messages[k] or "No details." for k in chosen]
+    found = group_messages(texts, [rooms[k].room for k in chosen])
+    return [MessageGroup(g.key, g.label, tuple(chosen[k] for k in g.members)) for g in found]
+
+
+def _hash(text: str) -> str:
+    """Return the source of an inline script or style sheet for a Content Security Policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _page_file(name: str) -> str:
+    return files("occupair.fleet").joinpath("page", name).read_text(encoding="utf-8").strip()
