@@ -95,7 +95,7 @@ def _failure(room: str, rng: np.random.Generator) -> tuple[str, bool]:
     return [
         (f"{file}: is not a Parquet file, or is damaged", True),
         (f"{file}: has no readings", True),
-        (f"{file}, row {row}, column co2: must be a number, got {rng.choice(['n/a', 'err', '#REF!'])!r}", True),
+        (f"{file}, row {row}, column co2: must be a number, got {str(rng.choice(['n/a', 'err', '#REF!']))!r}", True),
         (f"{file}: needs at least two readings in one day, got {rng.integers(0, 2)}", False),
         (f"readings must cover at least 5 days, one per fold, got {rng.integers(1, 5)}", False),
         ("has no head counts, and neither volume nor seats are given", False),

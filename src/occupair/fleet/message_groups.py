@@ -20,7 +20,7 @@ _VARIABLE = re.compile(
         [
             _SLOT,
             rf"{_QUOTE}(?:, {_QUOTE})*(?: and \d+ more)?",
-            r"[^\s,;:()]*(?:/[^\s,;:()]+)+(?::[^\s,;:()/]*(?:/[^\s,;:()]+)+)?",  # a path
+            r"(?:\w+:/)?[^\s,;:()]*(?:/[^\s,;:()]+)+",  # a path or URL
             r"[^\s,;:()]+\.(?:parquet|csv|gz|json|toml)\b",
             rf"{_DATE}(?:(?:, | to | and ){_TIME})*",
             r"\b0x[0-9a-fA-F]+",
@@ -28,6 +28,7 @@ _VARIABLE = re.compile(
         ]
     )
 )
+_LOCATION = re.compile(rf"^{VARIES}(?:, row (?:{VARIES}|\d+))?(?:: |, (?=column ))")
 _PLURAL = re.compile(rf"({_SLOT} [a-z]{{3,}}?)s\b")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) +(?=[A-Z])|\n|; ")
 
@@ -41,7 +42,7 @@ class MessageGroup:
     key : str
         Identifies the group; the same for the same text in another report.
     label : str
-        The text, with `VARIES` in place of what differs.
+        The text, with `VARIES` in place of what differs, without the file.
     members : tuple of int
         Positions of the messages.
     """
@@ -66,7 +67,7 @@ def group_messages(messages: Sequence[str], names: Sequence[str]) -> list[Messag
     >>> messages = ["a.csv: needs 5 days, got 3", "b.csv: is empty", "c.csv: needs 5 days, got 1"]
     >>> for group in group_messages(messages, ["a", "b", "c"]):
     ...     print(group.label, group.members)
-    …: needs 5 days, got … (0, 2)
+    needs 5 days, got … (0, 2)
     b.csv: is empty (1,)
     """
     groups: dict[str, list[tuple[int, str, list[str]]]] = {}
@@ -102,4 +103,5 @@ def _label(patterns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
     pattern = Counter(patterns).most_common(1)[0][0]
     parts = pattern.split(_SLOT)
     common = [same[0] if len(set(same)) == 1 else VARIES for same in zip(*values, strict=True)]
-    return "".join(part + value for part, value in zip(parts, [*common, ""], strict=True))
+    label = "".join(part + value for part, value in zip(parts, [*common, ""], strict=True))
+    return _LOCATION.sub("", label)

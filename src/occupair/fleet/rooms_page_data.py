@@ -67,12 +67,12 @@ def page_data(results: Sequence[RoomResult], *, groups: dict[str, Sequence[Messa
 
 
 def script_json(data: Any) -> str:
-    """Return data as JSON that is safe inside a script element.
+    r"""Return data as JSON that is safe inside a script element.
 
     Examples
     --------
-    >>> script_json("</script>")
-    '"\\u003c/script\\u003e"'
+    >>> print(script_json("</script>"))
+    "\u003c/script\u003e"
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return re.sub("[&<>]", lambda match: _UNSAFE[match[0]], text)

@@ -63,18 +63,18 @@ const formatUpTo = (digits) => (value) => (value === null ? DASH : grouped.forma
 const COLUMNS = [
   { name: "room", label: "Room", kind: "name", width: 12, help: "Name of the room" },
   { name: "trust", label: "Trust", kind: "class", width: 6.25, help: "How far the estimates can be used" },
-  { name: "sensor", label: "Sensor", kind: "class", width: 6.5, help: "State of the CO2 sensor" },
-  { name: "status", label: "Status", kind: "class", width: 5.5, help: "Trained as requested, with a fallback, or failed" },
+  { name: "sensor", label: "Sensor", kind: "class", width: 6.75, help: "State of the CO2 sensor" },
+  { name: "error", label: "Error", unit: "people", kind: "number", width: 4.75, show: formatTwo, help: "RMSE of the estimates on held-out days" },
+  { name: "nrmse", label: "nRMSE", kind: "number", width: 4.75, show: formatTwo, help: "Error divided by the standard deviation of the head counts: 0 is perfect, 1 no better than the average" },
+  { name: "coverage", label: "Coverage", unit: "of 90" + NBSP + "%", kind: "number", width: 5.5, show: formatPercent, help: "Share of the held-out readings within the 90 % prediction interval" },
+  { name: "co2_gain", label: "CO2 adds", unit: "vs clock", kind: "number", width: 5.5, show: formatPercent, help: "Share of the error of a time-of-day profile that CO2 removes" },
+  { name: "days", label: "Days", kind: "number", width: 4, show: formatCount, help: "Days with readings" },
+  { name: "labelled_days", label: "Labelled", unit: "days", kind: "number", width: 5.25, show: formatCount, help: "Days with head counts and people" },
+  { name: "note", label: "Note", kind: "note", width: 20, help: "Why there is no model, else what is wrong with the sensor, else why trust is limited" },
+  { name: "status", label: "Status", kind: "class", width: 5.25, help: "Trained as requested, with a fallback, or failed" },
   { name: "basis", label: "Trained on", kind: "class", width: 8.5, help: "What the model was trained on" },
-  { name: "days", label: "Days", kind: "number", width: 4.25, show: formatCount, help: "Days with readings" },
-  { name: "labelled_days", label: "Labelled", unit: "days", kind: "number", width: 5.5, show: formatCount, help: "Days with head counts and people" },
-  { name: "error", label: "Error", unit: "people", kind: "number", width: 5, show: formatTwo, help: "RMSE of the estimates on held-out days" },
-  { name: "nrmse", label: "nRMSE", kind: "number", width: 5, show: formatTwo, help: "Error divided by the standard deviation of the head counts: 0 is perfect, 1 no better than the average" },
-  { name: "coverage", label: "Coverage", unit: "of 90" + NBSP + "%", kind: "number", width: 5.75, show: formatPercent, help: "Share of the held-out readings within the 90 % prediction interval" },
-  { name: "co2_gain", label: "CO2 adds", unit: "vs clock", kind: "number", width: 5.75, show: formatPercent, help: "Share of the error of a time-of-day profile that CO2 removes" },
-  { name: "missing", label: "Missing", unit: "of time", kind: "number", width: 5.25, show: formatPercent, help: "Share of the time without CO2 readings" },
+  { name: "missing", label: "Missing", unit: "of time", kind: "number", width: 5, show: formatPercent, help: "Share of the time without CO2 readings" },
   { name: "last", label: "Last day", kind: "date", width: 6.5, help: "Last day with readings" },
-  { name: "note", label: "Note", kind: "note", width: 22, help: "Why there is no model, else what is wrong with the sensor, else why trust is limited" },
 ];
 const COLUMN = Object.fromEntries(COLUMNS.map((column) => [column.name, column]));
 

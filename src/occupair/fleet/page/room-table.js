@@ -15,7 +15,7 @@ function createTable({ onSort, onOpen, onClose }) {
   table.style.minWidth = `${COLUMNS.reduce((sum, { width }) => sum + width, 0)}rem`;
   for (const column of COLUMNS) {
     const col = el("col");
-    if (column.kind !== "note") col.style.width = `${column.width}rem`;
+    if (column.kind !== "note") col.style.width = column.kind === "name" ? `min(${column.width}rem, 36vw)` : `${column.width}rem`;
     table.querySelector("colgroup").append(col);
     const unit = column.unit ? el("small", {}, column.unit) : "";
     const button = el("button", { type: "button", title: column.help }, el("span", {}, column.label), unit);
