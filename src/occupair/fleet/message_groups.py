@@ -30,6 +30,7 @@ _VARIABLE = re.compile(
 )
 _LOCATION = re.compile(rf"^{VARIES}(?:, row (?:{VARIES}|\d+))?(?:: |, (?=column ))")
 _PLURAL = re.compile(rf"({_SLOT} [a-z]{{3,}}?)s\b")
+_LOWER_CASE_WORD = re.compile(r"[a-z]+(?=[ ,]|$)")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) +(?=[A-Z])|\n|; ")
 
 
@@ -67,7 +68,7 @@ def group_messages(messages: Sequence[str], names: Sequence[str]) -> list[Messag
     >>> messages = ["a.csv: needs 5 days, got 3", "b.csv: is empty", "c.csv: needs 5 days, got 1"]
     >>> for group in group_messages(messages, ["a", "b", "c"]):
     ...     print(group.label, group.members)
-    needs 5 days, got … (0, 2)
+    Needs 5 days, got … (0, 2)
     b.csv: is empty (1,)
     """
     groups: dict[str, list[tuple[int, str, list[str]]]] = {}
@@ -85,9 +86,31 @@ def group_messages(messages: Sequence[str], names: Sequence[str]) -> list[Messag
     return sorted(found, key=lambda group: (-len(group.members), group.label))
 
 
+def as_sentence(text: str) -> str:
+    """Return a text with a capital letter if it starts with a lower-case word, not with a file name.
+
+    Examples
+    --------
+    >>> as_sentence("has no readings"), as_sentence("a.csv: is empty")
+    ('Has no readings', 'a.csv: is empty')
+    """
+    return text[:1].upper() + text[1:] if _LOWER_CASE_WORD.match(text) else text
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text.
+
+    Examples
+    --------
+    >>> sentences("CO2 is 0.4 ppm. Check the sensor.")
+    ['CO2 is 0.4 ppm.', 'Check the sensor.']
+    """
+    return _SENTENCE_END.split(text.strip())
+
+
 def _split(message: str, name: str) -> tuple[str, list[str]]:
     """Return the first sentence with slots for what may differ, and the text of each slot."""
-    sentence = _SENTENCE_END.split(message.strip().replace(_SLOT, " "), maxsplit=1)[0]
+    sentence = sentences(message.replace(_SLOT, " "))[0]
     if len(name) > 1:
         sentence = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _SLOT, sentence)
     values: list[str] = []
@@ -104,4 +127,4 @@ def _label(patterns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
     parts = pattern.split(_SLOT)
     common = [same[0] if len(set(same)) == 1 else VARIES for same in zip(*values, strict=True)]
     label = "".join(part + value for part, value in zip(parts, [*common, ""], strict=True))
-    return _LOCATION.sub("", label)
+    return as_sentence(_LOCATION.sub("", label))

@@ -56,7 +56,7 @@ def headline(rooms: Sequence[RoomResult]) -> str:
         return "No rooms."
     good = sum(room.trust == "good" for room in rooms)
     faulty = sum(room.sensor == "faulty" for room in rooms)
-    all_rooms = f"{len(rooms):,} {'room' if len(rooms) == 1 else 'rooms'}"
+    all_rooms = f"{len(rooms):,} {_rooms(len(rooms))}"
     technician = (
         "No sensor needs a technician."
         if faulty == 0
@@ -96,10 +96,15 @@ def _tiles(rooms: Sequence[RoomResult]) -> Iterable[str]:
     sensor = Counter(room.sensor for room in rooms)
     good = sum(room.trust == "good" for room in rooms)
     models = len(rooms) - status["failed"]
-    yield _tile("status=model", models, "rooms with a model", f"{status['fallback']:,} with a fallback")
-    yield _tile("trust=good", good, "rooms to trust", f"{_percent(good, len(rooms))} of all rooms")
-    yield _tile("sensor=faulty", sensor["faulty"], "sensors need a technician", f"{sensor['check']:,} more to check")
-    yield _tile("status=failed", status["failed"], "rooms failed", "no model; reasons below")
+    yield _tile(
+        "status=model", models, f"{_rooms(models)} with a model", f"{status['fallback']:,} with a fallback"
+    )
+    yield _tile("trust=good", good, f"{_rooms(good)} to trust", f"{_percent(good, len(rooms))} of all rooms")
+    faulty = "sensor needs a technician" if sensor["faulty"] == 1 else "sensors need a technician"
+    yield _tile("sensor=faulty", sensor["faulty"], faulty, f"{sensor['check']:,} more to check")
+    yield _tile(
+        "status=failed", status["failed"], f"{_rooms(status['failed'])} failed", "no model; reasons below"
+    )
 
 
 def _tile(view: str, count: int, label: str, note: str) -> str:
@@ -143,7 +148,7 @@ def _group_list(rooms: Sequence[RoomResult], kind: str, groups: Sequence[Message
     more = f"<details><summary>{len(items) - SHOWN_GROUPS:,} more</summary><ul>{folded}</ul></details>"
     icon = {"failed": "none", "fallback": "limited"}.get(kind, kind)
     return f"""<div class="groups" data-kind="{kind}">
-<h3>{_icon(icon)}{escape(heading)} <span>{total:,} {"room" if total == 1 else "rooms"}</span></h3>
+<h3>{_icon(icon)}{escape(heading)} <span>{total:,} {_rooms(total)}</span></h3>
 <ul>{shown}</ul>{more if folded else ""}
 </div>"""
 
@@ -161,6 +166,10 @@ def _group_item(rooms: Sequence[RoomResult], kind: str, group: MessageGroup) -> 
         f'<button type="button" class="button" data-view="group={kind}-{group.key}">Show'
         f'<span class="hidden"> rooms: {escape(label)}</span></button></li>'
     )
+
+
+def _rooms(count: int) -> str:
+    return "room" if count == 1 else "rooms"
 
 
 def _percent(count: int, total: int) -> str:

@@ -1,6 +1,5 @@
 // The page: connects filters, table, details and figures with the view, and the view with the address.
 
-const BASIS_NAMES = { "": "no model" };
 const KIND_NAMES = { faulty: "Faulty sensor", check: "Sensor to check", failed: "Failed", fallback: "Fallback" };
 const FIGURE_DELAY = 120;  // figures follow when typing pauses [ms]
 

@@ -38,7 +38,10 @@ function textOf(name, room) {
   return DATA.mark && text.includes(DATA.mark) ? text.replaceAll(DATA.mark, () => roomName(room)) : text;
 }
 
-/** What matters most about a room in one line: why there is no model, what is wrong with the sensor, or why trust is limited. */
+/** A text with a capital letter if it starts with a lower-case word, not with a file name. */
+const asSentence = (text) => text.replace(/^[a-z]+(?=[ ,]|$)/, (word) => word[0].toUpperCase() + word.slice(1));
+
+/** What matters most about a room: why there is no model, else what is wrong with the sensor, else why trust is limited. */
 function noteOf(room) {
   const reason = textOf("reason", room);
   if (classOf("status", room) === "failed") return reason;
@@ -83,7 +86,7 @@ function cellText({ name, kind, show }, room) {
   if (kind === "name") return roomName(room);
   if (kind === "class") return classOf(name, room) || DASH;
   if (kind === "number") return show(numberOf(name, room));
-  return (kind === "note" ? noteOf(room) : textOf(name, room)) || DASH;
+  return (kind === "note" ? asSentence(noteOf(room)) : textOf(name, room)) || DASH;
 }
 
 // Fields of the CSV export: the columns of rooms.parquet, in their order.

@@ -38,7 +38,7 @@ function detailParts(room) {
     ["Advice", "advice", "advice"], [classOf("status", room) === "failed" ? "Why there is no model" : "Why a fallback", "reason"],
     ["Why this trust", "trust_reason"], ["Findings on the readings", "findings"],
   ].filter(([, name]) => textOf(name, room)).map(([label, name, style = ""]) => (
-    el("div", { class: `text ${style}` }, el("h4", {}, label), el("p", { dir: "auto" }, textOf(name, room)))));
+    el("div", { class: `text ${style}` }, el("h4", {}, label), el("p", { dir: "auto" }, asSentence(textOf(name, room))))));
   const first = textOf("first", room), last = textOf("last", room);
   return [
     badges, ...texts,
