@@ -54,7 +54,8 @@ def _result(k: int, rng: np.random.Generator) -> RoomResult:
     if labelled == 0:
         return RoomResult(
             room, "fallback", "no head counts",
-            "nobody was in the room at any head count: trained on volume and seats", "limited", "there are no head counts to assess the error", sensor, findings,
+            "nobody was in the room at any head count: trained on volume and seats", "limited",
+            "there are no head counts to assess the error", sensor, findings,
             "Count people on 5 days, at least once an hour.", labelled_days=0, most_people=most, **common,
         )  # fmt: skip
     basis, reason = (

@@ -65,6 +65,14 @@ function createTable({ onSort, onOpen, onClose }) {
     }
   }
 
+  /** Move rows that scrolled out of sight to the other end, so that the others keep their content. */
+  function rotate(first) {
+    const shift = rows.length ? first - rows[0].at : 0;
+    if (Math.abs(shift) >= rows.length) return;
+    for (let k = 0; k < shift; k++) { rows.push(rows.shift()); body.append(rows.at(-1).tr); }
+    for (let k = 0; k < -shift; k++) { rows.unshift(rows.pop()); body.prepend(rows[0].tr); }
+  }
+
   function draw() {
     drawing = false;
     const height = scroll.clientHeight - table.tHead.offsetHeight;
@@ -74,6 +82,7 @@ function createTable({ onSort, onOpen, onClose }) {
       : Math.min(rooms.length, first + Math.ceil(Math.max(height, 0) / ROW_HEIGHT) + 2 * EXTRA_ROWS);
     while (rows.length < end - first) { rows.push(makeRow()); body.append(rows.at(-1).tr); }
     while (rows.length > end - first) rows.pop().tr.remove();
+    rotate(first);
     rows.forEach((row, k) => fill(row, first + k));
     above.style.height = `${first * ROW_HEIGHT}px`;
     below.style.height = `${whole ? 0 : (rooms.length - end) * ROW_HEIGHT}px`;
