@@ -2,8 +2,8 @@
 
 Usage: fleet_page.py [ROOMS [OUT.html]]   (default: 10000 rooms, a temporary file; requires chromium)
 
-Prints the size of the file, the time to the first row of the table, the time from an action to the next frame,
-and the time between frames while the table scrolls.
+Prints the size of the file, the time to the first row of the table, the time from an action to the next
+frame, and the time between frames while the table scrolls.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ new MutationObserver((_, observer) => {
   requestAnimationFrame(() => { window.firstRow = performance.now(); });
 }).observe(document, { childList: true, subtree: true });
 """
+FIRST_ROW = """() => new Promise((done) => {
+  const look = () => (window.firstRow ? done(window.firstRow) : setTimeout(look, 20));
+  look();
+})"""
 MEASURE = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
   const painted = async () => { await frame(); await new Promise((done) => setTimeout(done)); };
@@ -48,10 +52,12 @@ MEASURE = """async () => {
     rows = Math.max(rows, body.rows.length);
     return { work, total: performance.now() - start };
   };
-  const sort = (name) => () => [...document.querySelectorAll("thead button")].find((b) => b.textContent.startsWith(name)).click();
+  const heads = [...document.querySelectorAll("thead button")];
+  const sort = (name) => () => heads.find((head) => head.textContent.startsWith(name)).click();
   const query = document.getElementById("query");
   const type = (text) => () => { query.value = text; query.dispatchEvent(new Event("input")); };
-  const choose = (id, value) => () => { const s = document.getElementById(id); s.value = value; s.dispatchEvent(new Event("change")); };
+  const sensor = document.getElementById("sensor");
+  const choose = (value) => () => { sensor.value = value; sensor.dispatchEvent(new Event("change")); };
   const scrolled = async (step) => {
     scroll.scrollTop = 0;
     await pause();
@@ -71,11 +77,15 @@ MEASURE = """async () => {
   const times = {
     "sort by nRMSE": await timed(sort("nRMSE")), "sort by nRMSE, descending": await timed(sort("nRMSE")),
     "sort by note": await timed(sort("Note")), "sort by room": await timed(sort("Room")),
-    "search 'stuck'": await timed(type("stuck")), "search 'stuck lecture'": await timed(type("stuck lecture")),
-    "clear search": await timed(type("")), "filter sensor faulty": await timed(choose("sensor", "faulty")),
-    "clear filter": await timed(choose("sensor", "")),
+    "search 'stuck'": await timed(type("stuck")),
+    "search 'stuck lecture'": await timed(type("stuck lecture")),
+    "clear search": await timed(type("")), "filter sensor faulty": await timed(choose("faulty")),
+    "clear filter": await timed(choose("")),
   };
-  const frames = { "slow scroll, 60 px per frame": await scrolled(60), "fast scroll, 2000 px per frame": await scrolled(2000) };
+  const frames = {
+    "slow scroll, 60 px per frame": await scrolled(60),
+    "fast scroll, 2000 px per frame": await scrolled(2000),
+  };
   scroll.scrollTop = 0;
   return { times, frames, rows };
 }"""
@@ -85,9 +95,8 @@ def measure_page(page: Any, url: str) -> dict[str, Any]:
     """Open a page of a portfolio in a page of Playwright and measure it; times in ms."""
     page.add_init_script(NOTE_FIRST_ROW)
     page.goto(url)
-    page.wait_for_function("window.firstRow")
-    measured: dict[str, Any] = page.evaluate(MEASURE)
-    return {"first row": page.evaluate("window.firstRow"), **measured}
+    first = page.evaluate(FIRST_ROW)
+    return {"first row": first, **page.evaluate(MEASURE)}
 
 
 def describe(measured: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ const table = createTable({
 });
 const details = createDetails({ onClose: closeRoom, onStep: (by) => table.step(by) });
 const figures = createFigures({
-  onRange: (nrmse) => { change({ nrmse }); if (nrmse) showTable(); },
+  onRange: (nrmse) => { change({ nrmse: nrmse === view.nrmse ? "" : nrmse }); if (view.nrmse) showTable(); },
   onOpen: (room) => { openRoom(room); showTable(); },
 });
 

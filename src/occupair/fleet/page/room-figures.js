@@ -88,7 +88,7 @@ function createHistogram(box, { onRange, tip }) {
       const parts = TRUST_WITH_ERROR.filter((name) => count[name]).map((name) => `${formatCount(count[name])} ${name}`).join(", ");
       bar.addEventListener("pointermove", (event) => tip.show(event, `nRMSE ${high ? `${low} to ${high}` : `${low} or more`}`, parts || "no rooms"));
       bar.addEventListener("pointerleave", tip.hide);
-      bar.addEventListener("click", () => { tip.hide(); if (sum) onRange(chosen ? "" : `${low}-${high}`); });
+      bar.addEventListener("click", () => { tip.hide(); if (sum) onRange(`${low}-${high}`); });
       picture.append(bar);
     });
     const one = EDGE.left + width / MOST_NRMSE;
