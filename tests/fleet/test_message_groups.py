@@ -15,11 +15,15 @@ def labels(*messages, names=None):
     [
         (
             ["CO2 is stuck at one value 1 time: it hung.", "CO2 is stuck at one value 7 times: it hung."],
-            "CO2 is stuck at one value … time: it hung.",
+            "CO2 is stuck at one value … times: it hung.",
         ),
         (
             ["differs on 2024-01-08 to 2024-01-10 and 2024-01-15", "differs on 2024-02-01"],
             "Differs on …",
+        ),
+        (
+            ["counts on 1 whole day are few", "counts on 2 whole days are few"],
+            "Counts on … whole days are few",
         ),
         (["must be a number, got 'n/a'", "must be a number, got '#REF!'"], "Must be a number, got …"),
         (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,7 +28,10 @@ _VARIABLE = re.compile(
     )
 )
 _LOCATION = re.compile(rf"^{VARIES}(?:, row (?:{VARIES}|\d+))?(?:: |, (?=column ))")
-_PLURAL = re.compile(rf"({_SLOT} [a-z]{{3,}}?)s\b")
+_PLURALS = (
+    re.compile(rf"({_SLOT} [a-z]{{3,}}?)s\b"),  # 2 days
+    re.compile(rf"({_SLOT} [a-z]+ [a-z]{{3,}}?)s\b"),  # 2 whole days
+)
 _LOWER_CASE_WORD = re.compile(r"[a-z]+(?=[ ,]|$)")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) +(?=[A-Z])|\n|; ")
 
@@ -74,7 +76,7 @@ def group_messages(messages: Sequence[str], names: Sequence[str]) -> list[Messag
     groups: dict[str, list[tuple[int, str, list[str]]]] = {}
     for position, (message, name) in enumerate(zip(messages, names, strict=True)):
         pattern, values = _split(message, name)
-        groups.setdefault(_PLURAL.sub(r"\1", pattern), []).append((position, pattern, values))
+        groups.setdefault(_singular(pattern), []).append((position, pattern, values))
     found = [
         MessageGroup(
             key=f"{zlib.crc32(key.encode(errors='replace')):08x}",
@@ -122,9 +124,14 @@ def _split(message: str, name: str) -> tuple[str, list[str]]:
     return _VARIABLE.sub(slot, sentence), values
 
 
+def _singular(pattern: str) -> str:
+    for plural in _PLURALS:
+        pattern = plural.sub(r"\1", pattern)
+    return pattern
+
+
 def _label(patterns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
-    pattern = Counter(patterns).most_common(1)[0][0]
-    parts = pattern.split(_SLOT)
+    parts = max(patterns, key=len).split(_SLOT)  # the plural if there is one
     common = [same[0] if len(set(same)) == 1 else VARIES for same in zip(*values, strict=True)]
     label = "".join(part + value for part, value in zip(parts, [*common, ""], strict=True))
     return as_sentence(_LOCATION.sub("", label))
