@@ -68,6 +68,8 @@ class RoomResult:
         Share of that error that CO2 removes, 1 - error / clock_error; 0 or less: CO2 adds nothing.
     model : str
         Model file, relative to the output folder; empty if there is none.
+    model_bytes : int
+        Size of the model file [bytes].
     fingerprint : str
         Hash of data, settings and version.
     seconds : float
@@ -103,6 +105,7 @@ class RoomResult:
     clock_error: float = math.nan
     co2_gain: float = math.nan
     model: str = ""
+    model_bytes: int = 0
     fingerprint: str = ""
     seconds: float = math.nan
 

@@ -2,12 +2,14 @@
 
 Only the sums H'H and H'o and the mass balance coefficients of each room enter, in units that are comparable
 between rooms, see ``occupair.room.features.feature_gains`` and ``occupair.room.balance_shapes``. All rooms
-have the same weight. ``make pooled`` pools the public rooms.
+have the same weight. The sums of parts of a portfolio add up to those of the whole. ``make pooled`` pools the
+public rooms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -97,19 +99,56 @@ def _relative(fitted: FittedBalances) -> dict[float, dict[tuple[float, float], A
     return found
 
 
+@dataclass(frozen=True)
+class PoolSums:
+    """Sums over rooms. Those of some rooms plus those of others are the sums over all of them.
+
+    Parameters
+    ----------
+    rooms : tuple of str
+        Names of the rooms.
+    by_lag : dict
+        Sums of the network by lag [min].
+    balances : tuple of dict
+        ``RoomSums.balances`` of each room.
+    """
+
+    rooms: tuple[str, ...]
+    by_lag: dict[float, LagSums]
+    balances: tuple[dict[bool, dict[float, dict[tuple[float, float], Array]]], ...]
+
+    @classmethod
+    def of(cls, room: str, sums: RoomSums) -> PoolSums:
+        """Return the sums of one room."""
+        return cls((room,), sums.by_lag, (sums.balances,))
+
+    def __add__(self, other: PoolSums) -> PoolSums:
+        by_lag = {
+            minutes: LagSums(one.layer, one.gram + more.gram, one.moment + more.moment)
+            for minutes, one in self.by_lag.items()
+            for more in [other.by_lag[minutes]]
+        }
+        return PoolSums(self.rooms + other.rooms, by_lag, self.balances + other.balances)
+
+
 def pool(rooms: Mapping[str, RoomSums]) -> PooledStart:
     """Return the read-outs and the shapes over some rooms."""
+    total, *others = (PoolSums.of(name, sums) for name, sums in rooms.items())
+    for one in others:
+        total += one
+    return start_of(total)
+
+
+def start_of(sums: PoolSums) -> PooledStart:
+    """Return the read-outs and the shapes over the rooms of some sums."""
     read_outs = {}
-    for minutes in LAGS:
-        sums = [room.by_lag[minutes] for room in rooms.values()]
-        layer = sums[0].layer
-        gram, moment = (np.mean([getattr(one, name) for one in sums], axis=0) for name in ("gram", "moment"))
+    for minutes, (layer, gram, moment) in sums.by_lag.items():
         read_outs[minutes] = np.array(
             [
                 solve(
-                    gram[np.ix_(own, own)]
+                    gram[np.ix_(own, own)] / len(sums.rooms)
                     + np.diag(layer.penalty(_RIDGE, _LINK_RIDGE, own.size - layer.mean.size - 1)),
-                    moment[own],
+                    moment[own] / len(sums.rooms),
                     assume_a="pos",
                 )
                 for own in layer.layer_outputs()
@@ -117,8 +156,8 @@ def pool(rooms: Mapping[str, RoomSums]) -> PooledStart:
         )
     shapes = {}
     for known in (True, False):
-        balances = [room.balances[known] for room in rooms.values() if known in room.balances]
+        balances = [room[known] for room in sums.balances if known in room]
         if balances:
             by_lag = {minutes: pool_shapes([one[minutes] for one in balances]) for minutes in LAGS}
             shapes[known] = BalanceShapes(by_lag)
-    return PooledStart(N_HIDDEN, Z_MAX, read_outs, tuple(rooms), shapes)
+    return PooledStart(N_HIDDEN, Z_MAX, read_outs, sums.rooms, shapes)

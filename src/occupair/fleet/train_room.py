@@ -1,0 +1,252 @@
+"""Training of one room of a portfolio: what its readings allow, with the reason if that is less than asked.
+
+Readings are checked first. Head counts with severe faults are not used; of those with another clock than CO2,
+only the affected days. Without enough head counts, a room is trained with its volume and seats as well, or
+starts from other rooms; without any, on volume and seats alone.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from occupair.checks import Fault, find_faults
+from occupair.errors import InputError
+from occupair.estimator import OccupancyEstimator
+from occupair.fleet.read_room import RawReadings
+from occupair.fleet.room_options import RoomOptions
+from occupair.fleet.room_result import Basis, RoomResult, Status
+from occupair.fleet.room_verdicts import COUNT_FAULTS, sensor_quality, trust_in
+from occupair.physics.room_properties import room_properties
+from occupair.progress import quietly
+from occupair.readings.files import read_labelled, read_readings
+from occupair.readings.head_counts import WEIGHT, has_label
+from occupair.readings.labelled_days import FEWEST_DAYS, labelled_days
+from occupair.readings.schema import date_slices, interval_of
+from occupair.room.pooled_start import POOLED, PooledStart
+from occupair.wording import plural
+
+MINUTES_PER_DAY = 1440.0
+SAID = ("wrong", "doubtful")
+"""Severities of the faults that a result reports."""
+EXPECTED = frozenset({"no_counts", "few_days", "no_ventilation"})
+"""Kinds of faults that the basis of a model implies."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a room is to be trained.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        Readings, without the head counts that are not used.
+    basis, status, reason
+        See ``RoomResult``.
+    """
+
+    readings: pd.DataFrame
+    basis: Basis
+    status: Status
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """Settings of all rooms.
+
+    Parameters
+    ----------
+    seed : int
+        Random seed.
+    start : callable, optional
+        Returns the other rooms to start from for an interval [min]; None: those of the package.
+    """
+
+    seed: int = 0
+    start: Callable[[float], PooledStart | None] | None = None
+
+    def start_at(self, interval: float) -> PooledStart | str:
+        """Return the other rooms to start from."""
+        return (None if self.start is None else self.start(interval)) or POOLED
+
+
+def train_room(
+    raw: RawReadings, room: str, options: RoomOptions, settings: TrainSettings
+) -> tuple[OccupancyEstimator, RoomResult]:
+    """Train a room on its readings, and return the estimator and what to expect of it.
+
+    Parameters
+    ----------
+    raw : RawReadings
+        Its readings.
+    room : str
+        Its name.
+    options : RoomOptions
+        Its options.
+    settings : TrainSettings
+        Settings of all rooms.
+
+    Raises
+    ------
+    InputError
+        If the room cannot be trained.
+    """
+    has_size = room_properties(**options.properties) is not None
+    readings = raw.read(read_labelled, needs_counts=False, **options.reading)
+    faults = find_faults(raw.read(read_readings, lenient=True, **options.reading))
+    plan = plan_training(readings, faults, has_size=has_size)
+    start = settings.start_at(interval_of(readings))
+    estimator = OccupancyEstimator(random_state=settings.seed, start=start, **options.settings)
+    with quietly(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what they say is part of the result
+        estimator.fit(plan.readings)
+    return estimator, _result(room, options, plan, estimator, faults)
+
+
+def plan_training(readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: bool) -> Plan:
+    """Return what readings allow.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        Readings of ``read_labelled``.
+    faults : sequence of Fault
+        Their faults.
+    has_size : bool
+        Whether volume and seats are known.
+    """
+    counted = bool(has_label(readings).any())
+    readings, refused = _without_faulty_counts(readings, faults) if counted else (readings, "")
+    known = has_label(readings)
+    counts = readings["occupancy"].where(known)
+    occupied = int(labelled_days(counts).sum()) if known.any() else 0
+    if not known.any() or not (counts > 0).any():
+        cause = refused or ("nobody was in the room at any head count" if counted else "")
+        if not has_size:
+            cause = cause or "no head counts"
+            raise InputError(f"{cause}: add head counts of days with people, or volume and capacity")
+        reason = f"{cause}: trained on volume and seats" if cause else ""
+        return Plan(_without_counts(readings), "no head counts", "fallback" if cause else "trained", reason)
+    if occupied < FEWEST_DAYS:
+        help_ = "volume and seats as well" if has_size else "a start from other rooms"
+        few = f"head counts on {plural(occupied, 'whole day')} with people, {FEWEST_DAYS} or more are needed"
+        reason = f"{refused or few}: trained with {help_}"
+        return Plan(readings, "few head counts", "fallback", reason)
+    return Plan(
+        readings, "head counts", "fallback" if refused else "trained", f"{refused}: not used" * bool(refused)
+    )
+
+
+def _without_faulty_counts(readings: pd.DataFrame, faults: Sequence[Fault]) -> tuple[pd.DataFrame, str]:
+    """Return readings without head counts that have severe faults, and which those are."""
+    severe = [fault for fault in faults if fault.severity == "wrong"]
+    for fault in severe:
+        if fault.kind in COUNT_FAULTS:
+            return _without_counts(readings), f"head counts are unusable ({fault.message.rstrip('.')})"
+    affected = np.zeros(len(readings), dtype=bool)
+    times = pd.DatetimeIndex(readings.index).tz_localize(None)
+    clocks = [fault for fault in severe if fault.kind == "clock"]
+    for first, last in (span for fault in clocks for span in fault.spans):
+        affected |= (times >= first) & (times < last)
+    if not affected.any():
+        return readings, ""
+    days = len(times[affected].normalize().unique())
+    hours = ", ".join(f"{fault.details['offset'] / 60:+.1f} h" for fault in clocks)
+    reason = f"clocks of CO2 and head counts differ ({hours}) on {plural(days, 'day')}"
+    return _without_counts(readings, affected), reason
+
+
+def _without_counts(readings: pd.DataFrame, where: Any = True) -> pd.DataFrame:
+    """Return readings without the head counts at some of them."""
+    kept = readings.assign(occupancy=readings["occupancy"].mask(where))
+    if WEIGHT in kept.columns:
+        kept[WEIGHT] = kept[WEIGHT].mask(where, 0.0)
+    kept.attrs = readings.attrs
+    return kept
+
+
+def _result(
+    room: str, options: RoomOptions, plan: Plan, estimator: OccupancyEstimator, faults: Sequence[Fault]
+) -> RoomResult:
+    readings = plan.readings
+    accuracy: dict[str, Any] = _accuracy(estimator, readings)
+    sensor, missing = sensor_quality(faults), missing_share(readings)
+    air, expectation = estimator.air_, estimator.expectation_
+    trust, trust_reason = trust_in(
+        basis=plan.basis,
+        sensor=sensor,
+        nrmse=accuracy["nrmse"],
+        coverage=accuracy["coverage"],
+        co2_gain=accuracy["co2_gain"],
+        missing=missing,
+        doubt="; ".join(air.doubts) if air is not None else "",
+    )
+    said = [fault for fault in faults if fault.severity in SAID and fault.kind not in EXPECTED]
+    advice = next((fault.fix for fault in said if fault.fix), None)
+    if advice is None and expectation is not None:
+        advice = expectation.advice
+    size = room_properties(**options.properties)
+    known = has_label(readings)
+    return RoomResult(
+        room,
+        plan.status,
+        plan.basis,
+        plan.reason,
+        trust,
+        trust_reason,
+        sensor,
+        " ".join(fault.message for fault in said),
+        advice or "head counts on days with people",
+        days=len(date_slices(readings)),
+        labelled_days=int(labelled_days(readings["occupancy"][known]).sum()) if known.any() else 0,
+        first=f"{readings.index[0]:%Y-%m-%d}",
+        last=f"{readings.index[-1]:%Y-%m-%d}",
+        readings=len(readings),
+        interval=estimator.interval_,
+        missing=missing,
+        ventilation=estimator.uses_ventilation_,
+        most_people=estimator.most_people_,
+        capacity=math.nan if size is None else size.capacity,
+        volume=math.nan if size is None else size.volume,
+        **accuracy,
+    )
+
+
+def _accuracy(estimator: OccupancyEstimator, readings: pd.DataFrame) -> dict[str, float]:
+    """Return errors and coverage on held-out days; NaN if unknown."""
+    expectation, comparison = estimator.expectation_, estimator.comparison_
+    errors = {} if expectation is None else expectation.errors
+    known = has_label(readings)
+    counts = readings["occupancy"][known]
+    weight = readings[WEIGHT][known] if WEIGHT in readings.columns else None
+    spread = (
+        math.sqrt(np.average((counts - np.average(counts, weights=weight)) ** 2, weights=weight))
+        if known.any()
+        else 0.0
+    )
+    error = errors.get(0.0, math.nan)
+    clock = math.nan if comparison is None else comparison.profile_error
+    compared = math.nan if comparison is None else comparison.error
+    return {
+        "error": error,
+        "error_10": errors.get(10.0, math.nan),
+        "error_20": errors.get(20.0, math.nan),
+        "nrmse": error / spread if spread > 0 else math.nan,
+        "coverage": math.nan if expectation is None else expectation.coverage,
+        "occupied_coverage": math.nan if expectation is None else expectation.occupied_coverage,
+        "clock_error": clock,
+        "co2_gain": 1 - compared / clock if clock > 0 else math.nan,
+    }
+
+
+def missing_share(readings: pd.DataFrame) -> float:
+    """Return the share of readings that are missing on the days that have any [0..1]."""
+    expected = len(date_slices(readings)) * MINUTES_PER_DAY / interval_of(readings)
+    return max(0.0, 1 - len(readings) / expected)
