@@ -23,6 +23,7 @@ from occupair.fleet.room_result import RoomResult, result_from_json, result_to_j
 from occupair.fleet.room_sources import RoomSource
 from occupair.fleet.storage import Storage, describe_error, file_name
 from occupair.fleet.task_report import TaskReport, report
+from occupair.fleet.task_runner import Batch
 from occupair.fleet.train_room import TrainSettings, train_room
 from occupair.model_file import VERSION, dump_model
 
@@ -33,13 +34,11 @@ MODEL, RESULT = ".occupair", ".json"
 
 
 @dataclass(frozen=True)
-class FitTask:
-    """Rooms to train.
+class FitSettings:
+    """Settings of all rooms.
 
     Parameters
     ----------
-    sources : tuple of RoomSource
-        The rooms.
     out : str
         Folder or URL to write to.
     seed : int
@@ -50,39 +49,39 @@ class FitTask:
         Whether to train rooms again that failed.
     """
 
-    sources: tuple[RoomSource, ...]
     out: str
     seed: int = 0
     start: str = ""
     retry: bool = False
 
 
-def fit_rooms(task: FitTask) -> TaskReport[RoomResult]:
-    """Train the rooms of a task, and return their results."""
-    return report(_fit_each(task))
+def fit_rooms(batch: Batch, settings: FitSettings) -> TaskReport[RoomResult]:
+    """Train the rooms of a batch, and return their results."""
+    return report(_fit_each(batch, settings))
 
 
-def _fit_each(task: FitTask) -> Iterator[RoomResult]:
-    storage = Storage(task.out)
-    for source in task.sources:
+def _fit_each(batch: Batch, settings: FitSettings) -> Iterator[RoomResult]:
+    storage = Storage(settings.out)
+    for source in batch:
         began = time.monotonic()
-        result, is_new = _fit(source, task, storage)
+        result, is_new = _fit(source, settings, storage)
         if is_new:
             result = replace(result, seconds=time.monotonic() - began)
             storage.write(result_name(source.room), result_to_json(result))
         yield result
 
 
-def _fit(source: RoomSource, task: FitTask, storage: Storage) -> tuple[RoomResult, bool]:
+def _fit(source: RoomSource, settings: FitSettings, storage: Storage) -> tuple[RoomResult, bool]:
     """Return the result of a room, and whether it is new; an error of any kind is a result, too."""
     mark = ""
     try:
         with open_room(source) as raw:
-            mark = fingerprint(source, task, raw.digest)
+            mark = fingerprint(source, settings, raw.digest)
             earlier = stored_result(storage, source.room)
-            if earlier is not None and _is_current(earlier, mark, storage, retry=task.retry):
+            if earlier is not None and _is_current(earlier, mark, storage, retry=settings.retry):
                 return earlier, False
-            estimator, result = train_room(raw, source.room, source.options, _settings(task, storage, source))
+            training = _train_settings(settings, storage, source)
+            estimator, result = train_room(raw, source.room, source.options, training)
         model = dump_model(estimator)
     except InputError as error:
         storage.delete(model_name(source.room))  # of earlier data or settings
@@ -99,9 +98,9 @@ def _fit(source: RoomSource, task: FitTask, storage: Storage) -> tuple[RoomResul
     return replace(result, model=name, model_bytes=len(model), fingerprint=mark), True
 
 
-def _settings(task: FitTask, storage: Storage, source: RoomSource) -> TrainSettings:
-    start = partial(read_start, storage, task.start, source.room) if task.start else None
-    return TrainSettings(task.seed, start)
+def _train_settings(settings: FitSettings, storage: Storage, source: RoomSource) -> TrainSettings:
+    start = partial(read_start, storage, settings.start, source.room) if settings.start else None
+    return TrainSettings(settings.seed, start)
 
 
 def failed(room: str, reason: str, mark: str = "") -> RoomResult:
@@ -119,13 +118,13 @@ def failed(room: str, reason: str, mark: str = "") -> RoomResult:
     return RoomResult(room, "failed", reason=reason, fingerprint=mark)
 
 
-def fingerprint(source: RoomSource, task: FitTask, digest: str) -> str:
+def fingerprint(source: RoomSource, settings: FitSettings, digest: str) -> str:
     """Return a hash of data, settings and version: a room with the same one has the same model."""
     values = {
         "occupair": version("occupair"),
         "model": VERSION,
-        "seed": task.seed,
-        "start": task.start,
+        "seed": settings.seed,
+        "start": settings.start,
         "options": {k: v for k, v in asdict(source.options).items() if k != "file"},
         "data": digest,
     }

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import pandas as pd
@@ -25,6 +24,7 @@ from occupair.fleet.read_room import UnavailableError, open_room
 from occupair.fleet.room_sources import RoomSource
 from occupair.fleet.storage import Storage
 from occupair.fleet.task_report import TaskReport, report
+from occupair.fleet.task_runner import Batch
 from occupair.fleet.train_room import plan_training
 from occupair.readings.files import read_labelled, read_readings
 from occupair.readings.head_counts import WEIGHT, has_label
@@ -48,15 +48,9 @@ Key = tuple[float, int]
 """Interval [min] and group."""
 
 
-@dataclass(frozen=True)
-class SumTask:
-    """Rooms of one group whose sums are to be added up."""
-
-    sources: tuple[RoomSource, ...]
-
-
-Run = Callable[[Sequence[SumTask]], Sequence[TaskReport[dict[Key, PoolSums]]]]
-"""Runs tasks on workers and returns their reports, in the order of the tasks."""
+Sums = TaskReport[dict[Key, PoolSums]]
+Run = Callable[[Sequence[Batch]], Iterator[tuple[Batch, Sums | None]]]
+"""Runs ``sum_rooms`` on batches of rooms and yields them with their reports, in any order."""
 
 
 def group_of(room: str) -> int:
@@ -74,13 +68,13 @@ def _hash(room: str) -> int:
     return int.from_bytes(hashlib.blake2b(room.encode(), digest_size=8).digest())
 
 
-def sum_rooms(task: SumTask) -> TaskReport[dict[Key, PoolSums]]:
-    """Return the sums over the labelled rooms of a task; rooms that cannot be used are left out."""
-    return report([_add_up(_labelled_sums(task))])
+def sum_rooms(batch: Batch) -> Sums:
+    """Return the sums over the labelled rooms of a batch; rooms that cannot be used are left out."""
+    return report(_add_up(_labelled_sums(one)) for one in [batch])
 
 
-def _labelled_sums(task: SumTask) -> Iterator[tuple[Key, PoolSums]]:
-    for source in task.sources:
+def _labelled_sums(batch: Batch) -> Iterator[tuple[Key, PoolSums]]:
+    for source in batch:
         try:
             with open_room(source) as raw:
                 readings = raw.read(read_labelled, needs_counts=False, **source.options.reading)
@@ -118,7 +112,7 @@ def portfolio_start(sources: Sequence[RoomSource], run: Run) -> bytes | None:
     sources : sequence of RoomSource
         The rooms.
     run : callable
-        Runs tasks of ``sum_rooms``.
+        Runs ``sum_rooms`` on workers.
 
     Notes
     -----
@@ -126,10 +120,12 @@ def portfolio_start(sources: Sequence[RoomSource], run: Run) -> bytes | None:
     result does not depend on the number of workers, or on which is the fastest.
     """
     candidates = sorted(sources, key=lambda source: _hash(source.room))[:MOST_CANDIDATES]
+    position = {source.room: k for k, source in enumerate(candidates)}
     total: dict[Key, PoolSums] = {}
     for first in range(0, len(candidates), ROOMS_AT_ONCE):
-        tasks = _tasks(candidates[first : first + ROOMS_AT_ONCE])
-        parts = (item for one in run(tasks) for sums in one.results for item in sums.items())
+        done = run(_batches(candidates[first : first + ROOMS_AT_ONCE]))
+        reports = sorted(done, key=lambda one: position[one[0][0].room])
+        parts = (item for _, one in reports if one for sums in one.results for item in sums.items())
         total = _add_up([*total.items(), *parts])
         if sum(len(sums.rooms) for sums in total.values()) >= MOST_ROOMS:
             break
@@ -144,12 +140,13 @@ def portfolio_start(sources: Sequence[RoomSource], run: Run) -> bytes | None:
     return json.dumps({"rooms": n_rooms, "starts": starts}, separators=(",", ":")).encode()
 
 
-def _tasks(sources: Sequence[RoomSource]) -> list[SumTask]:
-    tasks = []
+def _batches(sources: Sequence[RoomSource]) -> list[Batch]:
+    """Return batches of one group each, so that a task returns few sums."""
+    batches: list[Batch] = []
     for group in range(GROUPS):
         own = [source for source in sources if group_of(source.room) == group]
-        tasks += [SumTask(tuple(own[k : k + ROOMS_PER_TASK])) for k in range(0, len(own), ROOMS_PER_TASK)]
-    return tasks
+        batches += [tuple(own[k : k + ROOMS_PER_TASK]) for k in range(0, len(own), ROOMS_PER_TASK)]
+    return batches
 
 
 def _json_without(groups: dict[int, PoolSums], left_out: int) -> dict[str, object]:

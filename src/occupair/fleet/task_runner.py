@@ -29,6 +29,7 @@ IN_FLIGHT_PER_WORKER = 3
 """Tasks that wait at the executor or run, per worker."""
 ATTEMPTS = 3
 """How often a task is started whose workers are lost."""
+EXECUTOR_LOST = "the workers are gone: the rooms done so far are kept, run the same command again to continue"
 LOST = "the worker process was lost {} times, perhaps for lack of memory"
 
 
@@ -107,7 +108,8 @@ class TaskRunner(Generic[R]):
         return [(source,) for source in batch]
 
 
-EXECUTOR_LOST = "the workers are gone: the rooms done so far are kept, run the same command again to continue"
+def _names(batch: Batch) -> tuple[str, ...]:
+    return tuple(source.room for source in batch)
 
 
 def split_rooms(sources: Sequence[RoomSource], workers: int) -> list[Batch]:
