@@ -5,6 +5,7 @@
 - `service`: the live service
 - `export_models`, `import_models`: rooms of the live service as building models, and the reverse
 - `bacnet`: devices and points of a BACnet network
+- `fleet`: thousands of rooms
 - `groundtruth`: head counts from video and door counters
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
@@ -29,6 +30,7 @@ from occupair.cli import (
     estimate_and_evaluate,
     export_models,
     fit,
+    fleet,
     groundtruth,
     import_models,
     reproduce,
@@ -69,6 +71,7 @@ app.command(hidden=True)(benchmark_and_validate.prove)
 app.command(hidden=True)(service.home_assistant)
 app.add_typer(export_models.export_app, name="export")
 app.add_typer(import_models.import_app, name="import")
+app.add_typer(fleet.fleet_app, name="fleet")
 app.add_typer(groundtruth.groundtruth_app, name="groundtruth")
 app.add_typer(bacnet.bacnet_app, name="bacnet")
 app.add_typer(datasets.datasets_app, name="datasets")

@@ -27,7 +27,7 @@ from occupair.physics.room_properties import room_properties
 from occupair.progress import quietly
 from occupair.readings.files import read_labelled, read_readings
 from occupair.readings.head_counts import WEIGHT, has_label
-from occupair.readings.labelled_days import FEWEST_DAYS, labelled_days
+from occupair.readings.labelled_days import ENOUGH_DAYS, FEWEST_DAYS, labelled_days
 from occupair.readings.schema import date_slices, interval_of
 from occupair.room.pooled_start import POOLED, PooledStart
 from occupair.wording import plural
@@ -47,14 +47,17 @@ class Plan:
     ----------
     readings : DataFrame
         Readings, without the head counts that are not used.
+    labelled_days : int
+        Days with head counts and people among them.
     basis, status, reason
         See ``RoomResult``.
     """
 
     readings: pd.DataFrame
+    labelled_days: int
     basis: Basis
     status: Status
-    reason: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,15 +69,21 @@ class TrainSettings:
     seed : int
         Random seed.
     start : callable, optional
-        Returns the other rooms to start from for an interval [min]; None: those of the package.
+        Returns the rooms of the portfolio to start from for an interval [min]; None: public rooms.
     """
 
     seed: int = 0
     start: Callable[[float], PooledStart | None] | None = None
 
-    def start_at(self, interval: float) -> PooledStart | str:
-        """Return the other rooms to start from."""
-        return (None if self.start is None else self.start(interval)) or POOLED
+    def start_of(self, plan: Plan) -> PooledStart | str:
+        """Return the other rooms to start from.
+
+        Those of the portfolio are for rooms with few head counts. Others hardly gain from them, and so have
+        the same model as without a portfolio.
+        """
+        if self.start is None or not 0 < plan.labelled_days < ENOUGH_DAYS:
+            return POOLED
+        return self.start(interval_of(plan.readings)) or POOLED
 
 
 def train_room(
@@ -102,7 +111,7 @@ def train_room(
     readings = raw.read(read_labelled, needs_counts=False, **options.reading)
     faults = find_faults(raw.read(read_readings, lenient=True, **options.reading))
     plan = plan_training(readings, faults, has_size=has_size)
-    start = settings.start_at(interval_of(readings))
+    start = settings.start_of(plan)
     estimator = OccupancyEstimator(random_state=settings.seed, start=start, **options.settings)
     with quietly(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what they say is part of the result
@@ -133,15 +142,16 @@ def plan_training(readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: 
             cause = cause or "no head counts"
             raise InputError(f"{cause}: add head counts of days with people, or volume and capacity")
         reason = f"{cause}: trained on volume and seats" if cause else ""
-        return Plan(_without_counts(readings), "no head counts", "fallback" if cause else "trained", reason)
+        status: Status = "fallback" if cause else "trained"
+        return Plan(_without_counts(readings), 0, "no head counts", status, reason)
     if occupied < FEWEST_DAYS:
         help_ = "volume and seats as well" if has_size else "a start from other rooms"
         few = f"head counts on {plural(occupied, 'whole day')} with people, {FEWEST_DAYS} or more are needed"
         reason = f"{refused or few}: trained with {help_}"
-        return Plan(readings, "few head counts", "fallback", reason)
-    return Plan(
-        readings, "head counts", "fallback" if refused else "trained", f"{refused}: not used" * bool(refused)
-    )
+        return Plan(readings, occupied, "few head counts", "fallback", reason)
+    if refused:
+        return Plan(readings, occupied, "head counts", "fallback", f"{refused}: not used for training")
+    return Plan(readings, occupied, "head counts", "trained")
 
 
 def _without_faulty_counts(readings: pd.DataFrame, faults: Sequence[Fault]) -> tuple[pd.DataFrame, str]:
@@ -193,7 +203,6 @@ def _result(
     if advice is None and expectation is not None:
         advice = expectation.advice
     size = room_properties(**options.properties)
-    known = has_label(readings)
     return RoomResult(
         room,
         plan.status,
@@ -205,7 +214,7 @@ def _result(
         " ".join(fault.message for fault in said),
         advice or "head counts on days with people",
         days=len(date_slices(readings)),
-        labelled_days=int(labelled_days(readings["occupancy"][known]).sum()) if known.any() else 0,
+        labelled_days=plan.labelled_days,
         first=f"{readings.index[0]:%Y-%m-%d}",
         last=f"{readings.index[-1]:%Y-%m-%d}",
         readings=len(readings),
