@@ -175,9 +175,8 @@ def estimate(
             on_progress=on_progress,
         )
     _summary(run, "estimated")
-    unchanged = sum(result.status == "unchanged" for result in run.results)
     total = sum(result.estimates for result in run.results)
-    out.print(f"{folder}: {total:,} estimates, {plural(unchanged, 'room')} unchanged.", soft_wrap=True)
+    out.print(f"{folder}: {total:,} estimates.", soft_wrap=True)
     _exit(run)
 
 
@@ -333,12 +332,11 @@ def _progress() -> Iterator[OnProgress]:
 def _summary(run: FleetRun[Any], done: str) -> None:
     """Print how many rooms were done, how fast, and why some failed."""
     n, failed = len(run.results), run.n_failed
+    unchanged = f", {run.n_unchanged} of all unchanged" if run.n_unchanged else ""
     rate = f"{60 * n / run.seconds:.0f} rooms/min" if run.seconds else ""
     memory = f", at most {max(run.megabytes.values()):.0f} MB per worker" if run.megabytes else ""
-    out.print(
-        f"{plural(n - failed, 'room')} {done}, {failed} failed, in {duration(run.seconds)} ({rate}{memory}).",
-        soft_wrap=True,
-    )
+    counts = f"{plural(n - failed, 'room')} {done}, {failed} failed{unchanged}"
+    out.print(f"{counts}, in {duration(run.seconds)} ({rate}{memory}).", soft_wrap=True)
     _list_failed([result for result in run.results if result.status == "failed"])
 
 

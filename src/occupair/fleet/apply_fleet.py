@@ -20,6 +20,9 @@ from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_sources import find_rooms
 from occupair.fleet.storage import Storage
 
+TABLE = "_rooms.parquet"
+"""Table with one row per room; because of its name, readers of the folder as one data set leave it out."""
+
 
 def estimate_fleet(
     data: str | Path,
@@ -65,7 +68,7 @@ def estimate_fleet(
             on_lost=lambda room, reason: EstimateResult(room, "failed", reason),
             on_progress=on_progress,
         )
-    write_table(storage, pd.DataFrame([asdict(result) for result in run.results]))
+    write_table(storage, TABLE, pd.DataFrame([asdict(result) for result in run.results]))
     return replace(run, seconds=time.monotonic() - began)
 
 

@@ -65,7 +65,7 @@ class EstimateResult:
     Parameters
     ----------
     room, status, reason : str
-        Name of the room, ``"estimated"``, ``"unchanged"`` or ``"failed"``, and why it failed.
+        Name of the room, ``"estimated"`` or ``"failed"``, and why it failed.
     estimates : int
         Number of estimates.
     first, last : str
@@ -92,16 +92,16 @@ def estimate_rooms(batch: Batch, settings: EstimateSettings) -> TaskReport[Estim
     return report(_timed(source, settings) for source in batch)
 
 
-def _timed(source: RoomSource, settings: EstimateSettings) -> EstimateResult:
+def _timed(source: RoomSource, settings: EstimateSettings) -> tuple[EstimateResult, bool]:
     began = time.monotonic()
-    result = _estimate(source, settings, Storage(settings.models), Storage(settings.out))
-    return replace(result, seconds=time.monotonic() - began)
+    result, is_new = _estimate(source, settings, Storage(settings.models), Storage(settings.out))
+    return replace(result, seconds=time.monotonic() - began), is_new
 
 
 def _estimate(
     source: RoomSource, settings: EstimateSettings, models: Storage, out: Storage
-) -> EstimateResult:
-    """Return the result of a room; an error of any kind is a result, too."""
+) -> tuple[EstimateResult, bool]:
+    """Return the result of a room, and whether it is new; an error of any kind is a result, too."""
     try:
         content = models.read(model_name(source.room))
         if content is None:
@@ -109,18 +109,19 @@ def _estimate(
         with open_room(source) as raw:
             mark = _fingerprint(source, settings, content, raw.digest)
             if (earlier := _current(out, source.room, mark)) is not None:
-                return earlier
+                return earlier, False
             estimator = model_of(content, source.options)
-            return _write(_pieces(raw, source.options, estimator, settings), out, source.room, mark)
+            pieces = _pieces(raw, source.options, estimator, settings)
+            return _write(pieces, out, source.room, mark), True
     except (InputError, UnavailableError) as error:
-        return EstimateResult(source.room, "failed", str(error))
+        reason = str(error)
     except MemoryError:
-        return EstimateResult(source.room, "failed", "out of memory: give the workers more")
+        reason = "out of memory: give the workers more"
     except OSError:
         raise  # the output cannot be written
     except Exception as error:  # noqa: BLE001  # one room must not end the run of all
         reason = f"unexpected error, please report it: {type(error).__name__}: {describe_error(error)}"
-        return EstimateResult(source.room, "failed", reason)
+    return EstimateResult(source.room, "failed", reason), True
 
 
 def model_of(content: bytes, options: RoomOptions) -> OccupancyEstimator:
@@ -199,12 +200,12 @@ def _current(out: Storage, room: str, mark: str) -> EstimateResult | None:
     system, path = open_url(out.locate(estimates_name(room)))
     try:
         with system.open(path, "rb") as file:
-            metadata = parquet.ParquetFile(file).schema_arrow.metadata or {}
+            metadata = parquet.ParquetFile(file).metadata.metadata or {}
     except (ArrowException, OSError, ValueError):
         return None
     if metadata.get(_FINGERPRINT, b"").decode() != mark:
         return None
-    return EstimateResult(room, "unchanged", "", *json.loads(metadata[b"occupair.room"]))
+    return EstimateResult(room, "estimated", "", *json.loads(metadata[b"occupair.room"]))
 
 
 def estimates_name(room: str) -> str:

@@ -74,7 +74,7 @@ class EvaluateResult:
 
 def evaluate_rooms(batch: Batch, settings: EvaluateSettings) -> TaskReport[EvaluateResult]:
     """Score the rooms of a batch, and return their results."""
-    return report(_evaluate(source, settings) for source in batch)
+    return report((_evaluate(source, settings), True) for source in batch)
 
 
 def _evaluate(source: RoomSource, settings: EvaluateSettings) -> EvaluateResult:

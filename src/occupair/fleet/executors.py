@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -49,6 +50,8 @@ def dask_cluster(address: str) -> Iterator[Executor]:
         raise InputError("--scheduler needs packages that are not installed: pip install 'occupair[fleet]'")
     import distributed
 
+    for name in ("distributed", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost cluster is reported in one line
     connect: Any = distributed.Client  # untyped
     try:
         client = connect(address, timeout=CONNECT_TIMEOUT, set_as_default=False)

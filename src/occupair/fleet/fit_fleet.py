@@ -20,6 +20,9 @@ from occupair.fleet.room_sources import RoomSource, find_rooms
 from occupair.fleet.storage import Storage
 from occupair.fleet.task_runner import TaskRunner
 
+TABLE = "rooms.parquet"
+"""Table with one row per room."""
+
 
 def fit_fleet(
     data: str | Path,
@@ -91,7 +94,7 @@ def fit_fleet(
         )
     results = earlier | {result.room: result for result in run.results}
     run = replace(run, results=[results[room] for room in sorted(results)], seconds=time.monotonic() - began)
-    write_table(storage, results_table(run.results))
+    write_table(storage, TABLE, results_table(run.results))
     return run
 
 

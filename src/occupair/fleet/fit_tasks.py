@@ -60,7 +60,7 @@ def fit_rooms(batch: Batch, settings: FitSettings) -> TaskReport[RoomResult]:
     return report(_fit_each(batch, settings))
 
 
-def _fit_each(batch: Batch, settings: FitSettings) -> Iterator[RoomResult]:
+def _fit_each(batch: Batch, settings: FitSettings) -> Iterator[tuple[RoomResult, bool]]:
     storage = Storage(settings.out)
     for source in batch:
         began = time.monotonic()
@@ -68,7 +68,7 @@ def _fit_each(batch: Batch, settings: FitSettings) -> Iterator[RoomResult]:
         if is_new:
             result = replace(result, seconds=time.monotonic() - began)
             storage.write(result_name(source.room), result_to_json(result))
-        yield result
+        yield result, is_new
 
 
 def _fit(source: RoomSource, settings: FitSettings, storage: Storage) -> tuple[RoomResult, bool]:
@@ -82,9 +82,12 @@ def _fit(source: RoomSource, settings: FitSettings, storage: Storage) -> tuple[R
                 return earlier, False
             training = _train_settings(settings, storage, source)
             estimator, result = train_room(raw, source.room, source.options, training)
+        if estimator is None:
+            storage.delete(model_name(source.room))  # of earlier data or settings
+            return replace(result, fingerprint=mark), True
         model = dump_model(estimator)
     except InputError as error:
-        storage.delete(model_name(source.room))  # of earlier data or settings
+        storage.delete(model_name(source.room))
         return failed(source.room, str(error), mark), True
     except UnavailableError as error:
         return failed(source.room, str(error)), True

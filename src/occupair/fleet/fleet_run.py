@@ -19,9 +19,6 @@ from occupair.fleet.storage import Storage
 from occupair.fleet.task_report import TaskReport
 from occupair.fleet.task_runner import ATTEMPTS, LOST, Batch, TaskRunner, split_rooms
 
-TABLE = "rooms.parquet"
-"""Table with one row per room."""
-
 
 class Result(Protocol):
     """The result of a room."""
@@ -48,6 +45,8 @@ class FleetRun(Generic[R]):
     ----------
     results : list
         One per room, by name.
+    n_unchanged : int
+        Number of rooms that an earlier run had done.
     seconds : float
         Duration of the run [s].
     megabytes : dict
@@ -55,6 +54,7 @@ class FleetRun(Generic[R]):
     """
 
     results: list[R]
+    n_unchanged: int = 0
     seconds: float = 0.0
     megabytes: dict[str, float] = field(default_factory=dict, repr=False)
 
@@ -104,7 +104,7 @@ def run_rooms(
     on_progress : callable, optional
         Called at the start and after every task.
     """
-    began, results, megabytes, n_failed = time.monotonic(), list[R](), dict[str, float](), 0
+    began, results, megabytes, n_failed, n_unchanged = time.monotonic(), list[R](), dict[str, float](), 0, 0
     runner = TaskRunner(executor, work)
     tell = on_progress or _ignore
     tell(what, 0, 0, len(sources))
@@ -112,21 +112,21 @@ def run_rooms(
         if done is None:
             found: Sequence[R] = [on_lost(source.room, LOST.format(ATTEMPTS)) for source in batch]
         else:
-            found = done.results
+            found, n_unchanged = done.results, n_unchanged + done.n_unchanged
             megabytes[done.worker] = max(done.megabytes, megabytes.get(done.worker, 0.0))
         results += found
         n_failed += sum(result.status == "failed" for result in found)
         tell(what, len(results), n_failed, len(sources))
     results.sort(key=lambda result: result.room)
-    return FleetRun(results, time.monotonic() - began, megabytes)
+    return FleetRun(results, n_unchanged, time.monotonic() - began, megabytes)
 
 
 def _ignore(what: str, done: int, failed: int, total: int) -> None:
     """Discard progress."""
 
 
-def write_table(storage: Storage, table: pd.DataFrame) -> None:
-    """Write the table with one row per room."""
+def write_table(storage: Storage, name: str, table: pd.DataFrame) -> None:
+    """Write the Parquet table with one row per room."""
     content = io.BytesIO()
     table.to_parquet(content, index=False)
-    storage.write(TABLE, content.getvalue())
+    storage.write(name, content.getvalue())

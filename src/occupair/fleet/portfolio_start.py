@@ -70,7 +70,7 @@ def _hash(room: str) -> int:
 
 def sum_rooms(batch: Batch) -> Sums:
     """Return the sums over the labelled rooms of a batch; rooms that cannot be used are left out."""
-    return report(_add_up(_labelled_sums(one)) for one in [batch])
+    return report((_add_up(_labelled_sums(one)), True) for one in [batch])
 
 
 def _labelled_sums(batch: Batch) -> Iterator[tuple[Key, PoolSums]]:

@@ -23,6 +23,8 @@ class TaskReport(Generic[R]):
     ----------
     results : tuple
         One per room.
+    n_unchanged : int
+        Number of results of an earlier run among them.
     worker : str
         Machine and process.
     megabytes : float
@@ -30,19 +32,23 @@ class TaskReport(Generic[R]):
     """
 
     results: tuple[R, ...]
+    n_unchanged: int
     worker: str
     megabytes: float
 
 
-def report(results: Iterable[R]) -> TaskReport[R]:
-    """Do the work of a task with one thread, and return its report.
+def report(results: Iterable[tuple[R, bool]]) -> TaskReport[R]:
+    """Do the work of a task, pairs of a result and whether it is new, with one thread, and return its report.
 
     With one thread for linear algebra, processes do not compete for cores, and models are the same bit for
     bit whatever the number of cores.
     """
     threadpool_limits(1)
-    done = tuple(results)
-    return TaskReport(done, f"{platform.node()}:{os.getpid()}", peak_memory())
+    done = list(results)
+    n_unchanged = sum(not is_new for _, is_new in done)
+    return TaskReport(
+        tuple(result for result, _ in done), n_unchanged, f"{platform.node()}:{os.getpid()}", peak_memory()
+    )
 
 
 def peak_memory() -> float:

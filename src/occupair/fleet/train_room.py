@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,8 +88,10 @@ class TrainSettings:
 
 def train_room(
     raw: RawReadings, room: str, options: RoomOptions, settings: TrainSettings
-) -> tuple[OccupancyEstimator, RoomResult]:
+) -> tuple[OccupancyEstimator | None, RoomResult]:
     """Train a room on its readings, and return the estimator and what to expect of it.
+
+    The estimator is None if the readings do not allow training; the result has the reason.
 
     Parameters
     ----------
@@ -105,18 +107,22 @@ def train_room(
     Raises
     ------
     InputError
-        If the room cannot be trained.
+        If the readings or the options are invalid.
     """
     has_size = room_properties(**options.properties) is not None
     readings = raw.read(read_labelled, needs_counts=False, **options.reading)
     faults = find_faults(raw.read(read_readings, lenient=True, **options.reading))
-    plan = plan_training(readings, faults, has_size=has_size)
-    start = settings.start_of(plan)
-    estimator = OccupancyEstimator(random_state=settings.seed, start=start, **options.settings)
-    with quietly(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what they say is part of the result
-        estimator.fit(plan.readings)
-    return estimator, _result(room, options, plan, estimator, faults)
+    result = _describe(RoomResult(room, "failed"), readings, faults, options)
+    try:
+        plan = plan_training(readings, faults, has_size=has_size)
+        start = settings.start_of(plan)
+        estimator = OccupancyEstimator(random_state=settings.seed, start=start, **options.settings)
+        with quietly(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what they say is part of the result
+            estimator.fit(plan.readings)
+    except InputError as error:
+        return None, replace(result, reason=str(error))
+    return estimator, _assess(result, plan, estimator)
 
 
 def plan_training(readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: bool) -> Plan:
@@ -139,8 +145,8 @@ def plan_training(readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: 
     if not known.any() or not (counts > 0).any():
         cause = refused or ("nobody was in the room at any head count" if counted else "")
         if not has_size:
-            cause = cause or "no head counts"
-            raise InputError(f"{cause}: add head counts of days with people, or volume and capacity")
+            remedy = "correct them" if refused else "add head counts of days with people"
+            raise InputError(f"{cause or 'no head counts'}: {remedy}, or give volume and capacity")
         reason = f"{cause}: trained on volume and seats" if cause else ""
         status: Status = "fallback" if cause else "trained"
         return Plan(_without_counts(readings), 0, "no head counts", status, reason)
@@ -182,48 +188,53 @@ def _without_counts(readings: pd.DataFrame, where: Any = True) -> pd.DataFrame:
     return kept
 
 
-def _result(
-    room: str, options: RoomOptions, plan: Plan, estimator: OccupancyEstimator, faults: Sequence[Fault]
+def _describe(
+    result: RoomResult, readings: pd.DataFrame, faults: Sequence[Fault], options: RoomOptions
 ) -> RoomResult:
-    readings = plan.readings
-    accuracy: dict[str, Any] = _accuracy(estimator, readings)
-    sensor, missing = sensor_quality(faults), missing_share(readings)
-    air, expectation = estimator.air_, estimator.expectation_
-    trust, trust_reason = trust_in(
-        basis=plan.basis,
-        sensor=sensor,
-        nrmse=accuracy["nrmse"],
-        coverage=accuracy["coverage"],
-        co2_gain=accuracy["co2_gain"],
-        missing=missing,
-        doubt="; ".join(air.doubts) if air is not None else "",
-    )
+    """Return a result with what is known before training."""
     said = [fault for fault in faults if fault.severity in SAID and fault.kind not in EXPECTED]
-    advice = next((fault.fix for fault in said if fault.fix), None)
-    if advice is None and expectation is not None:
-        advice = expectation.advice
     size = room_properties(**options.properties)
-    return RoomResult(
-        room,
-        plan.status,
-        plan.basis,
-        plan.reason,
-        trust,
-        trust_reason,
-        sensor,
-        " ".join(fault.message for fault in said),
-        advice or "head counts on days with people",
+    return replace(
+        result,
+        sensor=sensor_quality(faults),
+        findings=" ".join(fault.message for fault in said),
+        advice=next((fault.fix for fault in said if fault.fix), ""),
         days=len(date_slices(readings)),
-        labelled_days=plan.labelled_days,
         first=f"{readings.index[0]:%Y-%m-%d}",
         last=f"{readings.index[-1]:%Y-%m-%d}",
         readings=len(readings),
-        interval=estimator.interval_,
-        missing=missing,
-        ventilation=estimator.uses_ventilation_,
-        most_people=estimator.most_people_,
+        interval=interval_of(readings),
+        missing=missing_share(readings),
+        ventilation="ventilation" in readings.columns,
         capacity=math.nan if size is None else size.capacity,
         volume=math.nan if size is None else size.volume,
+    )
+
+
+def _assess(result: RoomResult, plan: Plan, estimator: OccupancyEstimator) -> RoomResult:
+    """Return a result with what training has shown."""
+    accuracy: dict[str, Any] = _accuracy(estimator, plan.readings)
+    air, expectation = estimator.air_, estimator.expectation_
+    trust, trust_reason = trust_in(
+        basis=plan.basis,
+        sensor=result.sensor,
+        nrmse=accuracy["nrmse"],
+        coverage=accuracy["coverage"],
+        co2_gain=accuracy["co2_gain"],
+        missing=result.missing,
+        doubt="; ".join(air.doubts) if air is not None else "",
+    )
+    advice = "head counts on days with people" if expectation is None else expectation.advice
+    return replace(
+        result,
+        status=plan.status,
+        basis=plan.basis,
+        reason=plan.reason,
+        trust=trust,
+        trust_reason=trust_reason,
+        advice=result.advice or advice,
+        labelled_days=plan.labelled_days,
+        most_people=estimator.most_people_,
         **accuracy,
     )
 
