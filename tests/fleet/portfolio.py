@@ -9,7 +9,7 @@ import pandas as pd
 import occupair as oc
 from occupair.readings.files import write_readings
 
-DAYS, INTERVAL = 4, 15
+DAYS, INTERVAL = 3, 15
 
 
 @functools.cache

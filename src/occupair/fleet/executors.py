@@ -50,8 +50,7 @@ def dask_cluster(address: str) -> Iterator[Executor]:
         raise InputError("--scheduler needs packages that are not installed: pip install 'occupair[fleet]'")
     import distributed
 
-    for name in ("distributed", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost cluster is reported in one line
+    _silence_dask()
     connect: Any = distributed.Client  # untyped
     try:
         client = connect(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
@@ -66,6 +65,13 @@ def dask_cluster(address: str) -> Iterator[Executor]:
         executor = client.get_executor(pure=False)
         yield executor
         executor.shutdown(wait=False)
+
+
+def _silence_dask() -> None:
+    """Turn off the log of Dask in this process: a lost cluster is reported in one line, not in tracebacks."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def installed_version() -> str:

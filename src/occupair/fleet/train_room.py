@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from occupair.checks import Fault, find_faults
 from occupair.errors import InputError
@@ -179,8 +180,9 @@ def _without_faulty_counts(readings: pd.DataFrame, faults: Sequence[Fault]) -> t
     return _without_counts(readings, affected), reason
 
 
-def _without_counts(readings: pd.DataFrame, where: Any = True) -> pd.DataFrame:
-    """Return readings without the head counts at some of them."""
+def _without_counts(readings: pd.DataFrame, where: NDArray[np.bool_] | None = None) -> pd.DataFrame:
+    """Return readings without the head counts at some of them; None: at all."""
+    where = np.ones(len(readings), dtype=bool) if where is None else where
     kept = readings.assign(occupancy=readings["occupancy"].mask(where))
     if WEIGHT in kept.columns:
         kept[WEIGHT] = kept[WEIGHT].mask(where, 0.0)

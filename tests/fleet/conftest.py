@@ -1,0 +1,34 @@
+"""Portfolios that several tests share; the data are written once per test process."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from fleet.portfolio import plant_faults, write_rooms
+
+from occupair.fleet.fit_fleet import fit_fleet
+from occupair.fleet.fleet_run import FleetRun
+
+
+class Trained(NamedTuple):
+    """A trained portfolio: its data, its models, and the run."""
+
+    data: Path
+    models: Path
+    run: FleetRun
+
+
+@pytest.fixture(scope="session")
+def thirty_rooms(tmp_path_factory):
+    """Folder with 30 rooms, 9 of them with planted faults."""
+    folder = tmp_path_factory.mktemp("portfolio")
+    write_rooms(folder, 21)
+    plant_faults(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(thirty_rooms, tmp_path_factory):
+    """The thirty rooms trained on two worker processes."""
+    models = tmp_path_factory.mktemp("models")
+    return Trained(thirty_rooms, models, fit_fleet(thirty_rooms, models, workers=2))
