@@ -47,8 +47,14 @@ def _result(k: int, rng: np.random.Generator) -> RoomResult:
         return RoomResult(
             room, "failed", reason=reason, advice=advice, **known, **common, seconds=rng.uniform(0, 2)
         )
-    common |= {**_readings(days, rng), "model": f"models/{room}.occupair", "seconds": float(rng.gamma(3, 3))}
+    common |= {
+        **_readings(days, rng),
+        "model": f"models/{room}.occupair",
+        "seconds": float(rng.gamma(3, 3)),
+        "model_bytes": 90_000,
+    }
     findings = _findings(sensor, rng)
+    common["sensor_finding"] = findings
     labelled = int(rng.integers(5, min(days, 90))) if rng.random() < 0.82 else int(rng.integers(0, 3))
     most = float(max(1, round(seats * rng.uniform(0.4, 1.1))))
     if labelled == 0:

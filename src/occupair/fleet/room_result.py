@@ -40,6 +40,8 @@ class RoomResult:
         Faults of the readings found by ``occupair.checks``, the most severe first; empty if none.
     advice : str
         What would improve the estimates most.
+    sensor_finding : str
+        The most severe of the findings on the CO2 sensor; empty if it is good.
     days, labelled_days : int
         Days with readings, and those with head counts and people.
     first, last : str
@@ -85,6 +87,7 @@ class RoomResult:
     sensor: SensorQuality = "unknown"
     findings: str = ""
     advice: str = ""
+    sensor_finding: str = ""
     days: int = 0
     labelled_days: int = 0
     first: str = ""

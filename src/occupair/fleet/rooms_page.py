@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
@@ -14,7 +13,7 @@ from pathlib import Path
 from string import Template
 
 from occupair.atomic_files import write_atomically
-from occupair.fleet.message_groups import MessageGroup, group_messages, sentences
+from occupair.fleet.message_groups import MessageGroup, group_messages
 from occupair.fleet.room_result import RoomResult
 from occupair.fleet.rooms_page_data import in_natural_order, page_data
 from occupair.fleet.rooms_page_summary import failed_section, page_header, technician_section
@@ -22,10 +21,6 @@ from occupair.fleet.rooms_page_summary import failed_section, page_header, techn
 TITLE = "Room portfolio"
 SCRIPTS = ("room-data.js", "room-view.js", "room-table.js", "room-details.js", "room-figures.js", "page.js")
 """Parts of the script of the page, in order."""
-
-_ON_SENSOR = re.compile(
-    r"The CO2 baseline|The daily lows of CO2|CO2 (?!explains|rises)"
-)  # not: CO2 that disagrees with the head counts
 
 
 def write_rooms_page(
@@ -96,17 +91,13 @@ def room_groups(rooms: Sequence[RoomResult]) -> dict[str, Sequence[MessageGroup]
     'Needs 5 days, got …'
     """
     return {
-        "faulty": _groups(rooms, [_finding(room) if room.sensor == "faulty" else None for room in rooms]),
-        "check": _groups(rooms, [_finding(room) if room.sensor == "check" else None for room in rooms]),
+        "faulty": _groups(
+            rooms, [room.sensor_finding if room.sensor == "faulty" else None for room in rooms]
+        ),
+        "check": _groups(rooms, [room.sensor_finding if room.sensor == "check" else None for room in rooms]),
         "failed": _groups(rooms, [room.reason if room.status == "failed" else None for room in rooms]),
         "fallback": _groups(rooms, [room.reason if room.status == "fallback" else None for room in rooms]),
     }
-
-
-def _finding(room: RoomResult) -> str:
-    """Return the first finding on the CO2 sensor; findings on the head counts may come before it."""
-    found = sentences(room.findings)
-    return next((sentence for sentence in found if _ON_SENSOR.match(sentence)), found[0])
 
 
 def _groups(rooms: Sequence[RoomResult], messages: Sequence[str | None]) -> list[MessageGroup]:

@@ -23,7 +23,7 @@ from occupair.estimator import OccupancyEstimator
 from occupair.fleet.read_room import RawReadings
 from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_result import Basis, RoomResult, Status
-from occupair.fleet.room_verdicts import COUNT_FAULTS, sensor_quality, trust_in
+from occupair.fleet.room_verdicts import COUNT_FAULTS, SENSOR_FAULTS, sensor_quality, trust_in
 from occupair.physics.room_properties import room_properties
 from occupair.progress import quietly
 from occupair.readings.files import read_labelled, read_readings
@@ -201,6 +201,7 @@ def _describe(
         sensor=sensor_quality(faults),
         findings=" ".join(fault.message for fault in said),
         advice=next((fault.fix for fault in said if fault.fix), ""),
+        sensor_finding=next((fault.message for fault in said if fault.kind in SENSOR_FAULTS), ""),
         days=len(date_slices(readings)),
         first=f"{readings.index[0]:%Y-%m-%d}",
         last=f"{readings.index[-1]:%Y-%m-%d}",

@@ -45,7 +45,7 @@ const asSentence = (text) => text.replace(/^[a-z]+(?=[ ,]|$)/, (word) => word[0]
 function noteOf(room) {
   const reason = textOf("reason", room);
   if (classOf("status", room) === "failed") return reason;
-  const findings = classOf("sensor", room) === "good" ? "" : textOf("findings", room);
+  const findings = classOf("sensor", room) === "good" ? "" : textOf("sensor_finding", room);
   return findings || textOf("trust_reason", room) || reason;
 }
 
@@ -91,9 +91,9 @@ function cellText({ name, kind, show }, room) {
 
 // Fields of the CSV export: the columns of rooms.parquet, in their order.
 const FIELDS = [
-  "room", "status", "basis", "reason", "trust", "trust_reason", "sensor", "findings", "advice", "days", "labelled_days",
+  "room", "status", "basis", "reason", "trust", "trust_reason", "sensor", "findings", "advice", "sensor_finding", "days", "labelled_days",
   "first", "last", "readings", "interval", "missing", "ventilation", "most_people", "capacity", "volume", "error", "error_10",
-  "error_20", "nrmse", "coverage", "occupied_coverage", "clock_error", "co2_gain", "model", "fingerprint", "seconds",
+  "error_20", "nrmse", "coverage", "occupied_coverage", "clock_error", "co2_gain", "model", "model_bytes", "fingerprint", "seconds",
 ];
 
 function fieldText(name, room) {

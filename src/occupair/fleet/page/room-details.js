@@ -70,6 +70,7 @@ function detailParts(room) {
       ["Status", classOf("status", room)],
       ["Trained on", classOf("basis", room) || DASH],
       ["File", textOf("model", room) || DASH],
+      ["Size", number("model_bytes", formatCount, "bytes")],
       ["Fingerprint", DATA.fingerprint[room] || DASH],
       ["Time spent", number("seconds", formatOne, "s")],
     ]),
