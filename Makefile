@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind prove bench peers load bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind prove bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -48,6 +48,9 @@ mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test f
 
 load: $(INSTALLED) servers  ## load test with 2,000 rooms for 10 min, then more until failure: docs/load.md
 	@$(BIN)/python -m tools.load --until-it-breaks
+
+fleet: $(INSTALLED)      ## train 2,000 simulated rooms on processes and on Dask: docs/portfolio.md (45 min)
+	@$(BIN)/python -m tools.fleet
 
 bacnet: $(INSTALLED)     ## load test of BACnet with 200 devices, of which 20 vanish and return: docs/bacnet.md (10 min)
 	@$(BIN)/python tools/bacnet_load.py
