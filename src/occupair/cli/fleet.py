@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,10 +40,16 @@ SOME_FAILED, ALL_FAILED = 3, 4
 LISTED = 5
 """Failed rooms that are listed by name."""
 
-fleet_app = typer.Typer(
-    no_args_is_help=True,
-    help="Train and estimate thousands of rooms. Exit status: 0 all rooms, 3 some failed, 4 all failed.",
-)
+fleet_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@fleet_app.callback()
+def fleet() -> None:
+    """Train and estimate thousands of rooms, on this machine or on a Dask cluster.
+
+    Exit status: 0 if all rooms succeed, 3 if some fail, 4 if all fail, 2 for a mistake in the command.
+    """
+
 
 Data = Annotated[
     str,
@@ -320,13 +327,19 @@ def _progress() -> Iterator[OnProgress]:
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with (
+        warnings.catch_warnings(record=True, category=UserWarning) as caught,
+        Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar,
+    ):
+        warnings.simplefilter("always", UserWarning)
         task = bar.add_task("starting", total=None, failed=0)
 
         def show(what: str, done: int, failed: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total, failed=failed)
 
         yield show
+    for text in dict.fromkeys(str(one.message) for one in caught):
+        note(text)
 
 
 def _summary(run: FleetRun[Any], done: str) -> None:

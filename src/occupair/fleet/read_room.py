@@ -102,18 +102,24 @@ def _frame(file: Path, part: Part, source: RoomSource) -> pd.DataFrame:
     if not file.name.lower().endswith(PARQUET):
         return _text_frame(file, dict(source.options.columns))
     needs_pyarrow(file.name)
-    from pyarrow import ArrowException, compute, parquet
+    import pyarrow as pa
+    from pyarrow import compute, parquet
 
     try:
         with parquet.ParquetFile(file) as opened:
             groups = range(opened.num_row_groups) if part.row_groups is None else part.row_groups
-            table = opened.read_row_groups(list(groups), use_threads=False)
-    except (ArrowException, OSError, ValueError):
+            tables = []
+            for group in groups:  # one at a time: those of mixed rooms may be much larger than the room
+                table = opened.read_row_group(group, use_threads=False)
+                if part.row_groups is not None:
+                    table = table.filter(compute.equal(table[ROOM].cast(pa.string()), source.room))
+                    table = table.drop_columns([ROOM])
+                tables.append(table)
+    except (pa.ArrowException, OSError, ValueError):
         raise InputError(f"{file.name}: is not a Parquet file, or is damaged") from None
-    if part.row_groups is not None:
-        is_room = compute.equal(compute.cast(table[ROOM], "string"), source.room)
-        table = table.filter(is_room).drop_columns([ROOM])
-    frame: pd.DataFrame = table.to_pandas(use_threads=False)
+    if not tables:
+        raise InputError(f"{file.name}: has no readings")
+    frame: pd.DataFrame = pa.concat_tables(tables).to_pandas(use_threads=False)
     return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
 
 

@@ -13,6 +13,8 @@ on this machine or at any fsspec URL. Only names, schemas and the column ``room`
 from __future__ import annotations
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -29,6 +31,8 @@ ROOM = "room"
 """Column, and key of folders, with the name of the room."""
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".txt", ".tsv", ".csv.gz", ".txt.gz", ".tsv.gz")
+MOST_ROOMS_PER_GROUP = 20
+"""Rooms in a row group, on average, from which on a file counts as mixed."""
 _PARTITION = re.compile(rf"{ROOM}=(.+)", re.IGNORECASE)
 
 
@@ -83,6 +87,7 @@ def find_rooms(
         rooms.setdefault(room, []).extend(parts)
     for room in options:
         rooms.setdefault(room, [])
+    _warn_of_mixed_rooms(rooms)
     if not any(rooms.values()):
         raise InputError(f"{data}: has no readings: no CSV or Parquet files")
     defaults = defaults or RoomOptions()
@@ -90,6 +95,21 @@ def find_rooms(
         RoomSource(room, tuple(parts), options.get(room, RoomOptions()).over(defaults))
         for room, parts in sorted(rooms.items())
     ]
+
+
+def _warn_of_mixed_rooms(rooms: Mapping[str, list[Part]]) -> None:
+    """Warn of files of which most rooms need most row groups, so that they are read again for every room."""
+    needed: dict[str, Counter[int]] = {}
+    for part in (part for parts in rooms.values() for part in parts if part.row_groups is not None):
+        needed.setdefault(part.url, Counter()).update(part.row_groups or ())
+    for url, groups in needed.items():
+        if len(groups) > 1 and groups.total() > MOST_ROOMS_PER_GROUP * len(groups):
+            warnings.warn(
+                f"{url}: rooms are mixed, so every room reads most of the file: split it first, with "
+                "occupair fleet split",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 @dataclass(frozen=True)
