@@ -140,3 +140,15 @@ def test_missing_packages_are_named(monkeypatch, tmp_path):
         done.stderr
         == "occupair: fleet needs packages that are not installed: pip install 'occupair[fleet]'\n"
     )
+
+
+def test_settings_of_the_live_service_use_the_models(two_rooms, tmp_path):
+    settings = tmp_path / "rooms.toml"
+    done = occupair(
+        *("import", "fleet", two_rooms[0] / "models", "--co2", "bms/{room}/co2", "--out", settings),
+        *("--ventilation", "bms/{room}/fan", "--timezone", "Europe/Copenhagen"),
+    )
+    assert (done.returncode, done.stderr) == (0, "occupair: 2 rooms; 2 lines marked CHECK\n")
+    checked = occupair("serve", settings, "--check")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "room-01; room-01.occupair, a reading every 15 min, with ventilation;" in checked.stdout

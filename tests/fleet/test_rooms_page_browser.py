@@ -140,7 +140,7 @@ def test_key_figures_and_groups_filter_the_table(open_rooms, results):
 def test_details_show_every_field(open_rooms):
     result = RoomResult(
         "lab 7", "fallback", "few head counts", "few days: helped", "limited", "the error is large", "check",
-        "CO2 drifts.", "count more", "CO2 drifts.", 40, 3, "2024-01-08", "2024-02-16", 11520, 5.0, 0.0312,
+        "CO2 drifts.", "count more", "CO2 drifts.", 40, 3, "2024-01-08", "2024-02-16", "", 11520, 5.0, 0.0312,
         True, 12.0, 14.0, 96.5, 1.234, 1.123, 1.012, 0.4567, 0.891, 0.852, 2.468, 0.5,
         "models/lab 7.occupair", 87_654, "abcdef0123456789", 7.89,
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""The import command: settings of the live service from a building model."""
+"""The import command: settings of the live service from a building model or a portfolio."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ import_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 @import_app.callback()
 def import_() -> None:
-    """Write settings of the live service from a building model.
+    """Write settings of the live service from a building model or a portfolio.
 
     Example: occupair import brick building.ttl --out rooms.toml
     """
@@ -52,6 +53,52 @@ def brick(
     except InputError as error:
         raise InputError(str(error) if str(error).startswith(str(model)) else f"{model}: {error}") from None
     write_document(path, format_draft(draft, origin=model.name))
+    checks = f"; {plural(draft.n_checks, 'line')} marked CHECK" if draft.n_checks else ""
+    note(f"{plural(len(draft.rooms), 'room')}{checks}")
+
+
+@import_app.command()
+def fleet(
+    models: Annotated[Path, typer.Argument(metavar="MODELS", help="Folder written by 'occupair fleet fit'.")],
+    co2: Annotated[
+        str,
+        typer.Option(help="MQTT topic of the CO2 readings, with {room}, {id} or both, e.g. bms/{room}/co2."),
+    ],
+    ventilation: Annotated[
+        str | None, typer.Option(help="MQTT topic of the ventilation signal, likewise.")
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option("--out", help="Settings file to write; default: print the settings.")
+    ] = None,
+    timezone: Timezone = None,
+    overwrite: Replace = False,
+) -> None:
+    """Write rooms.toml for the rooms of a portfolio, with their models.
+
+    Example: occupair import fleet models --co2 bms/{room}/co2 --ventilation bms/{room}/fan --out rooms.toml
+    """
+    need_live("import")
+    check_document(path, "settings", models / "rooms.parquet", overwrite=overwrite)
+    from occupair.fleet.fit_fleet import read_fleet
+    from occupair.live.semantic.fleet_import import FleetRoom, import_fleet
+    from occupair.live.semantic.rooms_toml import format_draft
+
+    _check_timezone(timezone)
+    beside = (Path() if path is None else path.parent).resolve()
+    rooms = [
+        FleetRoom(
+            one.room,
+            os.path.relpath((models / one.model).resolve(), beside) if one.model else "",
+            one.reason,
+            capacity=one.capacity,
+            volume=one.volume,
+            timezone=one.timezone,
+            uses_ventilation=one.ventilation,
+        )
+        for one in read_fleet(models)
+    ]
+    draft = import_fleet(rooms, co2=co2, ventilation=ventilation, timezone=timezone)
+    write_document(path, format_draft(draft, origin=str(models)))
     checks = f"; {plural(draft.n_checks, 'line')} marked CHECK" if draft.n_checks else ""
     note(f"{plural(len(draft.rooms), 'room')}{checks}")
 

@@ -46,6 +46,8 @@ class RoomResult:
         Days with readings, and those with head counts and people.
     first, last : str
         First and last local date with readings, ISO 8601; empty if unknown.
+    timezone : str
+        Time zone of the readings; empty for local times.
     readings : int
         Number of readings.
     interval : float
@@ -92,6 +94,7 @@ class RoomResult:
     labelled_days: int = 0
     first: str = ""
     last: str = ""
+    timezone: str = ""
     readings: int = 0
     interval: float = math.nan
     missing: float = math.nan

@@ -19,7 +19,17 @@ CLASSES: dict[str, tuple[str, ...]] = {
 }
 """Columns with a fixed set of values, from best to worst."""
 
-TEXTS = ("reason", "trust_reason", "findings", "advice", "sensor_finding", "first", "last", "model")
+TEXTS = (
+    "reason",
+    "trust_reason",
+    "findings",
+    "advice",
+    "sensor_finding",
+    "first",
+    "last",
+    "timezone",
+    "model",
+)
 COUNTS = ("days", "labelled_days", "readings", "model_bytes")
 NUMBERS = (
     *("interval", "missing", "most_people", "capacity", "volume", "error", "error_10", "error_20", "nrmse"),

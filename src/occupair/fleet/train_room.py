@@ -30,6 +30,7 @@ from occupair.readings.files import read_labelled, read_readings
 from occupair.readings.head_counts import WEIGHT, has_label
 from occupair.readings.labelled_days import ENOUGH_DAYS, FEWEST_DAYS, labelled_days
 from occupair.readings.schema import date_slices, interval_of
+from occupair.readings.time_zones import time_zone_name
 from occupair.room.pooled_start import POOLED, PooledStart
 from occupair.wording import plural
 
@@ -205,6 +206,7 @@ def _describe(
         days=len(date_slices(readings)),
         first=f"{readings.index[0]:%Y-%m-%d}",
         last=f"{readings.index[-1]:%Y-%m-%d}",
+        timezone=time_zone_name(pd.DatetimeIndex(readings.index)) or "",
         readings=len(readings),
         interval=interval_of(readings),
         missing=missing_share(readings),

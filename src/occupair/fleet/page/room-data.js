@@ -92,7 +92,7 @@ function cellText({ name, kind, show }, room) {
 // Fields of the CSV export: the columns of rooms.parquet, in their order.
 const FIELDS = [
   "room", "status", "basis", "reason", "trust", "trust_reason", "sensor", "findings", "advice", "sensor_finding", "days", "labelled_days",
-  "first", "last", "readings", "interval", "missing", "ventilation", "most_people", "capacity", "volume", "error", "error_10",
+  "first", "last", "timezone", "readings", "interval", "missing", "ventilation", "most_people", "capacity", "volume", "error", "error_10",
   "error_20", "nrmse", "coverage", "occupied_coverage", "clock_error", "co2_gain", "model", "model_bytes", "fingerprint", "seconds",
 ];
 

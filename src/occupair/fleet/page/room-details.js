@@ -54,6 +54,7 @@ function detailParts(room) {
     ]),
     fieldList("Readings", [
       ["Period", first || last ? `${first || DASH} to ${last || DASH}` : DASH],
+      ["Time zone", textOf("timezone", room) || "local time"],
       ["Days", number("days", formatCount)],
       ["Labelled days", number("labelled_days", formatCount)],
       ["Readings", number("readings", formatCount)],

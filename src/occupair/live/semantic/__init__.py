@@ -13,6 +13,7 @@ Import:
 - `brick_references`: BACnet objects and MQTT topics of points.
 - `brick_places`: finds the rooms and zones with a CO2 sensor.
 - `brick_import`: chooses a source for each quantity of these.
+- `fleet_import`: the rooms of a portfolio, with their models.
 - `rooms_toml`: writes these rooms as settings, with a comment for each decision.
 
 Brick requires rdflib, ``pip install 'occupair[semantic]'``.
