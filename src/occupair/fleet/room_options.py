@@ -71,11 +71,12 @@ class RoomOptions:
         given = {
             one.name: getattr(self, one.name) or getattr(defaults, one.name)
             for one in fields(self)
-            if one.name not in ("dayfirst", "properties")
+            if one.name not in ("dayfirst", "columns", "properties")
         }
         dayfirst = defaults.dayfirst if self.dayfirst is None else self.dayfirst
+        columns = tuple((dict(defaults.columns) | dict(self.columns)).items())
         properties = {**defaults.properties, **self.properties}
-        return replace(self, **given, dayfirst=dayfirst, properties=properties)
+        return replace(self, **given, dayfirst=dayfirst, columns=columns, properties=properties)
 
 
 def parse_options(content: bytes, name: str) -> dict[str, RoomOptions]:
@@ -102,7 +103,7 @@ def parse_options(content: bytes, name: str) -> dict[str, RoomOptions]:
 
 def _toml_rooms(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        document = tomllib.loads(content.decode())
+        document = tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{name}: is not TOML: {error}") from None
     rooms = document.get("rooms")
@@ -117,7 +118,9 @@ def _toml_rooms(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Any]
 
 
 def _csv_rooms(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    text = decode(content, Source(name))
+    text = decode(content, Source(name)).lstrip(" \n")
+    if not text:
+        raise InputError(f"{name}: is empty")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     lines = csv.DictReader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
@@ -126,10 +129,13 @@ def _csv_rooms(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Any]]
         raise InputError(f"{name}: has no column 'room', only {quoted_list(names)}")
     _check_names([one for one in names if one != "room" and not one.startswith(_COLUMN)], name)
     lines.fieldnames = names
-    for line in lines:
-        values = {key: value.strip() for key, value in line.items() if key and value and value.strip()}
-        if room := values.pop("room", ""):
-            yield room, values
+    try:
+        for line in lines:
+            values = {key: value.strip() for key, value in line.items() if key and value and value.strip()}
+            if room := values.pop("room", ""):
+                yield room, values
+    except csv.Error as error:
+        raise InputError(f"{name}: is not a CSV table: {error}") from None
 
 
 def _check_names(names: Any, file: str) -> None:
