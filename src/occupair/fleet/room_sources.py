@@ -24,8 +24,7 @@ from urllib.parse import unquote
 
 from occupair.errors import InputError
 from occupair.fleet.room_options import OPTIONS_FILES, RoomOptions, parse_options
-from occupair.fleet.storage import describe_error, local_path, open_url
-from occupair.wording import quoted_list
+from occupair.fleet.storage import describe_error, local_path, open_url, printable
 
 ROOM = "room"
 """Column, and key of folders, with the name of the room."""
@@ -79,7 +78,7 @@ def find_rooms(
     files = _list_files(data)
     options_file = options_file or _options_beside(files)
     options = {} if options_file is None else parse_options(_read(options_file), options_file)
-    files = [one for one in files if one.name not in OPTIONS_FILES]
+    files = [one for one in files if one.name not in OPTIONS_FILES and not _is_same(one.url, options_file)]
     rooms = _rooms_by_option(files, options)
     given = {part.url for parts in rooms.values() for part in parts}
     others = [one for one in files if one.url not in given]
@@ -89,7 +88,8 @@ def find_rooms(
         rooms.setdefault(room, [])
     _warn_of_mixed_rooms(rooms)
     if not any(rooms.values()):
-        raise InputError(f"{data}: has no readings: no CSV or Parquet files")
+        which = "no rows with the name of a room" if others else "no CSV or Parquet files"
+        raise InputError(f"{data}: has no readings: {which}")
     defaults = defaults or RoomOptions()
     return [
         RoomSource(room, tuple(parts), options.get(room, RoomOptions()).over(defaults))
@@ -146,12 +146,12 @@ def _list_files(data: str) -> list[_File]:
     try:
         system.invalidate_cache()
         if system.isfile(root):
-            found = [_File(_unstripped(system, root, data), PurePosixPath(root).name)]
+            found = [_File(_unstripped(system, root, data), printable(PurePosixPath(root).name))]
         elif not system.exists(root):
             raise InputError(f"{data}: no such folder or file")
         else:
             found = [
-                _File(_unstripped(system, path, data), path[len(root.rstrip("/")) + 1 :])
+                _File(_unstripped(system, path, data), printable(path[len(root.rstrip("/")) + 1 :]))
                 for path in system.find(root)
             ]
     except InputError:
@@ -159,7 +159,7 @@ def _list_files(data: str) -> list[_File]:
     except Exception as error:  # noqa: BLE001  # every driver has errors of its own
         raise InputError(f"{data}: cannot be listed: {describe_error(error)}") from None
     visible = [one for one in found if not any(p[0] in "._" for p in PurePosixPath(one.relative).parts)]
-    known = [one for one in visible if one.name.lower().endswith((*PARQUET, *TEXT, *OPTIONS_FILES))]
+    known = [one for one in visible if one.name.lower().endswith(PARQUET + TEXT) or one.name in OPTIONS_FILES]
     return sorted(known, key=lambda one: one.relative)
 
 
@@ -170,7 +170,8 @@ def _unstripped(system: Any, path: str, data: str) -> str:
 def _options_beside(files: Iterable[_File]) -> str | None:
     found = {one.relative: one.url for one in files if one.relative in OPTIONS_FILES}
     if len(found) > 1:
-        raise InputError(f"{quoted_list(found.values())}: keep one of them, or choose it with --rooms")
+        both = " and ".join(sorted(found))
+        raise InputError(f"{both} are both there: keep one of them, or choose it with --rooms")
     return next(iter(found.values()), None)
 
 
@@ -178,8 +179,16 @@ def _read(url: str) -> bytes:
     system, path = open_url(url)
     try:
         return bytes(system.cat_file(path))
-    except OSError as error:
-        raise InputError(f"{url}: {describe_error(error)}") from None
+    except FileNotFoundError:
+        raise InputError(f"{url}: no such file") from None
+    except Exception as error:  # noqa: BLE001  # every driver has errors of its own
+        raise InputError(f"{url}: cannot be read: {describe_error(error)}") from None
+
+
+def _is_same(url: str, other: str | None) -> bool:
+    """Whether two paths or URLs are those of the same file."""
+    ours, theirs = local_path(url), None if other is None else local_path(other)
+    return url == other or (ours is not None and theirs is not None and ours.resolve() == theirs.resolve())
 
 
 def _rooms_by_option(files: Sequence[_File], options: Mapping[str, RoomOptions]) -> dict[str, list[Part]]:
@@ -192,7 +201,11 @@ def _rooms_by_option(files: Sequence[_File], options: Mapping[str, RoomOptions])
             if "://" in pattern:
                 rooms[room].append(Part(pattern))
                 continue
-            rooms[room] += [Part(file.url) for file in files if fnmatch(file.relative, pattern)]
+            rooms[room] += [
+                Part(file.url)
+                for file in files
+                if file.relative == pattern or fnmatch(file.relative, pattern)  # a name may have brackets
+            ]
     return rooms
 
 
@@ -232,6 +245,13 @@ def _column_names(url: str) -> list[str]:
         return []
 
 
+def room_names(table: Any) -> Any:
+    """Return the name of the room in each row of an Arrow table with a column ``room`` of any type."""
+    from pyarrow import compute
+
+    return compute.cast(table[ROOM], "string")
+
+
 def room_row_groups(url: str) -> dict[str, tuple[int, ...]]:
     """Return the row groups of each room in a Parquet file with a column ``room``."""
     from pyarrow import ArrowException, compute, parquet
@@ -242,10 +262,10 @@ def room_row_groups(url: str) -> dict[str, tuple[int, ...]]:
         with system.open(path, "rb") as handle:
             file = parquet.ParquetFile(handle)
             for group in range(file.num_row_groups):
-                column = file.read_row_group(group, columns=[ROOM], use_threads=False)[ROOM]
-                for value in compute.unique(column).to_pylist():
-                    if value is not None:
-                        found.setdefault(str(value), []).append(group)
+                names = room_names(file.read_row_group(group, columns=[ROOM], use_threads=False))
+                for room in compute.unique(names).to_pylist():
+                    if room is not None:
+                        found.setdefault(room, []).append(group)
     except (ArrowException, OSError, ValueError, KeyError):
         raise InputError(f"{url}: is not a Parquet file with a column {ROOM!r}, or is damaged") from None
     return {room: tuple(groups) for room, groups in found.items()}

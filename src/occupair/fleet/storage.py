@@ -185,6 +185,17 @@ def describe_error(error: Exception) -> str:
     return text or type(error).__name__
 
 
+def printable(text: str) -> str:
+    r"""Return a name with what is not text escaped, such as a file name of an old Windows system on Linux.
+
+    Examples
+    --------
+    >>> printable("caf\udce9.csv")
+    'caf\\udce9.csv'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def file_name(room: str) -> str:
     """Return a file name for a room, unique and valid on all systems.
 
