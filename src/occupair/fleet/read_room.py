@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.fleet.room_sources import PARQUET, ROOM, Part, RoomSource
-from occupair.fleet.storage import describe_error, local_path, open_url
+from occupair.fleet.room_sources import PARQUET, ROOM, Part, RoomSource, room_names
+from occupair.fleet.storage import describe_error, local_path, open_url, printable
 from occupair.readings.raw_table import needs_pyarrow, read_raw_table
 
 BLOCK = 1 << 20
+UNITS = "units"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class RawReadings:
         try:
             return reader(self.table, **options)
         except InputError as error:
-            raise InputError(str(error).replace(str(self.table), self.table.name)) from None
+            raise _named(error, self.table) from None
 
 
 class UnavailableError(Exception):
@@ -75,7 +77,7 @@ def open_room(source: RoomSource) -> Iterator[RawReadings]:
     with tempfile.TemporaryDirectory(prefix="occupair-") as scratch:
         files = [_fetch(part, Path(scratch) / str(number)) for number, part in enumerate(source.parts)]
         if len(files) == 1 and source.parts[0].row_groups is None:
-            yield RawReadings(files[0], _file_digest(files))
+            yield RawReadings(files[0], _file_digest(files[0]))
             return
         frames = [_frame(file, part, source) for file, part in zip(files, source.parts, strict=True)]
         yield RawReadings(_joined(frames), _frames_digest(frames))
@@ -85,6 +87,7 @@ def _fetch(part: Part, folder: Path) -> Path:
     """Return the path of a file on this machine; another is copied to ``folder``."""
     path = local_path(part.url)
     if path is not None:
+        _check_readable(path)
         return path
     system, remote = open_url(part.url)
     folder.mkdir()
@@ -96,6 +99,22 @@ def _fetch(part: Part, folder: Path) -> Path:
     except Exception as error:  # every driver has errors of its own
         raise UnavailableError(f"{copy.name}: cannot be fetched: {describe_error(error)}") from error
     return copy
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        with path.open("rb"):
+            return
+    except FileNotFoundError:
+        raise InputError(f"{printable(path.name)}: file not found") from None
+    except OSError as error:
+        text = f"{printable(path.name)}: cannot be read: {describe_error(error)}"
+        raise UnavailableError(text) from None
+
+
+def _named(error: InputError, file: Path) -> InputError:
+    """Return an error that names the file without its folder."""
+    return InputError(printable(str(error).replace(str(file), file.name)))
 
 
 def _frame(file: Path, part: Part, source: RoomSource) -> pd.DataFrame:
@@ -112,56 +131,63 @@ def _frame(file: Path, part: Part, source: RoomSource) -> pd.DataFrame:
             for group in groups:  # one at a time: those of mixed rooms may be much larger than the room
                 table = opened.read_row_group(group, use_threads=False)
                 if part.row_groups is not None:
-                    table = table.filter(compute.equal(table[ROOM].cast(pa.string()), source.room))
+                    table = table.filter(compute.equal(room_names(table), source.room))
                     table = table.drop_columns([ROOM])
                 tables.append(table)
     except (pa.ArrowException, OSError, ValueError):
-        raise InputError(f"{file.name}: is not a Parquet file, or is damaged") from None
+        raise InputError(f"{printable(file.name)}: is not a Parquet file, or is damaged") from None
     if not tables:
-        raise InputError(f"{file.name}: has no readings")
+        raise InputError(f"{printable(file.name)}: has no readings")
     frame: pd.DataFrame = pa.concat_tables(tables).to_pandas(use_threads=False)
-    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    if isinstance(frame.index, pd.DatetimeIndex) and frame.index.name is None:
+        frame = frame.rename_axis("time")
+    # row numbers, or times that are a column, too, are dropped
+    return frame.reset_index(drop=set(frame.index.names) <= {None, *frame.columns})
 
 
 def _text_frame(file: Path, given: dict[str, str]) -> pd.DataFrame:
-    """Return the cells of a CSV file, with its line of units as the first row, as in the file."""
+    """Return the cells of a CSV file, with its line of units by column in ``attrs``."""
     try:
         table = read_raw_table(file, given)
     except InputError as error:
-        raise InputError(str(error).replace(str(file), file.name)) from None
-    frame = table.frame.set_axis(table.names, axis=1)
-    if any(table.units):
-        frame = pd.concat([pd.DataFrame([table.units], columns=table.names), frame])
-    return frame.reset_index(drop=True)
+        raise _named(error, file) from None
+    frame = table.frame.set_axis(table.names, axis=1).reset_index(drop=True)
+    frame.attrs = {UNITS: dict(zip(table.names, table.units, strict=True))} if any(table.units) else {}
+    return frame
 
 
 def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all files."""
+    """Return the rows of all files, with the line of units that they share as the first row."""
     if len(frames) == 1:
         return frames[0]
-    names = list(frames[0].columns)
+    names, shared = list(frames[0].columns), frames[0].attrs
     if any(sorted(map(str, frame.columns)) != sorted(map(str, names)) for frame in frames):
         raise InputError("the files of this room have different columns: export them alike")
-    if any(frame.attrs != frames[0].attrs for frame in frames):  # the ventilation scale of our own files
-        raise InputError("the files of this room have different ventilation scales: export them alike")
-    joined = pd.concat([frame[names] for frame in frames], ignore_index=True)
-    joined.attrs = dict(frames[0].attrs)
+    if any(frame.attrs != shared for frame in frames):  # also the ventilation scale of our own files
+        raise InputError("the files of this room have different units: export them alike")
+    alike = [frame if list(frame.columns) == names else frame[names] for frame in frames]
+    if UNITS in shared:
+        alike.insert(0, pd.DataFrame([[shared[UNITS][name] for name in names]], columns=names))
+    joined = pd.concat(alike, ignore_index=True)
+    joined.attrs = {name: value for name, value in shared.items() if name != UNITS}
     return joined
 
 
-def _file_digest(files: list[Path]) -> str:
+def _file_digest(path: Path) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for path in files:
-        with path.open("rb") as file:
-            while block := file.read(BLOCK):
-                digest.update(block)
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
     return digest.hexdigest()
 
 
 def _frames_digest(frames: list[pd.DataFrame]) -> str:
-    """Return a hash of names, types and values."""
+    """Return a hash of names, types, units and values."""
     digest = hashlib.blake2b(digest_size=16)
     for frame in frames:
-        digest.update(repr([(str(name), str(kind)) for name, kind in frame.dtypes.items()]).encode())
-        digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+        types = [(str(name), str(kind)) for name, kind in frame.dtypes.items()]
+        digest.update(repr((types, sorted(frame.attrs.items()))).encode())
+        nested = [name for name, kind in frame.dtypes.items() if kind == np.dtype(object)]  # may be lists
+        hashes = pd.util.hash_pandas_object(frame.astype(dict.fromkeys(nested, str)), index=False)
+        digest.update(hashes.to_numpy().tobytes())
     return digest.hexdigest()
