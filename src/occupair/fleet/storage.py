@@ -21,6 +21,8 @@ OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", 
 """Protocols whose objects appear only once they are complete."""
 ABANDONED_AFTER = 3600.0
 """Age from which on a temporary file cannot belong to a running program [s]."""
+SCRATCH = ".tmp"
+"""Suffix of temporary files of a remote file system."""
 LONGEST_NAME = 120
 """Longest file name made of a room name, without suffix [characters]."""
 
@@ -83,7 +85,7 @@ class Storage:
             system.pipe_file(path, content)
             return
         system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        scratch = f"{path}.{uuid.uuid4().hex}.tmp"
+        scratch = f"{path}.{uuid.uuid4().hex}{SCRATCH}"
         try:
             system.pipe_file(scratch, content)
             system.mv(scratch, path)
@@ -119,7 +121,8 @@ class Storage:
         system.invalidate_cache()
         if not system.exists(path):
             return []
-        return sorted(f"{folder}/{one.rpartition('/')[2]}" for one in system.find(path, maxdepth=1))
+        found = [one.rpartition("/")[2] for one in system.find(path, maxdepth=1)]
+        return sorted(f"{folder}/{one}" for one in found if one[0] != "." and not one.endswith(SCRATCH))
 
     def delete_abandoned(self, folder: str) -> None:
         """Delete temporary files that killed processes left in a folder of this machine."""
@@ -131,6 +134,8 @@ class Storage:
     def check_writable(self) -> None:
         """Raise InputError if nothing can be written here, before long work starts."""
         name = f".occupair-{uuid.uuid4().hex}"
+        if self._local is None:
+            open_url(self.url)  # names the URL as given if its driver is missing
         try:
             self.write(name, b"")
             self.delete(name)
@@ -197,14 +202,14 @@ def printable(text: str) -> str:
 
 
 def file_name(room: str) -> str:
-    """Return a file name for a room, unique and valid on all systems.
+    """Return a file name for a room, unique unless the file system ignores case.
 
     Examples
     --------
     >>> file_name("Lab 7"), file_name("north/2.04"), file_name("..")
     ('Lab 7', 'north%2F2.04', '%2E.')
     """
-    name = quote(room, safe=" ()+,;=@")
+    name = quote(room, safe=" ()+,;=@") or "%"
     name = f"%2E{name[1:]}" if name.startswith(".") else name
     if len(name) <= LONGEST_NAME:
         return name
