@@ -53,7 +53,7 @@ class RoomResult:
     interval : float
         Time between readings [min]; NaN if unknown.
     missing : float
-        Share of the time from the first to the last reading without CO2 readings [0..1].
+        Share of the CO2 readings that are missing on days that have any [0..1].
     ventilation : bool
         Whether there are ventilation readings.
     most_people : float
