@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from fleet.portfolio import room_readings
 
 import occupair as oc
 from occupair.checks import Fault, find_faults
@@ -17,8 +18,6 @@ from occupair.model_file import dump_model
 from occupair.readings.files import read_labelled
 from occupair.readings.head_counts import WEIGHT, has_label
 from occupair.room.pooled_start import POOLED
-
-from fleet.portfolio import room_readings
 
 SIZE = RoomOptions(properties={"volume": 180.0, "capacity": 24.0})
 
