@@ -86,15 +86,26 @@ class WorkerProcesses(Executor):
             call = self._calls.popleft()
             if not call.future.set_running_or_notify_cancel():
                 continue
-            worker = self._idle.pop()
-            self._busy[worker] = call.future
-            inner = worker.submit(call.function, *call.arguments, **call.options)
-            inner.add_done_callback(partial(self._finish, worker, call.future))
+            self._start(self._idle.pop(), call)
         if not self._busy and not self._calls:
             self._all_done.notify_all()
 
+    def _start(self, worker: ProcessPoolExecutor, call: _Call) -> None:
+        try:
+            inner = worker.submit(call.function, *call.arguments, **call.options)
+        except BrokenProcessPool:  # its process ended while it was idle
+            worker.shutdown(wait=False)
+            worker = _new_worker()
+            inner = worker.submit(call.function, *call.arguments, **call.options)
+        self._busy[worker] = call.future
+        inner.add_done_callback(partial(self._finish, worker, call.future))
+
     def _finish(self, worker: ProcessPoolExecutor, outer: Future[Any], inner: Future[Any]) -> None:
         error = inner.exception()
+        if error is None:
+            outer.set_result(inner.result())
+        else:
+            outer.set_exception(error)
         with self._lock:
             del self._busy[worker]
             if isinstance(error, BrokenProcessPool) or (self._closed and not self._calls):
@@ -102,10 +113,6 @@ class WorkerProcesses(Executor):
                 worker = _new_worker()  # starts its process with its first task
             self._idle.append(worker)
             self._assign()
-        if error is None:
-            outer.set_result(inner.result())
-        else:
-            outer.set_exception(error)
 
 
 def _new_worker() -> ProcessPoolExecutor:
