@@ -4,6 +4,13 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import NamedTuple
+
+
+class LightSource(NamedTuple):
+    """A room without what workers would have to import."""
+
+    room: str
 
 
 def process_id():
