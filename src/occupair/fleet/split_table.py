@@ -30,6 +30,8 @@ def split_table(data: str | Path, out: str | Path) -> int:
     from pyarrow import dataset
 
     target = local_path(str(out))
+    if target is not None and target.exists() and not target.is_dir():
+        raise InputError(f"{out}: is not a folder: choose a new folder")
     if target is not None and target.exists() and any(target.iterdir()):
         raise InputError(f"{out}: is not empty: choose a new folder")
     system, path = open_url(str(data))
@@ -48,6 +50,7 @@ def split_table(data: str | Path, out: str | Path) -> int:
             max_partitions=MOST_ROOMS,
             max_open_files=OPEN_FILES,
             existing_data_behavior="error",
+            use_threads=False,  # which could change the order of the rows
         )
         return int(source.count_rows())
     except (pa.ArrowException, OSError) as error:
