@@ -15,9 +15,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from occupair.errors import InputError
@@ -32,10 +34,11 @@ from occupair.fleet.task_runner import Batch
 from occupair.model_file import parse_model
 from occupair.progress import quietly
 from occupair.readings.files import read_readings
+from occupair.readings.time_zones import in_time_zone
 from occupair.room.baseline_drift import LOOKBACK
 
-YEAR = pd.Timedelta(days=366)
-"""Readings that are estimated at a time."""
+YEAR = 366
+"""Days with readings that are estimated at a time; a rest of less than ``LOOKBACK`` days is added."""
 FILE = "estimates.parquet"
 _FINGERPRINT = b"occupair.fingerprint"
 
@@ -147,15 +150,18 @@ def _pieces(
     """Yield the estimates of a room, a year at a time."""
     scale = scale_of_model(estimator)
     readings = raw.read(read_readings, occupancy=False, **options.reading, **scale)
-    begin = readings.index[0].normalize()
-    while begin <= readings.index[-1]:
-        now = readings[begin - pd.Timedelta(days=LOOKBACK) : begin + YEAR - pd.Timedelta(microseconds=1)]
-        if (now.index >= begin).any():
-            with quietly():
-                people = estimator.estimate(now, lag=settings.lag, interval=settings.interval)
-            table = people.to_frame() if isinstance(people, pd.Series) else people
-            yield table[table.index >= begin]
-        begin += YEAR
+    times = pd.DatetimeIndex(in_time_zone(readings, estimator.timezone_).index)
+    days = times.tz_localize(None).normalize()  # of the model, at whose midnight estimates start anew
+    first_readings = np.flatnonzero(np.r_[True, days[1:] != days[:-1]])
+    begins = first_readings[: max(len(first_readings) - LOOKBACK, 1) : YEAR]
+    for begin, end in pairwise([*begins.tolist(), len(readings)]):
+        before = int(days.searchsorted(days[begin] - pd.Timedelta(days=LOOKBACK)))
+        with quietly():
+            people = estimator.estimate(
+                readings.iloc[before:end], lag=settings.lag, interval=settings.interval
+            )
+        table = people.to_frame() if isinstance(people, pd.Series) else people
+        yield table.iloc[begin - before :]
 
 
 def _write(pieces: Iterator[pd.DataFrame], out: Storage, room: str, mark: str) -> EstimateResult:
