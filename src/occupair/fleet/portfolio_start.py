@@ -15,11 +15,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 import pandas as pd
 
 from occupair.checks import find_faults
-from occupair.errors import InputError
 from occupair.fleet.read_room import UnavailableError, open_room
 from occupair.fleet.room_sources import RoomSource
 from occupair.fleet.storage import Storage
@@ -86,8 +86,8 @@ def _labelled_sums(batch: Batch) -> Iterator[tuple[Key, PoolSums]]:
             if plan.status == "trained" and labelled_days(whole["occupancy"]).sum() >= ENOUGH_DAYS:
                 sums = PoolSums.of(source.room, sum_room(whole))
                 yield (interval_of(whole), group_of(source.room)), sums
-        except (InputError, UnavailableError, MemoryError):
-            continue  # training reports it
+        except Exception:  # noqa: BLE001  # training reports it
+            continue
 
 
 def _whole_days(readings: pd.DataFrame) -> pd.DataFrame:
@@ -120,13 +120,10 @@ def portfolio_start(sources: Sequence[RoomSource], run: Run) -> bytes | None:
     result does not depend on the number of workers, or on which is the fastest.
     """
     candidates = sorted(sources, key=lambda source: _hash(source.room))[:MOST_CANDIDATES]
-    position = {source.room: k for k, source in enumerate(candidates)}
     total: dict[Key, PoolSums] = {}
     for first in range(0, len(candidates), ROOMS_AT_ONCE):
-        done = run(_batches(candidates[first : first + ROOMS_AT_ONCE]))
-        reports = sorted(done, key=lambda one: position[one[0][0].room])
-        parts = (item for _, one in reports if one for sums in one.results for item in sums.items())
-        total = _add_up([*total.items(), *parts])
+        batches = _batches(candidates[first : first + ROOMS_AT_ONCE])
+        total = _add_up([*total.items(), *_sums_by_batch(batches, run)])
         if sum(len(sums.rooms) for sums in total.values()) >= MOST_ROOMS:
             break
     starts = {}
@@ -138,6 +135,20 @@ def portfolio_start(sources: Sequence[RoomSource], run: Run) -> bytes | None:
         return None
     n_rooms = sum(len(sums.rooms) for sums in total.values())
     return json.dumps({"rooms": n_rooms, "starts": starts}, separators=(",", ":")).encode()
+
+
+def _sums_by_batch(batches: Sequence[Batch], run: Run) -> Iterator[tuple[Key, PoolSums]]:
+    """Yield the sums of each batch, in order.
+
+    The rooms of a batch that was divided, because its workers were lost, are added up as the worker would
+    have done, so that the result is the same to the last bit.
+    """
+    place = {source.room: (k, n) for k, batch in enumerate(batches) for n, source in enumerate(batch)}
+    done = sorted(run(batches), key=lambda one: place[one[0][0].room])
+    for _, parts in groupby(done, key=lambda one: place[one[0][0].room][0]):
+        yield from _add_up(
+            item for _, one in parts if one is not None for sums in one.results for item in sums.items()
+        ).items()
 
 
 def _batches(sources: Sequence[RoomSource]) -> list[Batch]:
