@@ -16,6 +16,7 @@ from occupair.fleet.storage import (
     ABANDONED_AFTER,
     LONGEST_NAME,
     Storage,
+    check_outside,
     describe_error,
     file_name,
     local_path,
@@ -144,6 +145,29 @@ def test_storage_that_cannot_be_written_to(tmp_path, monkeypatch):
     monkeypatch.setattr(MemoryFileSystem, "pipe_file", refuse)
     with pytest.raises(InputError, match=r"^memory://b/models: cannot be written to: Access Denied$"):
         Storage("memory://b/models").check_writable()
+
+
+@pytest.mark.parametrize(
+    ("out", "data"),
+    [
+        ("data/models", "data"),
+        ("data", "data/"),
+        ("./x/../data/models", "data"),
+        ("s3://b/data/models/", "s3://b/data"),
+    ],
+)
+def test_output_within_the_readings_is_refused(out, data):
+    with pytest.raises(
+        InputError, match=f"^{out}: is in the folder of the readings, {data}: choose another$"
+    ):
+        check_outside(out, data)
+
+
+@pytest.mark.parametrize(
+    ("out", "data"), [("models", "data"), ("data2", "data"), ("s3://b/data2", "s3://b/data"), (".", "data")]
+)
+def test_output_outside_the_readings(out, data):
+    check_outside(out, data)
 
 
 def test_url_without_fsspec(monkeypatch):

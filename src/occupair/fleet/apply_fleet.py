@@ -18,7 +18,7 @@ from occupair.fleet.fit_tasks import FOLDER
 from occupair.fleet.fleet_run import FleetRun, OnProgress, open_executor, run_rooms, write_table
 from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_sources import find_rooms
-from occupair.fleet.storage import Storage
+from occupair.fleet.storage import Storage, check_outside
 
 TABLE = "_rooms.parquet"
 """Table with one row per room; because of its name, readers of the folder as one data set leave it out."""
@@ -56,6 +56,7 @@ def estimate_fleet(
         check_confidence(interval)
     _check_models(models)
     began, storage = time.monotonic(), Storage(str(out))
+    check_outside(str(out), str(data))
     storage.check_writable()
     sources = find_rooms(str(data), options_file=_text(options_file), defaults=defaults)
     settings = EstimateSettings(str(models), storage.url, lag, interval)

@@ -17,7 +17,7 @@ from occupair.fleet.portfolio_start import digest_of, portfolio_start, sum_rooms
 from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_result import RoomResult, result_from_json, result_to_json, results_table
 from occupair.fleet.room_sources import RoomSource, find_rooms
-from occupair.fleet.storage import Storage
+from occupair.fleet.storage import Storage, check_outside
 from occupair.fleet.task_runner import TaskRunner
 
 TABLE = "rooms.parquet"
@@ -75,6 +75,7 @@ def fit_fleet(
         If there are no readings, ``out`` cannot be written to, or all workers are gone.
     """
     began, storage = time.monotonic(), Storage(str(out))
+    check_outside(str(out), str(data))
     storage.check_writable()
     storage.delete_abandoned(FOLDER)
     options = None if options_file is None else str(options_file)

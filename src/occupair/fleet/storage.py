@@ -145,6 +145,24 @@ class Storage:
             raise InputError(f"{self}: cannot be written to: {describe_error(error)}") from None
 
 
+def check_outside(out: str, data: str) -> None:
+    """Raise InputError if an output folder is that of the readings or in it: the next run would read it.
+
+    Examples
+    --------
+    >>> check_outside("readings/models", "readings")
+    Traceback (most recent call last):
+    occupair.errors.InputError: readings/models: is in the folder of the readings, readings: choose another
+    """
+    inner, outer = local_path(out), local_path(data)
+    if inner is not None and outer is not None:
+        is_inside = inner.resolve().is_relative_to(outer.resolve())
+    else:
+        is_inside = f"{out.rstrip('/')}/".startswith(f"{data.rstrip('/')}/")
+    if is_inside:
+        raise InputError(f"{out}: is in the folder of the readings, {data}: choose another")
+
+
 def local_path(url: str) -> Path | None:
     """Return the path of a folder or file of this machine; None for any other URL.
 
