@@ -121,8 +121,8 @@ class Storage:
         system.invalidate_cache()
         if not system.exists(path):
             return []
-        found = [one.rpartition("/")[2] for one in system.find(path, maxdepth=1)]
-        return sorted(f"{folder}/{one}" for one in found if one[0] != "." and not one.endswith(SCRATCH))
+        names = [one.rpartition("/")[2] for one in system.find(path, maxdepth=1)]
+        return sorted(f"{folder}/{one}" for one in names if one[0] != "." and not one.endswith(SCRATCH))
 
     def delete_abandoned(self, folder: str) -> None:
         """Delete temporary files that killed processes left in a folder of this machine."""
