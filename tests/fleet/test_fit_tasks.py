@@ -236,6 +236,14 @@ def test_start_is_read_for_rooms_that_need_it(room):
         room.settings_used.start(15.0)
 
 
+def test_reason_is_one_line_of_limited_length(room):
+    room.error = InputError("has no column 'co2', only " + "'a\nb', " * 1000)
+    reason = room.fit().reason
+    assert reason.startswith("has no column 'co2', only 'a b', 'a b'")
+    assert reason.endswith("...")
+    assert len(reason) == 500
+
+
 def test_names_of_files():
     assert model_name("north/2.04") == "rooms/north%2F2.04.occupair"
     assert result_name("..") == "rooms/%2E..json"

@@ -271,6 +271,12 @@ def test_missing_file_and_broken_link(tmp_path):
         read(source)
 
 
+def test_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match=r"^pipe.csv: is not a file$"):
+        read(source_of(tmp_path / "pipe.csv"))
+
+
 def test_name_that_is_no_text_is_escaped_in_messages(tmp_path):
     for suffix, message in ((b".csv", "is empty"), (b".parquet", "is not a Parquet file")):
         path = tmp_path / os.fsdecode(b"caf\xe9" + suffix)

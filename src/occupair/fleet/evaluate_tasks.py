@@ -12,7 +12,7 @@ from occupair.fleet.estimate_tasks import model_of, scale_of_model
 from occupair.fleet.fit_tasks import model_name
 from occupair.fleet.read_room import UnavailableError, open_room
 from occupair.fleet.room_sources import RoomSource
-from occupair.fleet.storage import Storage, describe_error
+from occupair.fleet.storage import Storage, describe_error, one_line
 from occupair.fleet.task_report import TaskReport, report
 from occupair.fleet.task_runner import Batch
 from occupair.progress import quietly
@@ -81,7 +81,7 @@ def _evaluate(source: RoomSource, settings: EvaluateSettings) -> EvaluateResult:
     try:
         return EvaluateResult(source.room, "evaluated", **_scores(source, settings))
     except (InputError, UnavailableError) as error:
-        return EvaluateResult(source.room, "failed", str(error))
+        return EvaluateResult(source.room, "failed", one_line(str(error)))
     except Exception as error:  # noqa: BLE001  # one room must not end the run of all
         reason = f"unexpected error, please report it: {type(error).__name__}: {describe_error(error)}"
         return EvaluateResult(source.room, "failed", reason)

@@ -21,7 +21,7 @@ from occupair.fleet.portfolio_start import read_start
 from occupair.fleet.read_room import UnavailableError, open_room
 from occupair.fleet.room_result import RoomResult, result_from_json, result_to_json
 from occupair.fleet.room_sources import RoomSource
-from occupair.fleet.storage import Storage, describe_error, file_name
+from occupair.fleet.storage import Storage, describe_error, file_name, one_line
 from occupair.fleet.task_report import TaskReport, report
 from occupair.fleet.task_runner import Batch
 from occupair.fleet.train_room import TrainSettings, train_room
@@ -118,7 +118,7 @@ def failed(room: str, reason: str, mark: str = "") -> RoomResult:
     mark : str
         Fingerprint, if the same data would fail again; empty if another attempt may succeed.
     """
-    return RoomResult(room, "failed", reason=reason, fingerprint=mark)
+    return RoomResult(room, "failed", reason=one_line(reason), fingerprint=mark)
 
 
 def fingerprint(source: RoomSource, settings: FitSettings, digest: str) -> str:

@@ -103,6 +103,8 @@ def _fetch(part: Part, folder: Path) -> Path:
 
 def _check_readable(path: Path) -> None:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise InputError(f"{printable(path.name)}: is not a file")
         with path.open("rb"):
             return
     except FileNotFoundError:

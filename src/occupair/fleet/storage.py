@@ -23,6 +23,8 @@ ABANDONED_AFTER = 3600.0
 """Age from which on a temporary file cannot belong to a running program [s]."""
 SCRATCH = ".tmp"
 """Suffix of temporary files of a remote file system."""
+LONGEST_REASON = 500
+"""Longest reason of a failed room [characters]."""
 LONGEST_NAME = 120
 """Longest file name made of a room name, without suffix [characters]."""
 
@@ -202,10 +204,21 @@ def open_url(url: str) -> tuple[Any, str]:
 
 def describe_error(error: Exception) -> str:
     """Return the message of an error in one line, with its type if it says little."""
-    text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return text or type(error).__name__
+    return one_line(str(error)) or type(error).__name__
+
+
+def one_line(text: str) -> str:
+    r"""Return a reason in one line of limited length: that of a file with 1,000 columns would name them all.
+
+    Examples
+    --------
+    >>> one_line("first\n  second"), len(one_line("word " * 1000))
+    ('first second', 500)
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 3]}..."
 
 
 def printable(text: str) -> str:

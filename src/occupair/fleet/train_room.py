@@ -24,6 +24,7 @@ from occupair.fleet.read_room import RawReadings
 from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_result import Basis, RoomResult, Status
 from occupair.fleet.room_verdicts import COUNT_FAULTS, SENSOR_FAULTS, sensor_quality, trust_in
+from occupair.fleet.storage import one_line
 from occupair.physics.room_properties import room_properties
 from occupair.progress import quietly
 from occupair.readings.files import read_labelled, read_readings
@@ -123,7 +124,7 @@ def train_room(
             warnings.simplefilter("ignore", UserWarning)  # what they say is part of the result
             estimator.fit(plan.readings)
     except InputError as error:
-        return None, replace(result, reason=str(error))
+        return None, replace(result, reason=one_line(str(error)))
     return estimator, _assess(result, plan, estimator)
 
 
