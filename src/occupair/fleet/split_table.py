@@ -50,7 +50,7 @@ def split_table(data: str | Path, out: str | Path) -> int:
             max_partitions=MOST_ROOMS,
             max_open_files=OPEN_FILES,
             existing_data_behavior="error",
-            use_threads=False,  # which could change the order of the rows
+            preserve_order=True,
         )
         return int(source.count_rows())
     except (pa.ArrowException, OSError) as error:
