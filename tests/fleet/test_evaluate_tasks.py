@@ -31,7 +31,7 @@ def estimator(tmp_path):
 
 @pytest.mark.parametrize("lag", [0.0, 20.0])
 def test_scores_are_those_of_the_metrics(tmp_path, estimator, lag):
-    readings = room_readings(4)
+    readings = room_readings(4, 4)
     found = evaluate(tmp_path, readings, lag=lag)
     table = estimator.estimate(readings, lag=lag, interval=0.9)
     truth, people = readings["occupancy"].to_numpy(), table["people"].to_numpy()
@@ -55,7 +55,7 @@ def test_scores_are_those_of_the_metrics(tmp_path, estimator, lag):
 
 
 def test_only_readings_with_a_head_count_are_scored(tmp_path, estimator):
-    readings = room_readings(4)
+    readings = room_readings(4, 4)
     counted = np.arange(len(readings)) % 4 == 0
     sparse = readings.assign(occupancy=readings["occupancy"].where(counted))
     found = evaluate(tmp_path, sparse)
@@ -71,7 +71,7 @@ def test_days_of_training_are_counted(tmp_path, estimator):
 
 
 def test_rates_that_are_undefined_are_nan(tmp_path, estimator):
-    found = evaluate(tmp_path, room_readings(4).assign(occupancy=0.0))
+    found = evaluate(tmp_path, room_readings(4, 4).assign(occupancy=0.0))
     assert found.status == "evaluated"
     assert math.isnan(found.nrmse)
     assert math.isnan(found.fnr)
@@ -79,24 +79,24 @@ def test_rates_that_are_undefined_are_nan(tmp_path, estimator):
 
 
 def test_failed_rooms_are_rows_with_a_reason(tmp_path, estimator, monkeypatch):
-    without_model = evaluate(tmp_path, room_readings(4), "hall")
+    without_model = evaluate(tmp_path, room_readings(4, 4), "hall")
     assert without_model.status == "failed"
     assert without_model.reason == "has no model: see the reason in rooms.parquet of the models"
-    uncounted = evaluate(tmp_path, room_readings(4).drop(columns="occupancy"))
+    uncounted = evaluate(tmp_path, room_readings(4, 4).drop(columns="occupancy"))
     assert uncounted.reason.startswith("lab.parquet: has no column 'occupancy', only")
-    problem = evaluate(tmp_path, room_readings(4), options=RoomOptions(problem="rooms.csv: is wrong"))
+    problem = evaluate(tmp_path, room_readings(4, 4), options=RoomOptions(problem="rooms.csv: is wrong"))
     assert (problem.reason, problem.readings) == ("rooms.csv: is wrong", 0)
 
     def fail(*args):
         raise KeyError("x")
 
     monkeypatch.setattr(evaluate_tasks, "model_of", fail)
-    unexpected = evaluate(tmp_path, room_readings(4))
+    unexpected = evaluate(tmp_path, room_readings(4, 4))
     assert unexpected.reason == "unexpected error, please report it: KeyError: 'x'"
 
 
 def test_one_failed_room_does_not_end_the_others(tmp_path, estimator):
-    write_readings(room_readings(4), tmp_path / "lab.parquet")
+    write_readings(room_readings(4, 4), tmp_path / "lab.parquet")
     sources = [RoomSource("none", ()), RoomSource("lab", (Part(str(tmp_path / "lab.parquet")),))]
     report = evaluate_rooms(tuple(sources), EvaluateSettings(str(tmp_path)))
     assert [one.status for one in report.results] == ["failed", "evaluated"]

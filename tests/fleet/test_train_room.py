@@ -51,7 +51,7 @@ def test_plan_with_enough_head_counts():
     ],
 )
 def test_plan_of_a_room_without_people_counted(counts, reason):
-    readings = room_readings(0).drop(columns="occupancy").assign(**counts)
+    readings = room_readings(0, 4).drop(columns="occupancy").assign(**counts)
     plan = plan_training(read_labelled(readings, needs_counts=False), [], has_size=True)
     assert (plan.labelled_days, plan.basis, plan.reason) == (0, "no head counts", reason)
     assert plan.status == ("fallback" if reason else "trained")
@@ -69,7 +69,7 @@ def test_plan_of_a_room_without_people_counted(counts, reason):
     ],
 )
 def test_room_without_people_counted_and_without_size_cannot_be_trained(counts, message):
-    readings = room_readings(0).drop(columns="occupancy").assign(**counts)
+    readings = room_readings(0, 4).drop(columns="occupancy").assign(**counts)
     with pytest.raises(InputError, match=message):
         plan_training(read_labelled(readings, needs_counts=False), [], has_size=False)
 
@@ -126,7 +126,7 @@ def test_plan_without_the_days_of_another_clock(zone):
 
 
 def test_room_has_the_model_of_a_single_fit():
-    readings = room_readings(3)
+    readings = room_readings(3, 4)
     estimator, result = train(readings, settings=TrainSettings(seed=7))
     alone = oc.OccupancyEstimator(random_state=7).fit(read_labelled(readings))
     assert dump_model(estimator) == dump_model(alone)
@@ -146,13 +146,13 @@ def test_room_has_the_model_of_a_single_fit():
 
 def test_size_and_closed_hours_reach_the_estimator():
     options = RoomOptions(closed=("20:00-06:00",), properties=SIZE.properties)
-    estimator, result = train(room_readings(3), options)
+    estimator, result = train(room_readings(3, 4), options)
     assert (estimator.volume, estimator.capacity, estimator.closed) == (180.0, 24.0, ("20:00-06:00",))
     assert (result.volume, result.capacity) == (180.0, 24.0)
 
 
 def test_room_without_head_counts_is_trained_on_volume_and_seats():
-    readings = room_readings(3).drop(columns="occupancy")
+    readings = room_readings(3, 4).drop(columns="occupancy")
     estimator, result = train(readings, SIZE)
     alone = oc.OccupancyEstimator(random_state=0, volume=180.0, capacity=24.0)
     assert dump_model(estimator) == dump_model(alone.fit(read_labelled(readings, needs_counts=False)))
@@ -163,7 +163,7 @@ def test_room_without_head_counts_is_trained_on_volume_and_seats():
 
 
 def test_room_that_cannot_be_trained_reports_what_is_known():
-    estimator, result = train(room_readings(3).assign(occupancy=0))
+    estimator, result = train(room_readings(3, 4).assign(occupancy=0))
     assert estimator is None
     assert (result.status, result.basis, result.trust, result.sensor) == ("failed", "", "none", "good")
     assert result.reason.startswith("nobody was in the room at any head count: add head counts")
@@ -192,11 +192,11 @@ def test_room_that_cannot_be_trained_reports_what_is_known():
 )
 def test_invalid_options_are_an_error(options, message):
     with pytest.raises(InputError, match=message):
-        train(room_readings(3), options)
+        train(room_readings(3, 4), options)
 
 
 def test_invalid_closed_hours_are_the_reason():
-    _, result = train(room_readings(3), RoomOptions(closed=("late",)))
+    _, result = train(room_readings(3, 4), RoomOptions(closed=("late",)))
     assert result.status == "failed"
     assert result.reason.startswith("closed must be")
 
@@ -218,7 +218,7 @@ def test_start_of_the_portfolio_is_for_rooms_with_few_head_counts():
 
 
 def test_missing_share_counts_days_with_readings_only():
-    readings = room_readings(0)
+    readings = room_readings(0, 4)
     assert missing_share(readings) == 0.0
     assert missing_share(readings.iloc[24:]) == pytest.approx(24 / 384)
     without_a_day = readings.iloc[np.r_[0:96, 192:384]]
@@ -226,5 +226,5 @@ def test_missing_share_counts_days_with_readings_only():
 
 
 def test_result_has_no_model_yet():
-    _, result = train(room_readings(3).assign(occupancy=0))
+    _, result = train(room_readings(3, 4).assign(occupancy=0))
     assert result.model == RoomResult("lab", "failed").model == ""

@@ -17,7 +17,7 @@ def model_of_room(seed, zone=None, random_state=0):
         estimator = parse_model(model_of_room(seed, None, random_state))
         estimator.timezone_ = zone
         return dump_model(estimator)
-    readings = room_readings(seed).drop(columns="ventilation")
+    readings = room_readings(seed, 4).drop(columns="ventilation")
     return dump_model(oc.OccupancyEstimator(random_state=random_state).fit(readings))
 
 
