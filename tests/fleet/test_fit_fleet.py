@@ -157,8 +157,9 @@ def test_time_zone_of_all_rooms_applies_unless_a_room_has_its_own(tmp_path):
 
 
 def test_data_without_files_are_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="has no readings: no CSV or Parquet files"):
-        fit_fleet(tmp_path, tmp_path / "models", executor=Immediate())
+        fit_fleet(tmp_path / "empty", tmp_path / "models", executor=Immediate())
     with pytest.raises(InputError, match="no such folder or file"):
         fit_fleet(tmp_path / "nowhere", tmp_path / "models", executor=Immediate())
 

@@ -207,7 +207,7 @@ def test_two_options_files_are_an_error(tmp_path):
 def test_missing_options_file(tmp_path, name):
     touch(tmp_path, "lab.csv")
     name = name.format(tmp_path)
-    with pytest.raises(InputError, match=f"^{name}: no such file$"):
+    with pytest.raises(InputError, match=f"^{name}: No such file or directory$"):
         find_rooms(str(tmp_path), options_file=name)
 
 

@@ -180,7 +180,7 @@ def _read(url: str) -> bytes:
     try:
         return bytes(system.cat_file(path))
     except FileNotFoundError:
-        raise InputError(f"{url}: no such file") from None
+        raise InputError(f"{url}: No such file or directory") from None
     except Exception as error:  # noqa: BLE001  # every driver has errors of its own
         raise InputError(f"{url}: cannot be read: {describe_error(error)}") from None
 
