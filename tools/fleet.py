@@ -7,7 +7,7 @@ processes and on a local Dask cluster, and the models are compared byte by byte.
 ``OccupancyEstimator.fit`` alone for a tenth of the rooms, on as many processes at once, before and after. The
 overhead compares the time of all workers with the bare time of all rooms: reading, hashing, checking and
 writing, the start of the portfolio, start-up and idle workers. Then offices with a year of readings every
-minute are estimated.
+minute are estimated, and what portfolios of 100 to 1,000,000 rooms need is calculated from that.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.progress import Progress
@@ -39,7 +40,7 @@ from occupair.progress import quietly
 from occupair.readings.files import write_readings
 
 MOST_SEATS = 35
-WEEKDAYS_A_YEAR = 261
+WEEKDAYS_A_YEAR, MINUTES_A_YEAR = 261, 525_600
 
 
 def main() -> None:
@@ -61,76 +62,85 @@ def main() -> None:
 
 def run(given: argparse.Namespace, folder: Path) -> None:
     data = folder / "data"
-    simulate = partial(write_room, data, days=given.days, interval=given.interval)
-    for _ in each(simulate, range(given.rooms), given.workers, "simulating"):
-        pass
+    write_rooms(data, given.rooms, given, days=given.days, interval=given.interval)
     sample = sorted(data.glob("*/*.parquet"))[:: 10 if given.rooms >= 100 else 1]
-    before = list(each(bare_fit, sample, given.workers, "bare fits"))
-    rows = []
+    before = each(bare_fit, sample, given.workers, "bare fits")
     with local_workers(given.workers) as pool:
         processes = timed_fit(data, folder / "processes", pool, "worker processes")
     with local_dask(folder, given.workers) as pool:
         dask = timed_fit(data, folder / "dask", pool, "Dask cluster")
-    after = list(each(bare_fit, sample, given.workers, "bare fits"))
-    bare = float(np.mean(before + after))
-    for name, one in (("worker processes", processes), ("Dask cluster", dask)):
-        spent = one.seconds * given.workers / given.rooms
-        rows.append(
-            [
-                name,
-                f"{given.rooms:,}",
-                f"{60 * given.rooms / one.seconds:.0f}",
-                f"{spent:.2f} s",
-                f"{bare:.2f} s",
-                f"{100 * (spent / bare - 1):.0f} %",
-                f"{max(one.megabytes.values()):.0f} MB",
-                f"{one.n_failed}",
-            ]
-        )
-    columns = [
-        "executor",
-        "rooms",
-        "rooms/min",
-        "worker time per room",
-        "bare fit",
-        "overhead",
-        "memory",
-        "failed",
-    ]
+    bare = float(np.mean(before + each(bare_fit, sample, given.workers, "bare fits")))
+    rows = [row(name, one, bare, given) for name, one in (("processes", processes), ("Dask", dask))]
     print(f"{given.workers} workers; rooms of {given.days} days with a reading every {given.interval} min\n")
-    print(markdown(Table(columns, rows)))
-    same = sum(
-        content == models(folder / "dask")[name] for name, content in models(folder / "processes").items()
-    )
-    print(f"\nModels that are the same byte for byte: {same:,} of {len(models(folder / 'processes')):,}.")
+    print(markdown(Table(list(HEADS), rows)))
+    ours, theirs = models(folder / "processes"), models(folder / "dask")
+    same = sum(content == theirs.get(name) for name, content in ours.items())
+    print(f"\nModels that are the same byte for byte: {same:,} of {len(ours):,}.")
     again = timed_fit(data, folder / "processes", None, "second run")
     print(f"Second run, nothing changed: {again.seconds:.0f} s, {again.n_unchanged:,} rooms unchanged.")
     if given.years:
-        estimate_years(given, folder)
+        print_sizes(given, folder)
 
 
-def estimate_years(given: argparse.Namespace, folder: Path) -> None:
-    data, fitted = folder / "years", folder / "processes/rooms"
-    days = partial(write_room, data, days=WEEKDAYS_A_YEAR, interval=1)
-    for _ in each(days, range(given.years), given.workers, "simulating years"):
-        pass
-    fit_data = folder / "minutes"
-    for _ in each(
-        partial(write_room, fit_data, days=5, interval=1), range(given.years), given.workers, "weeks"
-    ):
-        pass
-    fit_fleet(fit_data, folder / "minute-models", workers=given.workers)
-    assert fitted.exists()
+HEADS = ("executor", "rooms", "rooms/min", "worker time per room", "bare fit", "overhead", "memory", "failed")
+
+
+def row(name: str, one: FleetRun, bare: float, given: argparse.Namespace) -> list[str]:
+    spent = one.seconds * given.workers / given.rooms
+    return [
+        name,
+        f"{given.rooms:,}",
+        f"{60 * given.rooms / one.seconds:.0f}",
+        f"{spent:.2f} s",
+        f"{bare:.2f} s",
+        f"{100 * (spent / bare - 1):.0f} %",
+        f"{max(one.megabytes.values()):.0f} MB",
+        f"{one.n_failed}",
+    ]
+
+
+def print_sizes(given: argparse.Namespace, folder: Path) -> None:
+    """Train rooms on four weeks of minutes, estimate a year of them, and print what portfolios need."""
+    write_rooms(folder / "weeks", given.years, given, days=20, interval=1)
+    write_rooms(folder / "years", given.years, given, days=WEEKDAYS_A_YEAR, interval=1)
+    fitted = fit_fleet(folder / "weeks", folder / "minute-models", workers=given.workers)
     run = estimate_fleet(
-        data, folder / "minute-models", folder / "people", interval=0.9, workers=given.workers
+        folder / "years", folder / "minute-models", folder / "people", interval=0.9, workers=given.workers
     )
     n = sum(result.estimates for result in run.results)
-    size = sum(path.stat().st_size for path in (folder / "people").glob("*/*.parquet")) / given.years / 1e6
     print(
-        f"\nA year of minutes ({n // given.years:,} readings), {given.years} rooms with intervals: "
+        f"\nFour weeks of minutes: {fitted.seconds * given.workers / given.years:.1f} s of a core per room, "
+        f"{max(fitted.megabytes.values()):.0f} MB per worker. A year of minutes with prediction intervals: "
         f"{given.years / run.seconds:.2f} rooms/s, {n / run.seconds:,.0f} estimates/s, "
-        f"{max(run.megabytes.values()):.0f} MB per worker, {size:.1f} MB of Parquet per room."
+        f"{max(run.megabytes.values()):.0f} MB per worker.\n"
     )
+    training = np.mean([result.seconds for result in fitted.results]) / 3600
+    estimating = np.mean([result.seconds for result in run.results]) / n * given.years * MINUTES_A_YEAR / 3600
+    scale = MINUTES_A_YEAR / (n / given.years)
+    read, written = (total_size(folder / name) / given.years * scale for name in ("years", "people"))
+    model = total_size(folder / "minute-models/rooms", ".occupair") / given.years
+    heads = ["rooms", "training", "year of estimates", "year of readings", "models", "estimates"]
+    sizes = [
+        [
+            f"{rooms:,}",
+            f"{rooms * training:,.1f} core-hours",
+            f"{rooms * estimating:,.1f} core-hours",
+            f"{rooms * read / 1e9:,.1f} GB",
+            f"{rooms * model / 1e9:,.2f} GB",
+            f"{rooms * written / 1e9:,.1f} GB",
+        ]
+        for rooms in (100, 10_000, 1_000_000)
+    ]
+    print(markdown(Table(heads, sizes)))
+
+
+def total_size(folder: Path, suffix: str = "") -> int:
+    return sum(path.stat().st_size for path in folder.rglob(f"*{suffix}") if path.is_file())
+
+
+def write_rooms(folder: Path, n_rooms: int, given: argparse.Namespace, *, days: int, interval: int) -> None:
+    write = partial(write_room, folder, days=days, interval=interval)
+    each(write, range(n_rooms), given.workers, "simulating")
 
 
 def write_room(folder: Path, number: int, *, days: int, interval: int) -> None:
@@ -151,13 +161,13 @@ def bare_fit(path: Path) -> float:
     return time.perf_counter() - began
 
 
-def each(work, items, workers: int, what: str) -> Iterator:
-    """Yield results of single-threaded processes, with a progress bar."""
+def each(work: Callable[[Any], Any], items: Sequence[Any], workers: int, what: str) -> list[Any]:
+    """Return the results of single-threaded processes, with a progress bar."""
     with (
         ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread) as pool,
         Progress(transient=True) as bar,
     ):
-        yield from bar.track(pool.map(work, items, chunksize=4), total=len(items), description=what)
+        return list(bar.track(pool.map(work, items, chunksize=4), total=len(items), description=what))
 
 
 def _one_thread() -> None:

@@ -346,7 +346,7 @@ def _summary(run: FleetRun[Any], done: str) -> None:
     """Print how many rooms were done, how fast, and why some failed."""
     n, failed = len(run.results), run.n_failed
     unchanged = f", {run.n_unchanged} of all unchanged" if run.n_unchanged else ""
-    rate = f"{60 * n / run.seconds:.0f} rooms/min" if run.seconds else ""
+    rate = f"{n / run.seconds:.2f} rooms/s" if run.seconds else ""
     memory = f", at most {max(run.megabytes.values()):.0f} MB per worker" if run.megabytes else ""
     counts = f"{plural(n - failed, 'room')} {done}, {failed} failed{unchanged}"
     out.print(f"{counts}, in {duration(run.seconds)} ({rate}{memory}).", soft_wrap=True)
