@@ -32,10 +32,10 @@ from threadpoolctl import threadpool_limits
 import occupair as oc
 from occupair.benchmark.score_tables import Table, markdown
 from occupair.elm.cores import usable_cores
-from occupair.fleet.apply_fleet import estimate_fleet
 from occupair.fleet.executors import dask_cluster, local_workers
-from occupair.fleet.fit_fleet import fit_fleet
 from occupair.fleet.fleet_run import FleetRun
+from occupair.fleet.model_runs import estimate_fleet
+from occupair.fleet.training_run import fit_fleet
 from occupair.progress import quietly
 from occupair.readings.files import write_readings
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import pytest
 from fleet.portfolio import plant_faults, write_rooms
 
-from occupair.fleet.fit_fleet import fit_fleet
 from occupair.fleet.fleet_run import FleetRun
+from occupair.fleet.training_run import fit_fleet
 
 
 class Trained(NamedTuple):

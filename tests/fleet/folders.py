@@ -4,8 +4,9 @@ from dataclasses import asdict
 
 
 def model_bytes(folder):
-    """Content of all models by file name."""
-    return {path.name: path.read_bytes() for path in sorted((folder / "rooms").glob("*.occupair"))}
+    """Content of all models by file name, without temporary files."""
+    found = sorted((folder / "rooms").glob("[!.]*.occupair"))
+    return {path.name: path.read_bytes() for path in found}
 
 
 def facts(results):

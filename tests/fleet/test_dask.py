@@ -13,7 +13,7 @@ from live.ports import free_port
 
 from occupair.errors import InputError
 from occupair.fleet.executors import dask_cluster
-from occupair.fleet.fit_fleet import fit_fleet
+from occupair.fleet.training_run import fit_fleet
 
 
 def test_cluster_trains_the_same_models_though_workers_are_killed(trained, tmp_path):

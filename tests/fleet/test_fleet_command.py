@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from command import occupair
 from fleet.portfolio import room_readings, write_rooms
-from fleet.test_fit_fleet import Immediate
+from fleet.test_training_run import Immediate
 
 from occupair.readings.files import write_readings
 

@@ -10,12 +10,12 @@ from fleet.portfolio import write_rooms
 from threadpoolctl import threadpool_info
 
 from occupair.errors import InputError
-from occupair.fleet.apply_fleet import estimate_fleet, evaluate_fleet
-from occupair.fleet.fit_fleet import fit_fleet, read_fleet
 from occupair.fleet.fleet_run import FleetRun, open_executor, run_rooms, write_table
+from occupair.fleet.model_runs import estimate_fleet, evaluate_fleet
 from occupair.fleet.room_sources import RoomSource
 from occupair.fleet.storage import Storage
 from occupair.fleet.task_report import TaskReport
+from occupair.fleet.training_run import fit_fleet, read_fleet
 from occupair.fleet.worker_processes import WorkerProcesses
 
 

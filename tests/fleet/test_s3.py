@@ -8,8 +8,8 @@ from fleet.portfolio import plant_faults, write_rooms
 from live.ports import free_port
 from moto.server import ThreadedMotoServer
 
-from occupair.fleet.apply_fleet import estimate_fleet
-from occupair.fleet.fit_fleet import fit_fleet, read_fleet
+from occupair.fleet.model_runs import estimate_fleet
+from occupair.fleet.training_run import fit_fleet, read_fleet
 
 BUCKET = "buildings"
 

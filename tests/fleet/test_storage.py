@@ -15,6 +15,7 @@ from occupair.errors import InputError
 from occupair.fleet.storage import (
     ABANDONED_AFTER,
     LONGEST_NAME,
+    OutputError,
     Storage,
     check_outside,
     describe_error,
@@ -88,7 +89,7 @@ def test_failed_write_leaves_the_earlier_file(storage, monkeypatch):
 
     monkeypatch.setattr(MemoryFileSystem, "pipe_file", fail)
     monkeypatch.setattr(Path, "write_bytes", fail_to_write)
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
         storage.write("rooms/lab.json", b"new")
     monkeypatch.undo()
     assert storage.read("rooms/lab.json") == b"old"
@@ -106,7 +107,7 @@ def test_interrupted_move_leaves_no_temporary_file(monkeypatch):
         raise ConnectionResetError(104, "Connection reset by peer")
 
     monkeypatch.setattr(MemoryFileSystem, "mv", fail, raising=False)
-    with pytest.raises(OSError, match="Connection reset by peer"):
+    with pytest.raises(OutputError, match="cannot be written: Connection reset by peer"):
         storage.write("rooms/lab.json", b"complete")
     assert seen == [(b"complete", [])]
     system, path = open_url(storage.url)

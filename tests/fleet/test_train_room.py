@@ -228,3 +228,23 @@ def test_missing_share_counts_days_with_readings_only():
 def test_result_has_no_model_yet():
     _, result = train(room_readings(3, 4).assign(occupancy=0))
     assert result.model == RoomResult("lab", "failed").model == ""
+
+
+def test_invalid_head_counts_are_left_out_if_the_size_is_known():
+    negative = room_readings(3).copy()
+    negative.iloc[40, negative.columns.get_loc("occupancy")] = -2
+    estimator, result = train(negative, SIZE)
+    without, _ = train(negative.drop(columns="occupancy"), SIZE)
+    assert dump_model(estimator) == dump_model(without)
+    assert (result.status, result.basis) == ("fallback", "no head counts")
+    assert result.reason.startswith("head counts are unusable (readings, row 41, column occupancy: ")
+    assert result.reason.endswith("): trained on volume and seats")
+    with pytest.raises(InputError, match="column occupancy"):
+        train(negative)
+
+
+def test_invalid_co2_is_not_blamed_on_the_head_counts():
+    wrong = room_readings(3).copy()
+    wrong.iloc[40, wrong.columns.get_loc("co2")] = -2.0
+    with pytest.raises(InputError, match="column co2"):
+        train(wrong, SIZE)

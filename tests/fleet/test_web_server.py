@@ -7,9 +7,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from fleet.folders import model_bytes
 from fleet.portfolio import write_rooms
-from fleet.test_fit_fleet import Immediate
+from fleet.test_training_run import Immediate
 
-from occupair.fleet.fit_fleet import fit_fleet
+from occupair.fleet.training_run import fit_fleet
 
 
 class Quiet(SimpleHTTPRequestHandler):

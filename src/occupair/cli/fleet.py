@@ -112,7 +112,7 @@ def fit(
     Example: occupair fleet fit s3://bucket/readings --out s3://bucket/models --scheduler tcp://10.0.0.5:8786
     """
     _need_fleet()
-    from occupair.fleet.fit_fleet import fit_fleet
+    from occupair.fleet.training_run import fit_fleet
 
     with _executor(scheduler, workers) as executor, _progress() as on_progress:
         run = fit_fleet(
@@ -166,7 +166,7 @@ def estimate(
     Example: occupair fleet estimate readings models --out estimates --lag 20 --interval 0.9
     """
     _need_fleet()
-    from occupair.fleet.apply_fleet import estimate_fleet
+    from occupair.fleet.model_runs import estimate_fleet
 
     with _executor(scheduler, workers) as executor, _progress() as on_progress:
         run = estimate_fleet(
@@ -214,7 +214,7 @@ def evaluate(
 
     import pandas as pd
 
-    from occupair.fleet.apply_fleet import evaluate_fleet
+    from occupair.fleet.model_runs import evaluate_fleet
     from occupair.readings.files import write_table
 
     with _executor(scheduler, workers) as executor, _progress() as on_progress:
@@ -258,8 +258,8 @@ def report(
     """
     _need_fleet()
     check_output(page, "report")
-    from occupair.fleet.fit_fleet import read_fleet
     from occupair.fleet.rooms_page import write_rooms_page
+    from occupair.fleet.training_run import read_fleet
 
     results = read_fleet(models)
     write_rooms_page(results, page)

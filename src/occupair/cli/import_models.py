@@ -79,7 +79,7 @@ def fleet(
     """
     need_live("import")
     check_document(path, "settings", models / "rooms.parquet", overwrite=overwrite)
-    from occupair.fleet.fit_fleet import read_fleet
+    from occupair.fleet.training_run import read_fleet
     from occupair.live.semantic.fleet_import import FleetRoom, import_fleet
     from occupair.live.semantic.rooms_toml import format_draft
 

@@ -28,7 +28,7 @@ from occupair.fleet.fit_tasks import model_name
 from occupair.fleet.read_room import RawReadings, UnavailableError, open_room
 from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_sources import ROOM, RoomSource
-from occupair.fleet.storage import Storage, describe_error, file_name, one_line, open_url
+from occupair.fleet.storage import OutputError, Storage, describe_error, file_name, one_line, open_url
 from occupair.fleet.task_report import TaskReport, report
 from occupair.fleet.task_runner import Batch
 from occupair.model_file import parse_model
@@ -116,12 +116,12 @@ def _estimate(
             estimator = model_of(content, source.options)
             pieces = _pieces(raw, source.options, estimator, settings)
             return _write(pieces, out, source.room, mark), True
+    except OutputError:
+        raise
     except (InputError, UnavailableError) as error:
         reason = one_line(str(error))
     except MemoryError:
         reason = "out of memory: give the workers more"
-    except OSError:
-        raise  # the output cannot be written
     except Exception as error:  # noqa: BLE001  # one room must not end the run of all
         reason = f"unexpected error, please report it: {type(error).__name__}: {describe_error(error)}"
     return EstimateResult(source.room, "failed", reason), True

@@ -29,6 +29,10 @@ LONGEST_NAME = 120
 """Longest file name made of a room name, without suffix [characters]."""
 
 
+class OutputError(InputError):
+    """Results cannot be written. It ends a run, because it concerns all rooms."""
+
+
 class Storage:
     """Files below a folder or URL; names are relative to it.
 
@@ -77,7 +81,19 @@ class Storage:
         return {paths[path]: bytes(content) for path, content in found.items()}
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file atomically; folders are made."""
+        """Write a file atomically; folders are made.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written, such as on a full disk.
+        """
+        try:
+            self._write(name, content)
+        except Exception as error:  # every driver has errors of its own
+            raise OutputError(f"{self.locate(name)}: cannot be written: {describe_error(error)}") from error
+
+    def _write(self, name: str, content: bytes) -> None:
         if self._local is not None:
             (self._local / name).parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._local / name, content)
@@ -139,10 +155,8 @@ class Storage:
         if self._local is None:
             open_url(self.url)  # names the URL as given if its driver is missing
         try:
-            self.write(name, b"")
+            self._write(name, b"")
             self.delete(name)
-        except InputError:
-            raise
         except Exception as error:  # noqa: BLE001  # every driver has errors of its own
             raise InputError(f"{self}: cannot be written to: {describe_error(error)}") from None
 

@@ -28,7 +28,7 @@ from occupair.fleet.storage import one_line
 from occupair.physics.room_properties import room_properties
 from occupair.progress import quietly
 from occupair.readings.files import read_labelled, read_readings
-from occupair.readings.head_counts import WEIGHT, has_label
+from occupair.readings.head_counts import WEIGHT, check_labelled, has_label
 from occupair.readings.labelled_days import ENOUGH_DAYS, FEWEST_DAYS, labelled_days
 from occupair.readings.schema import date_slices, interval_of
 from occupair.readings.time_zones import time_zone_name
@@ -113,11 +113,11 @@ def train_room(
         If the readings or the options are invalid.
     """
     has_size = room_properties(**options.properties) is not None
-    readings = raw.read(read_labelled, needs_counts=False, **options.reading)
+    readings, refused = _read(raw, options, has_size=has_size)
     faults = find_faults(raw.read(read_readings, lenient=True, **options.reading))
     result = _describe(RoomResult(room, "failed"), readings, faults, options)
     try:
-        plan = plan_training(readings, faults, has_size=has_size)
+        plan = plan_training(readings, faults, has_size=has_size, refused=refused)
         start = settings.start_of(plan)
         estimator = OccupancyEstimator(random_state=settings.seed, start=start, **options.settings)
         with quietly(), warnings.catch_warnings():
@@ -128,7 +128,23 @@ def train_room(
     return estimator, _assess(result, plan, estimator)
 
 
-def plan_training(readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: bool) -> Plan:
+def _read(raw: RawReadings, options: RoomOptions, *, has_size: bool) -> tuple[pd.DataFrame, str]:
+    """Return readings, and why their head counts are not used; invalid ones are left out if size is known."""
+    try:
+        return raw.read(read_labelled, needs_counts=False, **options.reading), ""
+    except InputError as error:
+        if not has_size:
+            raise
+        try:
+            readings = raw.read(read_readings, occupancy=False, **options.reading)
+        except InputError:
+            raise error from None  # it is not about the head counts
+        return check_labelled(readings, needs_counts=False), f"head counts are unusable ({error})"
+
+
+def plan_training(
+    readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: bool, refused: str = ""
+) -> Plan:
     """Return what readings allow.
 
     Parameters
@@ -139,9 +155,12 @@ def plan_training(readings: pd.DataFrame, faults: Sequence[Fault], *, has_size: 
         Their faults.
     has_size : bool
         Whether volume and seats are known.
+    refused : str
+        Why head counts were left out already.
     """
     counted = bool(has_label(readings).any())
-    readings, refused = _without_faulty_counts(readings, faults) if counted else (readings, "")
+    if counted:
+        readings, refused = _without_faulty_counts(readings, faults)
     known = has_label(readings)
     counts = readings["occupancy"].where(known)
     occupied = int(labelled_days(counts).sum()) if known.any() else 0

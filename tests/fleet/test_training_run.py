@@ -15,8 +15,8 @@ from fleet.portfolio import FAULTS, room_readings, write_rooms
 
 import occupair as oc
 from occupair.errors import InputError
-from occupair.fleet.fit_fleet import fit_fleet, read_fleet
 from occupair.fleet.room_options import RoomOptions
+from occupair.fleet.training_run import fit_fleet, read_fleet
 from occupair.model_file import dump_model
 from occupair.readings.files import read_labelled, write_readings
 
@@ -185,3 +185,18 @@ def test_killed_driver_is_resumed_with_the_same_models(trained, tmp_path):
     run = fit_fleet(trained.data, tmp_path, workers=2)
     assert model_bytes(tmp_path) == model_bytes(trained.models)
     assert facts(run.results) == facts(trained.run.results)
+
+
+def test_output_that_cannot_be_written_ends_the_run_with_one_line(tmp_path, monkeypatch):
+    write_rooms(tmp_path / "data", 2)
+
+    def full_disk(path, content, *, private=False):
+        raise OSError(28, "No space left on device")
+
+    storage = "occupair.fleet.storage"
+    monkeypatch.setattr(f"{storage}.Storage.check_writable", lambda self: None)
+    monkeypatch.setattr(f"{storage}.write_atomically", full_disk)
+    with pytest.raises(
+        InputError, match=r"rooms/room-00.occupair: cannot be written: No space left on device"
+    ):
+        fit_fleet(tmp_path / "data", tmp_path / "models", executor=Immediate())
