@@ -74,7 +74,7 @@ class EventStream(threading.Thread):
             for line in self.response:
                 if line.startswith(b"data: "):
                     self.states |= {state["room"]: state for state in json.loads(line[6:])}
-        except (OSError, ValueError, AttributeError):  # closed
+        except OSError:  # the service has stopped
             pass
 
 
@@ -119,11 +119,13 @@ def test_replay_through_two_shards_with_one_killed(tmp_path, office, model, star
                 tmp_path / str(number),
                 store=url,
                 broker=broker.port,
-                rooms=rooms,
+                rooms=f"[limits]\nrequests_per_minute = 1000000\n{rooms}",
                 more='clock = "readings"',
                 arguments=["--shard", f"{number}/2"],
             )
-            shards.append(start(service))
+            shards.append(start(service, wait=False))
+        for service in shards:
+            service.wait()
         one, two = shards
         wait_for(lambda: one.health() == "ok" and two.health() == "ok")
         sensors, stream = Sensors(broker.port), EventStream(one)
@@ -171,7 +173,6 @@ def test_replay_through_two_shards_with_one_killed(tmp_path, office, model, star
             for room in ROOMS:
                 wait_for(lambda service=service, room=room: is_at(state_of(service, room), last.index[-1]))
         wait_for(lambda: one.health() == "ok" and two.health() == "ok")
-        stream.response.close()
         assert [one.stop(), two.stop()] == [0, 0]
         sensors.stop()
     store = Store(url)

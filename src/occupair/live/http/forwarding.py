@@ -45,43 +45,47 @@ async def forward(request: Request, room: str, exchange: ShardExchange) -> Respo
         return _unavailable(f"the shards do not agree on the shard of room {room}")
     if address is None:
         return _unavailable(f"room {room} is not served right now: shard {owner} is not running")
-    body = await request.body()
+    body, target = await request.body(), urlsplit(f"//{address}")
     try:
-        return await _exchange(address, request, body, str(exchange.shard))
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            reader, writer = await asyncio.open_connection(target.hostname, target.port)
+    except (OSError, TimeoutError) as error:
+        log.warning("shard %s at %s cannot be reached: %s", owner, address, _describe(error))
+        return _unavailable(f"room {room} is not served right now: shard {owner} cannot be reached")
+    try:
+        async with asyncio.timeout(RESPONSE_TIMEOUT), contextlib.AsyncExitStack() as opened:
+            opened.push_async_callback(_close, writer)
+            headers = _headers(request, address, body, str(exchange.shard))
+            start = h11.Request(method=request.method, target=_target(request), headers=headers)
+            return await _send(reader, writer, start, body)
     except (OSError, TimeoutError, h11.RemoteProtocolError) as error:
-        log.warning("shard %s at %s did not respond: %s", owner, address, error or type(error).__name__)
-        return _unavailable(
-            f"shard {owner}, which serves room {room}, did not respond: it is not known whether it has done"
-            " what was requested"
-        )
+        log.warning("shard %s at %s did not respond: %s", owner, address, _describe(error))
+        return _unavailable(f"shard {owner} did not respond: the request may or may not have taken effect")
+
+
+def _describe(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _unavailable(detail: str) -> Response:
     return error_response(503, detail, {"Retry-After": RETRY_AFTER})
 
 
-async def _exchange(address: str, request: Request, body: bytes, sender: str) -> Response:
-    """Send a request to an address and return the response."""
-    target = urlsplit(f"//{address}")
-    async with asyncio.timeout(CONNECT_TIMEOUT):
-        reader, writer = await asyncio.open_connection(target.hostname, target.port)
-    try:
-        async with asyncio.timeout(RESPONSE_TIMEOUT):
-            connection = h11.Connection(h11.CLIENT)
-            start = h11.Request(
-                method=request.method,
-                target=_target(request),
-                headers=_headers(request, address, body, sender),
-            )
-            for event in (start, h11.Data(data=body), h11.EndOfMessage()):
-                writer.write(connection.send(event) or b"")
-            await writer.drain()
-            return await _read_response(connection, reader)
-    finally:
-        writer.close()
-        with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(CONNECT_TIMEOUT):
-                await writer.wait_closed()
+async def _send(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, start: h11.Request, body: bytes
+) -> Response:
+    """Send a request and return the response."""
+    connection = h11.Connection(h11.CLIENT)
+    for event in (start, h11.Data(data=body), h11.EndOfMessage()):
+        writer.write(connection.send(event) or b"")
+    await writer.drain()
+    return await _read_response(connection, reader)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
 
 
 def _target(request: Request) -> str:

@@ -113,9 +113,10 @@ class ShardStore:
         """Return the shards of a number of shards that have signed life, by number."""
         table = schema.shards
         with snapshot(self.engine) as connection:
+            locked = held_shards(connection)
+        with snapshot(self.engine) as connection:  # later than the locks: no sign of a run before them
             now = connection.execute(select(_NOW)).scalar_one()
             rows = connection.execute(select(table).where(table.c.count == count)).all()
-            locked = held_shards(connection)
         return {
             row.number: ShardSeen(
                 row.run, row.address, (now - row.seen) / 1e6, Shard(row.number, count) in locked

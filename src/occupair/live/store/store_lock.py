@@ -3,7 +3,8 @@
 SQLite has the lock file ``FILE-lock`` beside the database, which is never deleted; PostgreSQL has advisory
 locks of one session. A service holds the lock of the store exclusively, and shards hold it together. Each
 shard also holds a lock of its number and the number of shards, so that it runs once, and the others see that
-it runs and what they must agree on. Reading a store, as for a backup, needs no lock.
+it runs and what they must agree on. Before a shard takes it, it deletes the sign of life of an earlier run,
+which the others would take for its own. Reading a store, as for a backup, needs no lock.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ _TRY_SHARE = text(f"SELECT pg_try_advisory_lock_shared({_KEY}, {_STORE})")
 _BEGIN_START = text(f"SELECT pg_advisory_lock({_STARTING_KEY}, {_STORE})")  # shards start one at a time
 _END_START = text(f"SELECT pg_advisory_unlock({_STARTING_KEY}, {_STORE})")
 _SHARDS = "hashtext('occupair shards of ' || current_schema())"
-_TRY_SHARD = text(f"SELECT pg_try_advisory_lock({_SHARDS}, :shard)")
+_LOCK_SHARD = text(f"SELECT pg_advisory_lock({_SHARDS}, :shard)")
+_HAS_SHARDS = text("SELECT to_regclass('shards') IS NOT NULL")
+_DELETE_SIGN = text("DELETE FROM shards WHERE number = :number")
 _HELD_SHARDS = text(
     "SELECT CAST(objid AS bigint) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
     f" AND classid = CAST(CAST({_SHARDS} AS bigint) & 4294967295 AS oid)"
@@ -121,8 +124,12 @@ def _try_lock(connection: Connection, shard: Shard | None) -> str:
         others = sorted(held_shards(connection), key=str)
         if others and others[0].count != shard.count:
             return f"is used by shard {others[0]}: all shards must have the same number of shards"
-        key = {"shard": shard.count << _COUNT_SHIFT | shard.number}
-        return "" if connection.execute(_TRY_SHARD, key).scalar_one() else f"shard {shard} is running already"
+        if shard in others:
+            return f"shard {shard} is running already"
+        if connection.execute(_HAS_SHARDS).scalar_one():  # else they are created later
+            connection.execute(_DELETE_SIGN, {"number": shard.number})
+        connection.execute(_LOCK_SHARD, {"shard": shard.count << _COUNT_SHIFT | shard.number})
+        return ""
     finally:
         connection.execute(_END_START)
 
