@@ -60,21 +60,23 @@ def serve_workers(config: ServiceConfig, rooms: Path, options: Mapping[str, str]
     InputError
         If an address is in use, or a worker cannot start with its settings.
     """
-    start_logging(config.log, config.log_level, secrets=find_secrets(config))
-    public = listen(config.host, config.port)
     if config.port + count > 65_535:
         raise InputError(f"--workers {count} needs as many ports after {config.port}, which is too high")
-    private = [listen("127.0.0.1", config.port + number) for number in range(1, count + 1)]
-    workers = []
-    for number, own in enumerate(private, start=1):
-        order = {
-            "rooms": str(rooms),
-            "options": dict(options) | {"--shard": str(Shard(number, count))},
-            "sockets": [public.fileno(), own.fileno()],
-        }
-        workers.append(_Worker(Shard(number, count), order))
-    if not asyncio.run(_run(workers)):
-        raise InputError("a worker cannot start, see the message above")
+    with contextlib.ExitStack() as opened:
+        public = opened.enter_context(listen(config.host, config.port))
+        workers = []
+        for number in range(1, count + 1):
+            own = opened.enter_context(listen("127.0.0.1", config.port + number))
+            shard = Shard(number, count)
+            order = {
+                "rooms": str(rooms),
+                "options": dict(options) | {"--shard": str(shard)},
+                "sockets": [public.fileno(), own.fileno()],
+            }
+            workers.append(_Worker(shard, order))
+        start_logging(config.log, config.log_level, secrets=find_secrets(config))
+        if not asyncio.run(_run(workers)):
+            raise InputError("a worker cannot start, see the message above")
 
 
 def run_worker() -> None:
