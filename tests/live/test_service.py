@@ -192,7 +192,7 @@ class CountedLinks:
         self.n_started = self.n_alive = self.max_alive = 0
         self.removed = []
 
-    def __call__(self, mqtt, rooms):
+    def __call__(self, mqtt, rooms, *, shard):
         return self
 
     def remove_room(self, room):
@@ -240,7 +240,7 @@ def run_here(path, work):
 
     config = read_config(path, {})
     with live_service.open_store(config.store) as store, live_service.listen("127.0.0.1", 0) as listening:
-        asyncio.run(live_service.run(config, store, listening, background))
+        asyncio.run(live_service.run(config, store, [listening], background))
     assert finished
 
 
