@@ -87,6 +87,13 @@ def test_state_of_an_earlier_run_is_not_shown(others):
     assert not is_not_served(others)
 
 
+def test_unreadable_state_is_not_served(others, caplog):
+    others.copy({"hall": StoredState(1, "{}")}, 101.0)
+    assert is_not_served(others)
+    assert is_not_served(others)
+    assert caplog.text.count("a state of another shard cannot be read: is not the state of a room") == 1
+
+
 def test_room_without_a_state_is_not_served(others):
     others.copy({}, 101.0, all_rooms=True)
     assert is_not_served(others)

@@ -37,6 +37,10 @@ def test_cause_is_the_same_after_a_round_trip(cause):
         assert found.cause.text(language) == cause.text(language)
 
 
+def test_text_is_one_line():
+    assert "\n" not in to_text(make_state("lab", reason="a\nb", note="c\r\nd"))
+
+
 def test_number_keeps_every_digit_and_nan_stays():
     state = make_state("lab", co2=math.nan, people_exact=math.pi)
     found = from_text(to_text(state))
@@ -49,6 +53,12 @@ def test_state_of_a_newer_version_is_read():
     values |= {"cause": ["door_open", {}], "mood": "good"}
     found = from_text(json.dumps(values))
     assert (found.reason, found.cause, found.people) == ("the door is open", None, 3)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"room": "lab"}', '{"time": 5}'])
+def test_text_that_is_no_state_is_a_value_error(text):
+    with pytest.raises(ValueError):
+        from_text(text)
 
 
 def test_unknown_kind_of_value_is_an_error():

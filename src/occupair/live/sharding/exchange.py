@@ -25,8 +25,10 @@ log = logging.getLogger("occupair.live")
 
 SIGN_EVERY = 2.0
 """Time between two signs of life [s]."""
-WRITE_EVERY, READ_EVERY = 0.2, 0.1
-"""Shortest time between two batches of states written, and between two batches read [s]."""
+WRITE_EVERY = 0.2
+"""Shortest time between two batches of states written [s]."""
+READ_EVERY, READ_EVERY_UNSEEN = 0.2, 1.0
+"""Shortest time between two batches of states read, with and without an open event stream [s]."""
 UPDATE_EVERY = 0.5
 """How often to determine which shards are running [s]."""
 LISTEN_CHECK = 5.0
@@ -98,9 +100,8 @@ class ShardExchange:
 
     async def _exchange(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            for work in (self._write, self._sign, self._listen):
+            for work in (self._write, self._sign, self._listen, self._update):
                 tasks.create_task(_again_and_again(work))
-            tasks.create_task(self._update())
 
     async def _write(self, succeeded: Callable[[], None]) -> None:
         """Write the states of this shard as they change; all of them first, and after an error."""
@@ -152,13 +153,14 @@ class ShardExchange:
                 self._others.copy(stored, now)
                 self._publish(rooms)
                 succeeded()
-                await asyncio.sleep(READ_EVERY)
+                await asyncio.sleep(READ_EVERY if self._subscribers else READ_EVERY_UNSEEN)
 
-    async def _update(self) -> None:
+    async def _update(self, succeeded: Callable[[], None]) -> None:
         """Notice shards that are gone, also while the store does not respond."""
         while True:
             await asyncio.sleep(UPDATE_EVERY)
             self._publish(())
+            succeeded()
 
     def _publish(self, changed: Iterable[str]) -> None:
         """Publish changed states of other shards, and those of shards that are gone or back."""

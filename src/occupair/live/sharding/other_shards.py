@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from occupair.live.reasons import Cause, Reason
 from occupair.live.room_shards import Shard, owner_of
 from occupair.live.store.shard_store import ShardSeen, StoredState
 from occupair.live.store.state_rows import from_text
+
+log = logging.getLogger("occupair.live")
 
 GONE_AFTER = 6.0
 """Time without a sign of life after which a shard whose process has ended is gone [s]."""
@@ -24,10 +27,18 @@ class _Copy:
 
     stored: StoredState
     parsed: RoomState | None = None
+    is_valid: bool = True
 
-    def state(self) -> RoomState:
-        if self.parsed is None:
-            self.parsed = from_text(self.stored.text)
+    def state(self, run: int) -> RoomState | None:
+        """Return the state, or None if it is of another run or of a version that is too different."""
+        if self.stored.run != run:
+            return None
+        if self.parsed is None and self.is_valid:
+            try:
+                self.parsed = from_text(self.stored.text)
+            except ValueError as error:
+                log.warning("a state of another shard cannot be read: %s", error)
+                self.is_valid = False
         return self.parsed
 
 
@@ -109,8 +120,8 @@ class OtherShards:
         """Return the state of a room of another shard."""
         running = self._running.get(owner_of(room, self.shard.count))
         copy = self._copies.get(room)
-        if running is not None and copy is not None and copy.stored.run == running.run:
-            return copy.state()
+        if running is not None and copy is not None and (state := copy.state(running.run)):
+            return state
         if room not in self._not_served:
             self._not_served[room] = unknown_state(room, Quality.STALE, Cause(Reason.NOT_SERVED))
         return self._not_served[room]

@@ -15,12 +15,25 @@ _DATE_LENGTH = len("2024-01-08")
 
 
 def to_text(state: RoomState) -> str:
-    """Return a state as JSON. It may have NaN, which the database stores as text."""
+    """Return a state as JSON in one line. It may have NaN, which the database stores as text."""
     return json.dumps(vars(state), default=_to_plain, separators=(",", ":"))
 
 
 def from_text(text: str) -> RoomState:
-    """Return the state in a JSON text, without fields that this version does not know."""
+    """Return the state in a JSON text, without fields that this version does not know.
+
+    Raises
+    ------
+    ValueError
+        If it is no state, or one that this version cannot represent.
+    """
+    try:
+        return _parse(text)
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"is not the state of a room: {type(error).__name__} {error}") from None
+
+
+def _parse(text: str) -> RoomState:
     values = {name: value for name, value in json.loads(text).items() if name in _FIELDS}
     values["time"] = None if values["time"] is None else dt.datetime.fromisoformat(values["time"])
     values["people_refined"] = tuple(values["people_refined"])

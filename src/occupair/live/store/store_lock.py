@@ -113,8 +113,8 @@ def _lock_session(engine: Engine, shard: Shard | None) -> Callable[[], None] | s
     return session.lock() or session.close
 
 
-def _try_lock(connection: Connection, shard: Shard | None) -> str:
-    """Take the locks of a service, or return why it cannot."""
+def _try_lock(connection: Connection, shard: Shard | None, *, is_new: bool) -> str:
+    """Take the locks of a service, a new one or one that had them, or return why it cannot."""
     if shard is None:
         return "" if connection.execute(_TRY_LOCK).scalar_one() else _IN_USE
     connection.execute(_BEGIN_START)
@@ -126,7 +126,7 @@ def _try_lock(connection: Connection, shard: Shard | None) -> str:
             return f"is used by shard {others[0]}: all shards must have the same number of shards"
         if shard in others:
             return f"shard {shard} is running already"
-        if connection.execute(_HAS_SHARDS).scalar_one():  # else they are created later
+        if is_new and connection.execute(_HAS_SHARDS).scalar_one():  # else it is created later
             connection.execute(_DELETE_SIGN, {"number": shard.number})
         connection.execute(_LOCK_SHARD, {"shard": shard.count << _COUNT_SHIFT | shard.number})
         return ""
@@ -163,7 +163,7 @@ class _Session:
                 connection = connection.execution_options(isolation_level="AUTOCOMMIT")
                 connection.detach()  # closed, not returned to the pool
                 connection.execute(_NOTICE_LOST_CLIENT)
-                problem = _try_lock(connection, self._shard)
+                problem = _try_lock(connection, self._shard, is_new=not self._thread.is_alive())
             except BaseException:
                 connection.close()
                 raise
