@@ -98,24 +98,24 @@ def test_subscriber_receives_changes_of_all_shards(store):
                 await people_in_hall(changes, 2)
                 other.publish(make_state("hall", 8))
                 await people_in_hall(changes, 8)
-            state = await people_in_hall(changes, None)  # it has signed off
+            state = await people_in_hall(changes, None)  # it has stopped
             assert state.reason == "the room is not served right now"
             assert pipeline.shards_status == "not running: 2/2"
 
     asyncio.run(run())
 
 
-def test_shard_whose_engine_has_stopped_does_not_sign_life(store):
+def test_shard_whose_engine_has_stopped_does_not_write_heartbeat(store):
     async def run():
         async with running(1, store) as (one, _), running(2, store) as (_, other):
             await until(lambda: one.state("hall").people == 2)
             other.part_status = {"engine": "stopped"}
-            seen = store.shards_seen(2)[2]
-            await until(lambda: store.shards_seen(2)[2].age > seen.age + 3 * exchange_module.SIGN_EVERY)
+            seen = store.heartbeats(2)[2]
+            await until(lambda: store.heartbeats(2)[2].age > seen.age + 3 * exchange_module.HEARTBEAT_EVERY)
             await until(lambda: one.state("hall").people is None)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exchange_module, "SIGN_EVERY", 0.1)
+        patch.setattr(exchange_module, "HEARTBEAT_EVERY", 0.1)
         patch.setattr(other_shards, "GONE_AFTER", 0.5)
         asyncio.run(run())
 

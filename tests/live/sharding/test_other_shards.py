@@ -6,14 +6,14 @@ from live.fake_pipeline import make_state
 from occupair.live.messages import Quality
 from occupair.live.room_shards import Shard
 from occupair.live.sharding.other_shards import OtherShards
-from occupair.live.store.shard_store import ShardSeen, StoredState
+from occupair.live.store.shard_store import Heartbeat, StoredState
 from occupair.live.store.state_rows import to_text
 
 STATE = make_state("hall", 5)
 
 
 def seen(run=1, age=0.0, *, holds_lock=True):
-    return {2: ShardSeen(run, "10.0.0.2:8099", age, holds_lock)}
+    return {2: Heartbeat(run, "10.0.0.2:8099", age, holds_lock)}
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_running_shard_has_its_state_and_address(others):
         (20.1, True, True),  # frozen
     ],
 )
-def test_shard_without_signs_of_life_is_gone(others, age, holds_lock, is_gone):
+def test_shard_without_heartbeats_is_gone(others, age, holds_lock, is_gone):
     others.observe(seen(age=age, holds_lock=holds_lock), 102.0)
     assert others.update(102.0) == ({2} if is_gone else set())
     assert is_not_served(others) == is_gone
@@ -59,7 +59,7 @@ def test_shard_without_signs_of_life_is_gone(others, age, holds_lock, is_gone):
     assert (others.address_of("hall") is None) == is_gone
 
 
-def test_shard_that_has_signed_off_is_gone_at_once(others):
+def test_shard_that_has_stopped_is_gone_at_once(others):
     others.observe({}, 100.1)
     assert others.update(100.1) == {2}
     assert is_not_served(others)

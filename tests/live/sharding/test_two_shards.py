@@ -1,6 +1,7 @@
 """Two shards as processes, with a real broker and database: replay, `kill -9`, restart, forwarding."""
 
 import json
+import re
 import threading
 import urllib.error
 import urllib.request
@@ -96,6 +97,11 @@ def post(service, room, day):
     return service.post(f"/api/rooms/{room}/readings", readings)["outcomes"]
 
 
+def rooms_in_metrics(service):
+    with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/metrics", timeout=HANG_GUARD) as response:
+        return set(re.findall(r'occupair_room_quality\{.*room="(\w+)"', response.read().decode()))
+
+
 def test_rooms_belong_to_different_shards():
     assert [owner_of(room, 2) for room in ROOMS] == [1, 2]
 
@@ -140,6 +146,8 @@ def test_replay_through_two_shards_with_one_killed(tmp_path, office, model, star
             for room in ROOMS:
                 people = state_of(service, room)["people_exact"]
                 assert people == pytest.approx(expected["people"].loc[first.index[-1]], abs=1e-9)
+        # Metrics are those of the rooms of a shard, so that they can be summed over shards.
+        assert [rooms_in_metrics(service) for service in shards] == [{"lab"}, {"hall"}]
         # Readings posted to the wrong shard reach the right one.
         assert {outcome["outcome"] for outcome in post(one, "hall", middle.iloc[:20])} == {"accepted"}
         assert {outcome["outcome"] for outcome in post(two, "lab", middle.iloc[:20])} == {"accepted"}

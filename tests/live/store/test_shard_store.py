@@ -1,4 +1,4 @@
-"""Shards in the store: locks, signs of life, states and notifications."""
+"""Shards in the store: locks, heartbeats, states and notifications."""
 
 import asyncio
 import os
@@ -88,27 +88,27 @@ def test_killed_shard_leaves_no_lock_and_is_seen_to_be_gone(store):
     command = [sys.executable, "-c", HOLDER, url, "1/2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "locked\n"
-        store.sign_life(ONE, 7, "here:1")
-        assert store.shards_seen(2)[1].holds_lock
+        store.write_heartbeat(ONE, 7, "here:1")
+        assert store.heartbeats(2)[1].holds_lock
         os.kill(holder.pid, signal.SIGKILL)
-    wait_for(lambda: not store.shards_seen(2)[1].holds_lock)
+    wait_for(lambda: not store.heartbeats(2)[1].holds_lock)
     with service_lock(store.engine, ONE):
-        assert store.shards_seen(2) == {}, "the sign of the killed run is not that of the new one"
+        assert store.heartbeats(2) == {}, "the heartbeat of the killed run is not that of the new one"
 
 
-def test_signs_of_life_are_those_of_the_newest_run(store):
+def test_heartbeats_are_those_of_the_newest_run(store):
     run = store.start_run()
-    store.sign_life(TWO, run, "10.0.0.2:8099")
-    store.sign_life(TWO, run, "10.0.0.2:8099")
+    store.write_heartbeat(TWO, run, "10.0.0.2:8099")
+    store.write_heartbeat(TWO, run, "10.0.0.2:8099")
     assert store.start_run() > run
-    (number,), (found,) = zip(*store.shards_seen(2).items(), strict=True)
+    (number,), (found,) = zip(*store.heartbeats(2).items(), strict=True)
     assert (number, found.run, found.address, found.holds_lock) == (2, run, "10.0.0.2:8099", False)
     assert 0 <= found.age < HANG_GUARD
-    assert store.shards_seen(3) == {}
-    store.sign_off(TWO, run - 1)  # of an earlier run
-    assert set(store.shards_seen(2)) == {2}
-    store.sign_off(TWO, run)
-    assert store.shards_seen(2) == {}
+    assert store.heartbeats(3) == {}
+    store.remove_heartbeat(TWO, run - 1)  # of an earlier run
+    assert set(store.heartbeats(2)) == {2}
+    store.remove_heartbeat(TWO, run)
+    assert store.heartbeats(2) == {}
 
 
 def test_states_are_replaced_and_dropped(store):
@@ -151,12 +151,12 @@ def test_news_tell_of_starts_and_stops(store):
     async def heard():
         async with listen_for_news(store.engine) as news:
             assert await news.wait(0.01) == set()
-            await asyncio.to_thread(store.sign_life, ONE, 1, "here:1")
+            await asyncio.to_thread(store.write_heartbeat, ONE, 1, "here:1")
             started = await news.wait(HANG_GUARD)
-            await asyncio.to_thread(store.sign_life, ONE, 1, "here:1")  # no news
+            await asyncio.to_thread(store.write_heartbeat, ONE, 1, "here:1")  # no news
             await asyncio.to_thread(store.write_states, [make_state("lab")], 1)
             changed = await news.wait(HANG_GUARD)
-            await asyncio.to_thread(store.sign_off, ONE, 1)
+            await asyncio.to_thread(store.remove_heartbeat, ONE, 1)
             return started, changed, await news.wait(HANG_GUARD)
 
     assert asyncio.run(heard()) == ({SHARDS_CHANGED}, {"lab"}, {SHARDS_CHANGED})

@@ -1,4 +1,4 @@
-"""Exchange of room states and signs of life between the shards of a store."""
+"""Exchange of room states and heartbeats between the shards of a store."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("occupair.live")
 
-SIGN_EVERY = 2.0
-"""Time between two signs of life [s]."""
+HEARTBEAT_EVERY = 2.0
+"""Time between two heartbeats [s]."""
 WRITE_EVERY = 0.2
 """Shortest time between two batches of states written [s]."""
 READ_EVERY, READ_EVERY_UNSEEN = 0.2, 1.0
@@ -91,16 +91,16 @@ class ShardExchange:
     # ---- exchange ----
 
     async def run(self) -> None:
-        """Exchange states until cancelled, then sign off."""
+        """Exchange states until cancelled, then remove the heartbeat."""
         try:
             with self._pipeline.subscribers.including(self._own):
                 await self._exchange()
         finally:
-            await self._sign_off()
+            await self._remove_heartbeat()
 
     async def _exchange(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            for work in (self._write, self._sign, self._listen, self._update):
+            for work in (self._write, self._beat, self._listen, self._update):
                 tasks.create_task(_again_and_again(work))
 
     async def _write(self, succeeded: Callable[[], None]) -> None:
@@ -118,18 +118,18 @@ class ShardExchange:
                 self._look.set()
             await asyncio.sleep(WRITE_EVERY)
 
-    async def _sign(self, succeeded: Callable[[], None]) -> None:
-        """Sign life, and look for signs of the others."""
+    async def _beat(self, succeeded: Callable[[], None]) -> None:
+        """Write the heartbeat, and read those of the others."""
         while True:
             self._look.clear()
             if self._has_written and self._run_id is not None and self._is_working():
-                await asyncio.to_thread(self._store.sign_life, self.shard, self._run_id, self._address)
+                await asyncio.to_thread(self._store.write_heartbeat, self.shard, self._run_id, self._address)
             now = time.monotonic()
-            self._others.observe(await asyncio.to_thread(self._store.shards_seen, self.shard.count), now)
+            self._others.observe(await asyncio.to_thread(self._store.heartbeats, self.shard.count), now)
             self._publish(())
             succeeded()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(SIGN_EVERY):
+                async with asyncio.timeout(HEARTBEAT_EVERY):
                     await self._look.wait()
 
     def _is_working(self) -> bool:
@@ -181,12 +181,12 @@ class ShardExchange:
             if states := self._others.states(found):
                 self._subscribers.put(states)
 
-    async def _sign_off(self) -> None:
+    async def _remove_heartbeat(self) -> None:
         if self._run_id is None:
             return
         with contextlib.suppress(StoreError, TimeoutError):
             async with asyncio.timeout(GOODBYE_TIMEOUT):
-                await asyncio.to_thread(self._store.sign_off, self.shard, self._run_id)
+                await asyncio.to_thread(self._store.remove_heartbeat, self.shard, self._run_id)
 
 
 async def _again_and_again(work: Callable[[Callable[[], None]], Awaitable[None]]) -> None:

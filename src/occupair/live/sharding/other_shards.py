@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from occupair.live.messages import Quality, RoomState, unknown_state
 from occupair.live.reasons import Cause, Reason
 from occupair.live.room_shards import Shard, owner_of
-from occupair.live.store.shard_store import ShardSeen, StoredState
+from occupair.live.store.shard_store import Heartbeat, StoredState
 from occupair.live.store.state_rows import from_text
 
 log = logging.getLogger("occupair.live")
 
 GONE_AFTER = 6.0
-"""Time without a sign of life after which a shard whose process has ended is gone [s]."""
+"""Time without a heartbeat after which a shard whose process has ended is gone [s]."""
 FROZEN_AFTER = 20.0
 """The same for a shard whose process is still there, and for a store that cannot be read [s]."""
 
@@ -66,7 +66,7 @@ class OtherShards:
         self._running: dict[int, _Running] = {}
         self._not_served: dict[str, RoomState] = {}
 
-    def observe(self, seen: Mapping[int, ShardSeen], now: float) -> None:
+    def observe(self, seen: Mapping[int, Heartbeat], now: float) -> None:
         """Take note of the shards in the store, as read at a time."""
         for number, one in seen.items():
             limit = FROZEN_AFTER if one.holds_lock else GONE_AFTER

@@ -5,7 +5,7 @@
 - `database`: connections, transactions and errors of both databases; `postgres`: time limits
 - `store`: reading and writing, with `model_store`, `room_numbers`, `labelled_intervals` and `pruning`
 - `store_lock`: allows one service per store, or one per shard
-- `shard_store`, `state_rows`, `state_news`: signs of life and room states that shards exchange
+- `shard_store`, `state_rows`, `state_news`: heartbeats and room states that shards exchange
 - `training_data`: readings and labels for training
 - `backup`: backup to a file, and restore
 - `access_check`: whether the service can use a store

@@ -114,7 +114,7 @@ shards = Table(
     Column("count", Integer, nullable=False),
     Column("run", BigInteger, nullable=False),  # when it started, by the clock of the database
     Column("address", _text_type(), nullable=False),  # HOST:PORT
-    Column("seen", BigInteger, nullable=False),  # its last sign of life, by the clock of the database
+    Column("seen", BigInteger, nullable=False),  # its last heartbeat, by the clock of the database
 )
 
 room_states = Table(

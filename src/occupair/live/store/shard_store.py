@@ -1,4 +1,4 @@
-"""Shards of a store: their signs of life, and the states of their rooms. PostgreSQL only.
+"""Shards of a store: their heartbeats, and the states of their rooms. PostgreSQL only.
 
 The clock is that of the database, since the clocks of several machines differ. News are sent with NOTIFY at
 the end of the transaction that writes them, on one channel per schema.
@@ -55,7 +55,7 @@ _NOTIFY = text(  # on the channel of `channel_of`
 )
 
 
-class ShardSeen(NamedTuple):
+class Heartbeat(NamedTuple):
     """What the store has of a shard.
 
     Parameters
@@ -65,7 +65,7 @@ class ShardSeen(NamedTuple):
     address : str
         ``HOST:PORT``.
     age : float
-        Time since its last sign of life [s].
+        Time since its last heartbeat [s].
     holds_lock : bool
         Whether its process is connected to the database.
     """
@@ -93,7 +93,7 @@ class ShardStore:
         with snapshot(self.engine) as connection:
             return int(connection.execute(select(_NOW)).scalar_one())
 
-    def sign_life(self, shard: Shard, run: int, address: str) -> None:
+    def write_heartbeat(self, shard: Shard, run: int, address: str) -> None:
         """Record that a shard is running, and tell the others if that is new to the store."""
         table = schema.shards
         with transaction(self.engine) as connection:
@@ -108,23 +108,23 @@ class ShardStore:
             if known != run:
                 _notify(connection, [SHARDS_CHANGED])
 
-    def sign_off(self, shard: Shard, run: int) -> None:
+    def remove_heartbeat(self, shard: Shard, run: int) -> None:
         """Record that a shard has stopped."""
         table = schema.shards
         with transaction(self.engine) as connection:
             connection.execute(delete(table).where(table.c.number == shard.number, table.c.run == run))
             _notify(connection, [SHARDS_CHANGED])
 
-    def shards_seen(self, count: int) -> dict[int, ShardSeen]:
-        """Return the shards of a number of shards that have signed life, by number."""
+    def heartbeats(self, count: int) -> dict[int, Heartbeat]:
+        """Return the newest heartbeats of the shards, if there are ``count`` of them, by number."""
         table = schema.shards
         with snapshot(self.engine) as connection:
             locked = held_shards(connection)
-        with snapshot(self.engine) as connection:  # later than the locks: no sign of a run before them
+        with snapshot(self.engine) as connection:  # later than the locks: no heartbeat of a run before them
             now = connection.execute(select(_NOW)).scalar_one()
             rows = connection.execute(select(table).where(table.c.count == count)).all()
         return {
-            row.number: ShardSeen(
+            row.number: Heartbeat(
                 row.run, row.address, (now - row.seen) / 1e6, Shard(row.number, count) in locked
             )
             for row in rows

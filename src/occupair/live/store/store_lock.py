@@ -3,7 +3,7 @@
 SQLite has the lock file ``FILE-lock`` beside the database, which is never deleted; PostgreSQL has advisory
 locks of one session. A service holds the lock of the store exclusively, and shards hold it together. Each
 shard also holds a lock of its number and the number of shards, so that it runs once, and the others see that
-it runs and what they must agree on. Before a shard takes it, it deletes the sign of life of an earlier run,
+it runs and what they must agree on. Before a shard takes it, it deletes the heartbeat of an earlier run,
 which the others would take for its own. Reading a store, as for a backup, needs no lock.
 """
 
@@ -42,7 +42,7 @@ _END_START = text(f"SELECT pg_advisory_unlock({_STARTING_KEY}, {_STORE})")
 _SHARDS = "hashtext('occupair shards of ' || current_schema())"
 _LOCK_SHARD = text(f"SELECT pg_advisory_lock({_SHARDS}, :shard)")
 _HAS_SHARDS = text("SELECT to_regclass('shards') IS NOT NULL")
-_DELETE_SIGN = text("DELETE FROM shards WHERE number = :number")
+_DELETE_HEARTBEAT = text("DELETE FROM shards WHERE number = :number")
 _HELD_SHARDS = text(
     "SELECT CAST(objid AS bigint) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
     f" AND classid = CAST(CAST({_SHARDS} AS bigint) & 4294967295 AS oid)"
@@ -127,7 +127,7 @@ def _try_lock(connection: Connection, shard: Shard | None, *, is_new: bool) -> s
         if shard in others:
             return f"shard {shard} is running already"
         if is_new and connection.execute(_HAS_SHARDS).scalar_one():  # else it is created later
-            connection.execute(_DELETE_SIGN, {"number": shard.number})
+            connection.execute(_DELETE_HEARTBEAT, {"number": shard.number})
         connection.execute(_LOCK_SHARD, {"shard": shard.count << _COUNT_SHIFT | shard.number})
         return ""
     finally:
