@@ -116,7 +116,7 @@ class ShardStore:
             _notify(connection, [SHARDS_CHANGED])
 
     def heartbeats(self, count: int) -> dict[int, Heartbeat]:
-        """Return the newest heartbeats of the shards, if there are ``count`` of them, by number."""
+        """Return the newest heartbeat of each of ``count`` shards that has one, by number."""
         table = schema.shards
         with snapshot(self.engine) as connection:
             locked = held_shards(connection)
