@@ -46,8 +46,9 @@ soak: $(INSTALLED) servers  ## kill the service 20 times on each database (5 min
 mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test fails for each (5 min)
 	@$(BIN)/python tools/planted_bugs.py
 
-load: $(INSTALLED) servers  ## load test with 2,000 rooms for 10 min, then more until failure: docs/load.md
+load: $(INSTALLED) servers  ## load test: one process until failure, then four shards beside one: docs/load.md (1 h)
 	@$(BIN)/python -m tools.load --until-it-breaks
+	@$(BIN)/python -m tools.load --shards 1 4 --rooms 8000 --minutes 2 --before 60
 
 fleet: $(INSTALLED)      ## train 2,000 simulated rooms on processes and on Dask: docs/portfolio.md (45 min)
 	@$(BIN)/python -m tools.fleet

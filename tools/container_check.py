@@ -84,9 +84,11 @@ def lint(scratch: Path) -> None:
     deploy = ROOT / "deploy"
     parse = "import sys, compose_spec; compose_spec.PyCompose.from_yaml(open(sys.argv[1]).read()).validate()"
     run_lint("hadolint", [str(venv / "bin/hadolint"), str(DOCKERFILE)])
-    validate = [str(venv / "bin/kubernetes-validate"), "--strict", str(deploy / "kubernetes.yaml")]
-    run_lint("kubernetes-validate", validate)
-    run_lint("compose-spec", [python, "-c", parse, str(deploy / "compose.yaml")])
+    for file in sorted(deploy.glob("kubernetes*.yaml")):
+        validate = [str(venv / "bin/kubernetes-validate"), "--strict", str(file)]
+        run_lint(f"kubernetes-validate {file.name}", validate)
+    for file in sorted(deploy.glob("compose*.yaml")):
+        run_lint(f"compose-spec {file.name}", [python, "-c", parse, str(file)])
 
 
 def run_lint(name: str, command: list[str]) -> None:

@@ -22,7 +22,7 @@ ROOM = '[rooms.lab]\nname = "Laboratory"\nco2 = "lab/co2"\n'
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch):
-    for name in ("OCCUPAIR_STORE", "OCCUPAIR_HOST", "OCCUPAIR_PORT"):
+    for name in ("OCCUPAIR_STORE", "OCCUPAIR_HOST", "OCCUPAIR_PORT", "OCCUPAIR_SHARD"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -86,6 +86,61 @@ def test_serve_takes_a_file_or_the_demo(arguments, served):
     assert done.returncode == 2
     assert done.stderr == (
         "occupair: serve takes either a settings file ROOMS.toml or --demo, and --check only with a file\n"
+    )
+
+
+POSTGRES = '[service]\nstore = "postgresql://me@localhost/rooms"\n'
+
+
+def test_shard_is_an_option(tmp_path, served):
+    assert occupair("serve", write(tmp_path, POSTGRES + ROOM), "--shard", "2/8").returncode == 0
+    ((config,),) = served
+    assert str(config.shard) == "2/8"
+
+
+def test_workers_are_started(tmp_path, served, monkeypatch):
+    module = types.ModuleType("occupair.live.workers")
+    module.serve_workers = lambda *arguments: served.append(arguments)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    path = write(tmp_path, POSTGRES + ROOM)
+    assert occupair("serve", path, "--workers", 4, "--port", 82).returncode == 0
+    ((config, given, options, count),) = served
+    assert (given, options, count, config.port) == (path, {"--port": "82"}, 4, 82)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        (["--shard", "1/2"], "", "--shard: requires a PostgreSQL database"),
+        (["--shard", "3/2"], POSTGRES, "--shard: must be NUMBER/COUNT such as 2/8, from 1/1 to 1000/1000"),
+        (["--shard", "1/2", "--workers", "2"], POSTGRES, "serve takes either --shard or --workers"),
+        (["--workers", "2"], "", "--workers: requires a PostgreSQL database"),
+        (
+            ["--workers", "2"],
+            f'{POSTGRES}shard = "1/2"\n',
+            "--workers must not be used together with the setting shard",
+        ),
+        (
+            ["--workers", "2"],
+            f'{POSTGRES}[bacnet]\naddress = "10.0.2.5/24"\ndevice = 1\n',
+            "--workers: must not be set together with [bacnet]",
+        ),
+    ],
+)
+def test_shards_that_are_not_possible_are_refused(tmp_path, served, arguments, settings, message):
+    done = occupair("serve", write(tmp_path, settings + ROOM), *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"occupair: {message}")
+    assert done.stderr.count("\n") == 1
+    assert served == []
+
+
+@pytest.mark.parametrize("option", ["--shard=1/2", "--workers=2"])
+def test_demo_has_no_shards(served, option):
+    done = occupair("serve", "--demo", option)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "occupair: --shard and --workers need a settings file ROOMS.toml, not --demo\n",
     )
 
 

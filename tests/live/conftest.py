@@ -53,9 +53,9 @@ def start():
     """Return a function that starts a service; it is killed at the end of the test."""
     services = []
 
-    def start_service(service):
+    def start_service(service, *, wait=True):
         services.append(service)
-        service.start()
+        service.start(wait=wait)
         return service
 
     yield start_service

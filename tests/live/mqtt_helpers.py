@@ -176,9 +176,10 @@ async def proxy_to(server):
         await proxy.close()
 
 
-def make_bridge(server, rooms=(LAB,), *, port=None, **settings):
+def make_bridge(server, rooms=(LAB,), *, port=None, shard=None, **settings):
     mqtt = MqttConfig(host="127.0.0.1", port=port or server.port, **settings)
-    return MqttBridge(mqtt, {room.id: room for room in rooms}, first_delay=0.05, max_delay=0.2)
+    by_id = {room.id: room for room in rooms}
+    return MqttBridge(mqtt, by_id, shard=shard, first_delay=0.05, max_delay=0.2)
 
 
 @asynccontextmanager

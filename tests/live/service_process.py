@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 from live.ports import free_port
@@ -27,12 +28,13 @@ class ServiceProcess:
         rooms: str,
         more: str = "",
         max_files: int | None = None,
+        arguments: Sequence[str] = (),
     ):
         self.port = free_port()
         self.max_files = max_files
         self.store, self.path = store, folder / "rooms.toml"
         self.log = folder / "service.log"
-        self.command = [sys.executable, "-m", "occupair", "serve", str(self.path)]
+        self.command = [sys.executable, "-m", "occupair", "serve", str(self.path), *arguments]
         mqtt = f'[mqtt]\nhost = "127.0.0.1"\nport = {broker}\n' if broker else ""
         service = f'[service]\nstore = "{store}"\nport = {self.port}\nlog = "json"\n{more}\n'
         self.path.write_text(f"{service}{mqtt}{rooms}")

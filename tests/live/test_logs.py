@@ -52,6 +52,13 @@ def test_json_lines(logged):
     }
 
 
+@pytest.mark.parametrize(("log", "text"), [("json", '"shard": "2/8"'), ("text", "x shard=2/8")])
+def test_fields_are_in_every_line(logged, log, text):
+    stream = logged(log, fields={"shard": "2/8"})
+    logging.getLogger("a").info("x")
+    assert text in stream.getvalue()
+
+
 def test_extras_do_not_overwrite_record_fields(logged):
     stream = logged("json")
     logging.getLogger("a").info("x", extra={"level": "none", "time": 3, "error": "e"})

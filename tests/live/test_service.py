@@ -6,6 +6,7 @@ import logging
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,14 +20,14 @@ import pandas as pd
 import pytest
 from live.mosquitto import mosquitto_server, need_mosquitto
 from live.ports import free_port
-from live.postgres import need_postgres, postgres_to_stop
+from live.postgres import empty_database, need_postgres, postgres_to_stop
 from live.service_process import ServiceProcess
 from live.waiting import HANG_GUARD, until, wait_for
 
 import occupair as oc
 from occupair.live import demo as live_demo
 from occupair.live import service as live_service
-from occupair.live.config import read_config
+from occupair.live.config import ServiceConfig, read_config
 from occupair.live.messages import Reading
 from occupair.live.pipeline import Pipeline
 from occupair.live.store import Store, StoreError
@@ -192,7 +193,7 @@ class CountedLinks:
         self.n_started = self.n_alive = self.max_alive = 0
         self.removed = []
 
-    def __call__(self, mqtt, rooms):
+    def __call__(self, mqtt, rooms, *, shard):
         return self
 
     def remove_room(self, room):
@@ -239,13 +240,50 @@ def run_here(path, work):
         os.kill(os.getpid(), signal.SIGTERM)
 
     config = read_config(path, {})
-    with live_service.open_store(config.store) as store, live_service.listen("127.0.0.1", 0) as listening:
-        asyncio.run(live_service.run(config, store, listening, background))
+    with (
+        live_service.open_store(config.store, config.shard) as store,
+        live_service.listen("127.0.0.1", 0) as listening,
+    ):
+        asyncio.run(live_service.run(config, store, [listening], background))
     assert finished
 
 
 def send_sighup():
     os.kill(os.getpid(), signal.SIGHUP)
+
+
+@pytest.mark.parametrize(
+    ("host", "advertise", "address"),
+    [
+        ("127.0.0.1", None, "127.0.0.1:{port}"),
+        ("::1", None, "[::1]:{port}"),
+        ("0.0.0.0", None, f"{socket.gethostname()}:{{port}}"),
+        ("127.0.0.1", "shard-1:80", "shard-1:80"),
+    ],
+)
+def test_address_for_other_shards(host, advertise, address):
+    config = ServiceConfig(host=host, advertise=advertise)
+    with live_service.listen(host, 0) as listening:
+        port = listening.getsockname()[1]
+        assert live_service.shard_address(config, listening) == address.format(port=port)
+
+
+@need_postgres
+def test_reload_does_not_change_the_shard(links, tmp_path, caplog):
+    path = tmp_path / "rooms.toml"
+    text = f'[service]\nstore = "{empty_database("postgresql", tmp_path)}"\nshard = "1/2"\n'
+    path.write_text(f"{text}[rooms.lab]\n[rooms.hall]\n")
+    caplog.set_level(logging.INFO, "occupair.live")
+
+    async def work(pipeline):
+        assert list(pipeline.states()) == ["lab"]
+        path.write_text(f"{text.replace('1/2', '2/2')}[rooms.lab]\n[rooms.hall]\n[rooms.kitchen]\n")
+        send_sighup()
+        await until(lambda: "settings reloaded, 2 rooms" in caplog.text)
+        assert (str(pipeline.config.shard), sorted(pipeline.states())) == ("1/2", ["kitchen", "lab"])
+
+    run_here(path, work)
+    assert "changes of host, port, store, ingress, shard and advertise need a restart" in caplog.text
 
 
 def test_failed_reload_changes_nothing(links, settings, monkeypatch, caplog):
@@ -351,7 +389,7 @@ def test_errors_of_pruning_do_not_stop_the_service(links, settings, monkeypatch,
     monkeypatch.setattr(live_service, "PRUNE_EVERY", 0.01)
     faults = [ZeroDivisionError("a bug"), StoreError("store x: unavailable"), None]
 
-    def prune(store, before):
+    def prune(store, before, *, shard):
         fault = faults.pop(0) if faults else None
         if fault is not None:
             raise fault

@@ -40,6 +40,19 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port to listen on; overrides the settings.")
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER/COUNT",
+            help="Serve one of COUNT parts of the rooms, such as 2/8; needs PostgreSQL.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=100, help="Serve the rooms with this many processes, one shard each; needs PostgreSQL."
+        ),
+    ] = None,
 ) -> None:
     """Run the live service.
 
@@ -51,6 +64,10 @@ def serve(
         raise InputError(
             "serve takes either a settings file ROOMS.toml or --demo, and --check only with a file"
         )
+    if shard is not None and workers is not None:
+        raise InputError("serve takes either --shard or --workers")
+    if demo and (shard is not None or workers is not None):
+        raise InputError("--shard and --workers need a settings file ROOMS.toml, not --demo")
     need_live("serve", *(["amqtt"] if demo else []))
     if demo:
         from occupair.live.demo import serve_demo
@@ -64,9 +81,14 @@ def serve(
         return
     from occupair.live.config import read_config
 
-    given = {"--host": host, "--port": None if port is None else str(port)}
+    given = {"--host": host, "--port": None if port is None else str(port), "--shard": shard}
+    options = {name: value for name, value in given.items() if value is not None}
     assert rooms is not None
-    config = read_config(rooms, options={name: value for name, value in given.items() if value is not None})
+    config = read_config(rooms, options=options)
+    if workers is not None:
+        if config.shard is not None:
+            raise InputError("--workers must not be used together with the setting shard")
+        config = read_config(rooms, options=options | {"--workers": f"1/{workers}"})
     _need_postgres(config.store)
     if config.bacnet is not None:
         from occupair.live.bacnet.port_check import need_bacpypes3
@@ -87,6 +109,11 @@ def serve(
     from occupair.live.startup_check import check_files
 
     check_files(config)
+    if workers is not None:
+        from occupair.live.workers import serve_workers
+
+        serve_workers(config, rooms, options, workers)
+        return
     run(config)
 
 

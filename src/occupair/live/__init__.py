@@ -19,7 +19,11 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
    then is the message acknowledged to the broker.
 
-`room_pipeline` is the interface of `pipeline` to MQTT and BACnet.
+`room_pipeline` is the interface of `pipeline` to MQTT and BACnet, `subscriptions` how states reach them.
+
+With shards (`room_shards`) several services share the rooms: `sharding` exchanges the states of all rooms
+through the store, `http/forwarding` passes on requests to the shard of a room, and `workers` runs the shards
+of one machine.
 
 `startup_check` checks files and the store before the start. `service` runs all of it, with settings from
 `config`. `rooms/restore` and `rooms/room_models` restore rooms

@@ -76,7 +76,7 @@ class Calibrator:
             self._end_process()
 
     async def _check_rooms(self) -> None:
-        rooms = [one for one in self._pipeline.config.rooms.values() if self._may_need(one)]
+        rooms = [one for one in self._pipeline.config.own_rooms.values() if self._may_need(one)]
         if not rooms:
             return
         try:

@@ -13,7 +13,7 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
@@ -124,6 +124,7 @@ def start_logging(
     *,
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
+    fields: Mapping[str, str] | None = None,
 ) -> logging.Handler:
     """Send the logs of this process to standard error; a second call replaces the handler of the first.
 
@@ -136,6 +137,8 @@ def start_logging(
         Secrets to redact, see `find_secrets`.
     stream : file, optional
         Default: standard error.
+    fields : mapping, optional
+        Fields that every record has, such as the shard.
 
     Returns
     -------
@@ -145,6 +148,8 @@ def start_logging(
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.set_name("occupair")
     handler.setFormatter(JsonLines() if log == "json" else TextLines())
+    if fields:
+        handler.addFilter(_with_fields(dict(fields)))
     handler.addFilter(Redactor(secrets))
     root = logging.getLogger()
     for old in [other for other in root.handlers if other.get_name() == "occupair"]:
@@ -154,6 +159,16 @@ def start_logging(
     warnings.showwarning = _log_warning
     LogThrottle.install(_warnings_log)
     return handler
+
+
+def _with_fields(fields: Mapping[str, str]) -> Callable[[logging.LogRecord], bool]:
+    """Return a filter that adds fields to records."""
+
+    def add(record: logging.LogRecord) -> bool:
+        vars(record).update(fields)
+        return True
+
+    return add
 
 
 def find_secrets(config: ServiceConfig) -> list[str]:

@@ -31,6 +31,7 @@ from occupair.live.rooms.restore import in_batches, read_stored_rooms, restore_r
 from occupair.live.rooms.room import Model
 from occupair.live.rooms.room_models import RoomModels
 from occupair.live.store import Store, StoreError
+from occupair.live.subscriptions import Subscriber, Subscribers
 from occupair.live.writer import Writer
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Pipeline:
 
     trainer: Trainer
     calibrator: Calibrator
-    links = frozenset({"mqtt", "bacnet"})
+    links = frozenset({"mqtt", "bacnet", "shards"})
 
     def __init__(
         self,
@@ -103,11 +104,12 @@ class Pipeline:
         self.estimates_total = 0
         self.mqtt_status = "off"
         self.bacnet_status = "off"
+        self.shards_status = "off"
+        self.subscribers = Subscribers()
         self.models = RoomModels(store, tolerance=config.tolerance)
         self._clock = clock
         self._engine = Engine(_setups(config), follows_clock=config.clock == "wall")
         self._states: dict[str, RoomState] = {}
-        self._subscribers: set[_Subscriber] = set()
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._backlog = 0  # readings not stored yet
         self._writer = Writer[_Finished](store, self._on_written)
@@ -120,7 +122,7 @@ class Pipeline:
     async def start(self) -> None:
         """Restore all rooms from the store and start the threads."""
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._restore, list(self.config.rooms.values()))
+        await asyncio.to_thread(self._restore, list(self.config.own_rooms.values()))
         self._estimating.start()
         self._writer.start()
         self._checks = [asyncio.create_task(self._check_states()), asyncio.create_task(self._check_store())]
@@ -147,10 +149,10 @@ class Pipeline:
         started = {
             room for room in setups if room not in before or not before[room].is_same_grid(setups[room])
         }
-        new = [config.rooms[room] for room in setups if room in started]
+        new = [config.own_rooms[room] for room in setups if room in started]
         async with self._changing_models:
             newest = await asyncio.to_thread(self.store.newest_readings)
-            for some in in_batches([room for room in config.rooms.values() if room.id in before]):
+            for some in in_batches([room for room in config.own_rooms.values() if room.id in before]):
                 await self._use_model_files(some)
             models, failure = await asyncio.to_thread(self.models.initial_models, new)
             if failure is not None:
@@ -266,22 +268,19 @@ class Pipeline:
         return newest or self._clock()
 
     def states(self) -> dict[str, RoomState]:
-        """Return the states of all rooms."""
+        """Return the states of all rooms of this service."""
         return dict(self._states)
 
     def state(self, room: str) -> RoomState | None:
-        """Return the state of a room."""
+        """Return the state of a room of this service."""
         return self._states.get(room)
 
     @asynccontextmanager
     async def subscribe(self) -> AsyncIterator[AsyncIterator[list[RoomState]]]:
         """Yield states as they change. A slow subscriber misses intermediate states, never the newest."""
-        subscriber = _Subscriber()
-        self._subscribers.add(subscriber)
-        try:
+        subscriber = Subscriber()
+        with self.subscribers.including(subscriber):
             yield subscriber.changes()
-        finally:
-            self._subscribers.discard(subscriber)
 
     @property
     def part_status(self) -> dict[str, str]:
@@ -289,6 +288,8 @@ class Pipeline:
         alive = self._estimating.is_alive() and self._writer.is_alive
         engine = "ok" if alive and not any(check.done() for check in self._checks) else "stopped"
         links = {"mqtt": self.mqtt_status, "bacnet": self.bacnet_status}
+        if self.config.shard is not None:
+            links["shards"] = self.shards_status
         return {"store": self._writer.fault or "ok", **links, "engine": engine}
 
     @property
@@ -387,8 +388,7 @@ class Pipeline:
         changed = {room: state for room, state in result.states.items() if self._states.get(room) != state}
         self._states.update(changed)
         if changed:
-            for subscriber in self._subscribers:
-                subscriber.put(changed)
+            self.subscribers.put(changed)
 
     def _on_written(self, finished: list[_Finished]) -> None:
         self._loop.call_soon_threadsafe(self._finish, finished)
@@ -408,7 +408,7 @@ class Pipeline:
     async def _check_states(self) -> None:
         """Publish sensors that went offline; a few rooms at a time, to delay estimates only briefly."""
         while True:
-            rooms = list(self.config.rooms)
+            rooms = list(self.config.own_rooms)
             batches = [rooms[k : k + STATES_AT_ONCE] for k in range(0, len(rooms), STATES_AT_ONCE)] or [[]]
             for batch in batches:
                 await asyncio.sleep(STATE_CHECK_EVERY / len(batches))
@@ -426,27 +426,8 @@ class Pipeline:
         return EngineResult(states=engine.states(self.now(), rooms))
 
 
-class _Subscriber:
-    """Holds the newest state of every room that changed since the subscriber last looked."""
-
-    def __init__(self) -> None:
-        self._changed: dict[str, RoomState] = {}
-        self._has_changes = asyncio.Event()
-
-    def put(self, states: dict[str, RoomState]) -> None:
-        self._changed |= states
-        self._has_changes.set()
-
-    async def changes(self) -> AsyncIterator[list[RoomState]]:
-        while True:
-            await self._has_changes.wait()
-            self._has_changes.clear()
-            changed, self._changed = self._changed, {}
-            yield list(changed.values())
-
-
 def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:
     return {
         id_: RoomSetup(room.timezone, room.given_stale_after, room.interval)
-        for id_, room in config.rooms.items()
+        for id_, room in config.own_rooms.items()
     }

@@ -32,6 +32,7 @@ class Reason(StrEnum):
     CLOCK_BEHIND = "clock_behind"  # minutes
     CLOCK_AHEAD = "clock_ahead"  # minutes
     FUTURE_READING = "future_reading"
+    NOT_SERVED = "not_served"  # the shard of the room is not running
     INVALID_ESTIMATE = "invalid_estimate"
     ESTIMATION_FAILED = "estimation_failed"
     SENSORS_MISSING = "sensors_missing"  # sensors: their names
@@ -57,6 +58,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.CLOCK_BEHIND: "the sensor's clock is {minutes} minutes behind",
         Reason.CLOCK_AHEAD: "the sensor's clock is {minutes} minutes ahead",
         Reason.FUTURE_READING: "the newest reading is in the future: a clock was wrong",
+        Reason.NOT_SERVED: "the room is not served right now",
         Reason.INVALID_ESTIMATE: "the model returned an invalid number",
         Reason.ESTIMATION_FAILED: "estimation failed: see the log",
         Reason.SENSORS_MISSING: "estimated without {sensors}: no recent reading",
@@ -80,6 +82,7 @@ TEXTS: dict[str, dict[Reason, str]] = {
         Reason.CLOCK_BEHIND: "die Uhr des Sensors geht {minutes} Minuten nach",
         Reason.CLOCK_AHEAD: "die Uhr des Sensors geht {minutes} Minuten vor",
         Reason.FUTURE_READING: "der letzte Messwert liegt in der Zukunft: eine Uhr ging falsch",
+        Reason.NOT_SERVED: "der Raum wird zurzeit nicht bedient",
         Reason.INVALID_ESTIMATE: "das Modell lieferte eine ungültige Zahl",
         Reason.ESTIMATION_FAILED: "Schätzung fehlgeschlagen: siehe Protokoll",
         Reason.SENSORS_MISSING: "ohne {sensors} geschätzt: kein aktueller Messwert",

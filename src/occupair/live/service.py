@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 import datetime as dt
 import gc
+import ipaddress
 import logging
 import os
 import signal
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from occupair.live.logs import find_secrets, start_logging
 from occupair.live.mqtt.bridge import MqttBridge
 from occupair.live.pipeline import Pipeline
 from occupair.live.retraining import Trainer
+from occupair.live.room_shards import Shard
+from occupair.live.sharding.exchange import ShardExchange
 from occupair.live.store import Store, StoreError, service_lock
 from occupair.web.server import ConnectionLimits, LimitedServer
 from occupair.wording import plural
@@ -42,6 +45,8 @@ FULL_COLLECTION_EVERY = 1_000
 """Young garbage collections per full one, which stops the service for half a second with 16,000 rooms."""
 REQUEST_TIMEOUT = 5
 """How long open requests may take to finish when the service stops [s]."""
+_FIXED = ("host", "port", "store", "ingress", "shard", "advertise")
+"""Settings that a reload does not change."""
 
 BackgroundTask = Callable[[Pipeline], Awaitable[None]]
 
@@ -51,6 +56,7 @@ def serve(
     background: BackgroundTask | None = None,
     *,
     listening: socket.socket | None = None,
+    private: socket.socket | None = None,
 ) -> None:
     """Run the service until it receives SIGTERM or SIGINT.
 
@@ -62,17 +68,25 @@ def serve(
         A coroutine to run alongside, given the pipeline.
     listening : socket, optional
         A socket of `listen`, if the address is bound already.
+    private : socket, optional
+        A second one, at the address that a shard shares with other shards only.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there are settings to reload
-    start_logging(config.log, config.log_level, secrets=find_secrets(config))
+    _start_logging(config)
     for name in ("uvicorn", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
     listening = listening or listen(config.host, config.port)
     if config.bacnet is not None:
         need_bacpypes3()
         check_port(config.bacnet)
-    with open_store(config.store) as store:
-        asyncio.run(run(config, store, listening, background))
+    sockets = [listening] if private is None else [listening, private]
+    with open_store(config.store, config.shard) as store:
+        asyncio.run(run(config, store, sockets, background))
+
+
+def _start_logging(config: ServiceConfig) -> None:
+    fields = {} if config.shard is None else {"shard": str(config.shard)}
+    start_logging(config.log, config.log_level, secrets=find_secrets(config), fields=fields)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -90,11 +104,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 @contextlib.contextmanager
-def open_store(url: str) -> Iterator[Store]:
+def open_store(url: str, shard: Shard | None = None) -> Iterator[Store]:
     """Open the store for this service alone, and upgrade it to this version."""
     with contextlib.closing(Store(url)) as store, contextlib.ExitStack() as held:
         try:
-            held.enter_context(service_lock(store.engine))
+            held.enter_context(service_lock(store.engine, shard))
             store.migrate()
         except StoreError as error:
             raise InputError(str(error)) from None
@@ -102,9 +116,12 @@ def open_store(url: str) -> Iterator[Store]:
 
 
 async def run(
-    config: ServiceConfig, store: Store, listening: socket.socket, background: BackgroundTask | None = None
+    config: ServiceConfig,
+    store: Store,
+    sockets: Sequence[socket.socket],
+    background: BackgroundTask | None = None,
 ) -> None:
-    """Run the service on a bound socket until it receives SIGTERM or SIGINT."""
+    """Run the service on bound sockets until it receives SIGTERM or SIGINT."""
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(WORKER_THREADS, thread_name_prefix="worker"))
     pipeline = Pipeline(config, store)
@@ -112,7 +129,11 @@ async def run(
     _reduce_garbage_collection()
     pipeline.trainer, pipeline.calibrator = Trainer(pipeline), Calibrator(pipeline)
     limits = ConnectionLimits.of_this_process()
-    app = make_app(pipeline, config, streams=Streams(limit=min(MAX_STREAMS, limits.connections // 2)))
+    exchange = None
+    if config.shard is not None:
+        exchange = ShardExchange(pipeline, config.shard, shard_address(config, sockets[-1]))
+    streams = Streams(limit=min(MAX_STREAMS, limits.connections // 2))
+    app = make_app(pipeline, config, streams=streams, exchange=exchange)
     trusts_proxies = config.ingress is None  # else a client of such a proxy could pretend to be ingress
     server = _Server(app, limits, stop_seconds=REQUEST_TIMEOUT, proxy_headers=trusts_proxies)
     links = _Links(_MqttLink(pipeline), _BacnetLink(pipeline))
@@ -122,13 +143,15 @@ async def run(
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
     for link in links:
         link.start()
-    coroutines = [server.serve([listening]), _prune(pipeline), _reload_on(reloading, pipeline, links)]
+    coroutines = [server.serve(list(sockets)), _prune(pipeline), _reload_on(reloading, pipeline, links)]
     coroutines.append(pipeline.calibrator.run())
+    if exchange is not None:
+        coroutines.append(exchange.run())
     if background is not None:
         coroutines.append(_forever(background(pipeline)))
     tasks = [asyncio.create_task(one) for one in coroutines]
-    host, port = listening.getsockname()[:2]
-    log.info("listening on http://%s:%d, %s", host, port, plural(len(config.rooms), "room"))
+    host, port = sockets[0].getsockname()[:2]
+    log.info("listening on http://%s:%d, %s", host, port, plural(len(config.own_rooms), "room"))
     ended = asyncio.create_task(stopping.wait())
     await asyncio.wait([ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("stopping")
@@ -146,6 +169,16 @@ async def run(
     for task in tasks:
         if not task.cancelled() and (error := task.exception()):
             raise error
+
+
+def shard_address(config: ServiceConfig, listening: socket.socket) -> str:
+    """Return the address at which other shards reach this one."""
+    if config.advertise is not None:
+        return config.advertise
+    host, port = listening.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:  # all addresses of this machine
+        host = socket.gethostname()
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _reduce_garbage_collection() -> None:
@@ -214,7 +247,7 @@ class _MqttLink(_Link):
         config = self._pipeline.config
         if config.mqtt is None:
             return self._set_off()
-        bridge = MqttBridge(config.mqtt, config.rooms)
+        bridge = MqttBridge(config.mqtt, config.own_rooms, shard=config.shard)
         for room in removed:
             bridge.remove_room(room)
         self._task = asyncio.create_task(bridge.run(self._pipeline))
@@ -232,13 +265,13 @@ class _BacnetLink(_Link):
         config = self._pipeline.config
         if config.bacnet is None:
             return self._set_off()
-        self._link = BacnetLink(config.bacnet, config.rooms)
+        self._link = BacnetLink(config.bacnet, config.own_rooms)
         self._task = asyncio.create_task(self._link.run(self._pipeline))
 
     def use_rooms(self) -> None:
         """Use the rooms of new settings; other devices stay subscribed to those that stay."""
         if self._link is not None:
-            self._link.use_rooms(self._pipeline.config.rooms)
+            self._link.use_rooms(self._pipeline.config.own_rooms)
 
     def _set_off(self) -> None:
         self._link, self._pipeline.bacnet_status = None, "off"
@@ -269,19 +302,20 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     """
     before = pipeline.config
     config = reread_config(before)
+    if any(getattr(config, key) != getattr(before, key) for key in _FIXED):
+        log.warning("changes of %s and %s need a restart", ", ".join(_FIXED[:-1]), _FIXED[-1])
+        config = config.model_copy(update={key: getattr(before, key) for key in ("shard", "advertise")})
     await pipeline.reload(config)
-    if any(getattr(config, key) != getattr(before, key) for key in ("host", "port", "store", "ingress")):
-        log.warning("changes of host, port, store and ingress need a restart")
-    start_logging(config.log, config.log_level, secrets=find_secrets(config))
-    if (config.mqtt, config.rooms) != (before.mqtt, before.rooms):
+    _start_logging(config)
+    if (config.mqtt, config.own_rooms) != (before.mqtt, before.own_rooms):
         await links.mqtt.stop()
-        links.mqtt.start(tuple(set(before.rooms) - set(config.rooms)))
+        links.mqtt.start(tuple(set(before.own_rooms) - set(config.own_rooms)))
     if config.bacnet != before.bacnet:
         await links.bacnet.stop()
         links.bacnet.start()
-    elif config.rooms != before.rooms:
+    elif config.own_rooms != before.own_rooms:
         links.bacnet.use_rooms()
-    log.info("settings reloaded, %s", plural(len(config.rooms), "room"))
+    log.info("settings reloaded, %s", plural(len(config.own_rooms), "room"))
 
 
 async def _prune(pipeline: Pipeline) -> None:
@@ -302,8 +336,9 @@ async def _prune(pipeline: Pipeline) -> None:
 def _delete_old_rows(store: Store, config: ServiceConfig) -> int:
     """Delete data past their retention time, by the clock of the service, and return the number of rows."""
     if config.clock == "readings":
-        return store.prune_to_newest_days(config.retention_days)
-    return store.prune(dt.datetime.now(dt.UTC) - dt.timedelta(days=config.retention_days))
+        return store.prune_to_newest_days(config.retention_days, shard=config.shard)
+    oldest = dt.datetime.now(dt.UTC) - dt.timedelta(days=config.retention_days)
+    return store.prune(oldest, shard=config.shard)
 
 
 async def _forever(work: Awaitable[None]) -> None:

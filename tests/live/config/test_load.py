@@ -174,6 +174,7 @@ def test_repr_hides_secrets(read):
     assert "hush" not in repr(config.origin)
 
 
+POSTGRES = 'store = "postgresql://me@db/x"\n'
 # Settings with one mistake each, and the message.
 MISTAKES = [
     # keys
@@ -292,6 +293,44 @@ MISTAKES = [
         '[mqtt]\nhost = "b"\nprefix = "p"\n[rooms.x]\nco2.topic = "p/status"\n',
         "rooms.toml, line 5, rooms.x.co2.topic: must not be a topic that this service publishes, "
         "got 'p/status'",
+    ),
+    (
+        '[mqtt]\nhost = "b"\n[rooms.x]\nco2 = "occupair/status/1-of-2"\n',
+        "rooms.toml, line 4, rooms.x.co2: must not be a topic that this service publishes, "
+        "got 'occupair/status/1-of-2'",
+    ),
+    # shards
+    (
+        f'[service]\n{POSTGRES}shard = "0/2"\n',
+        "rooms.toml, line 3, service.shard: must be NUMBER/COUNT such as 2/8, from 1/1 to 1000/1000, "
+        "got '0/2'",
+    ),
+    (
+        f"[service]\n{POSTGRES}shard = 2\n",
+        "rooms.toml, line 3, service.shard: must be a string, got 2",
+    ),
+    (
+        '[service]\nshard = "1/2"\n',
+        "rooms.toml, line 2, service.shard: requires a PostgreSQL database, "
+        'service.store = "postgresql://..."',
+    ),
+    (
+        f'[service]\n{POSTGRES}shard = "1/2"\n[bacnet]\naddress = "10.0.2.5/24"\ndevice = 1\n',
+        "rooms.toml, line 3, service.shard: must not be set together with [bacnet], whose device has the "
+        "objects of all rooms",
+    ),
+    (
+        f'[service]\n{POSTGRES}shard = "1/2"\ningress = "172.30.32.2"\n',
+        "rooms.toml, line 3, service.shard: must not be set together with service.ingress",
+    ),
+    (
+        '[service]\nadvertise = "10.0.2.5:8099"\n',
+        "rooms.toml, line 2, service.advertise: requires service.shard",
+    ),
+    (
+        f'[service]\n{POSTGRES}shard = "1/2"\nadvertise = "http://10.0.2.5"\n',
+        "rooms.toml, line 4, service.advertise: must be HOST:PORT, as in 10.0.2.5:8099, "
+        "got 'http://10.0.2.5'",
     ),
     (
         '[mqtt]\nhost = "b"\nprefix = "a/"\n',
@@ -548,7 +587,7 @@ def test_ingress_replaces_tokens(read):
 
 
 def test_every_setting_has_a_variable():
-    assert len(VARIABLES) == 12 + 15 + 5 + 4
+    assert len(VARIABLES) == 14 + 15 + 5 + 4
     assert {"OCCUPAIR_STORE", "OCCUPAIR_HOST", "OCCUPAIR_MQTT__PASSWORD"} <= set(VARIABLES)
 
 
@@ -627,6 +666,10 @@ def test_deployed_example_is_valid():
 
 def test_deployed_example_lists_every_setting_with_its_default(tmp_path):
     lines = (DEPLOY / "rooms.toml").read_text().splitlines()
+    shards = {line.split()[1] for line in lines if line.startswith(("# shard = ", "# advertise = "))}
+    lines = [
+        line for line in lines if not line.startswith(("# shard = ", "# advertise = "))
+    ]  # not with BACnet
     path = tmp_path / "rooms.toml"
     all_in = [
         line.removeprefix("# ").replace("tls = false", "tls = true").replace("sha256:...", HASH)
@@ -640,7 +683,7 @@ def test_deployed_example_lists_every_setting_with_its_default(tmp_path):
     values = tomllib.loads(path.read_text())
     listed = {
         (section, key) for section in ("service", "mqtt", "bacnet", "limits") for key in values[section]
-    }
+    } | {("service", key) for key in shards}
     assert set(VARIABLES.values()) - listed == {("mqtt", "password")}
     same = {"store": "", "tokens": (), "mqtt": None, "bacnet": None, "rooms": {}, "origin": None}
     same["ingress"] = None
@@ -648,6 +691,32 @@ def test_deployed_example_lists_every_setting_with_its_default(tmp_path):
     assert config.mqtt.session_expiry == plain.mqtt.session_expiry
     defaults = BacnetConfig(address="10.0.2.5/24", device=1234, bbmd="10.0.9.1")
     assert config.bacnet == defaults
+
+
+def test_shard_has_some_of_the_rooms(read):
+    rooms = "[rooms.lab]\n[rooms.hall]\n"
+    whole = read(f"[service]\n{POSTGRES}{rooms}")
+    assert (whole.shard, list(whole.own_rooms)) == (None, ["lab", "hall"])
+    first = read(f'[service]\n{POSTGRES}shard = "1/2"\n{rooms}')
+    assert (str(first.shard), list(first.rooms), list(first.own_rooms)) == ("1/2", ["lab", "hall"], ["lab"])
+    second = read(f'[service]\n{POSTGRES}shard = "1/2"\n{rooms}', {"OCCUPAIR_SHARD": "2/2"})
+    assert (str(second.shard), list(second.own_rooms)) == ("2/2", ["hall"])
+    third = read(f"[service]\n{POSTGRES}{rooms}", {"OCCUPAIR_SHARD": "2/2"}, options={"--shard": "1/1"})
+    assert (str(third.shard), list(third.own_rooms)) == ("1/1", ["lab", "hall"])
+    assert str(reread_config(third).shard) == "1/1"
+
+
+@pytest.mark.parametrize("address", ["10.0.2.5:8099", "shard-1:80", "[::1]:8099", "a.example.org:65535"])
+def test_address_of_a_shard(read, address):
+    text = f'[service]\n{POSTGRES}shard = "1/2"\nadvertise = "{address}"\n[rooms.lab]\n'
+    assert read(text).advertise == address
+
+
+@pytest.mark.parametrize("address", ["10.0.2.5", ":80", "::1:80", "[10.0.2.5]:80", "a:0", "a b:80"])
+def test_invalid_address_of_a_shard(mistakes_in, address):
+    text = f'[service]\n{POSTGRES}shard = "1/2"\nadvertise = "{address}"\n[rooms.lab]\n'
+    (mistake,) = mistakes_in(text)
+    assert "service.advertise: must be HOST:PORT, as in 10.0.2.5:8099, got" in mistake
 
 
 def test_thousands_of_rooms(read):

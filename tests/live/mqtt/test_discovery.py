@@ -23,6 +23,7 @@ from occupair.live.mqtt.discovery import (
     home_assistant_topic,
 )
 from occupair.live.mqtt.topics import availability_topic, state_payload, state_topic, status_topic
+from occupair.live.room_shards import Shard
 
 MQTT = MqttConfig(host="broker")
 LAB = RoomConfig(id="lab-2", name="Lab 2")
@@ -62,6 +63,13 @@ def test_topics():
     assert availability_topic(MQTT, "lab-2") == "occupair/lab-2/availability"
     assert status_topic(MQTT) == "occupair/status"
     assert home_assistant_topic(MQTT) == "homeassistant/status"
+    assert status_topic(MQTT, Shard(2, 8)) == "occupair/status/2-of-8"
+
+
+def test_room_is_available_while_its_shard_is_online():
+    message = json.loads(discovery_payload(MQTT, LAB, shard=Shard(2, 8)))
+    topics = [one["topic"] for one in message["availability"]]
+    assert topics == ["occupair/status/2-of-8", "occupair/lab-2/availability"]
 
 
 @pytest.mark.parametrize("prefix", ["occupair", "site/north", "büro 7"])

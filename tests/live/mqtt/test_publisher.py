@@ -19,6 +19,7 @@ from live.mqtt_helpers import (
 from live.waiting import until
 
 from occupair.live.config import RoomConfig, Topic
+from occupair.live.room_shards import Shard
 
 pytestmark = need_mosquitto
 
@@ -181,5 +182,46 @@ def test_rooms_removed_before_a_restart_are_cleared_and_unsubscribed(server, ver
                 await until(lambda: recorder.last("occupair/office/availability") == "online")
                 await asyncio.sleep(0.1)
                 assert not any(recorder.last(topic) for topic in topics)
+
+    asyncio.run(main())
+
+
+# ---- shards ----
+
+
+def test_shards_share_a_broker_and_announce_their_own_rooms(server):
+    """Lab belongs to 1/2, hall to 2/2; of two rooms that were removed, each shard clears its own."""
+    one, two = Shard(1, 2), Shard(2, 2)
+    removed = {"attic": one, "office": two}
+    assert all(shard.owns(room) for room, shard in removed.items())
+    shared = Topic(topic="bms/fan")
+    rooms = [
+        RoomConfig(id=room, co2=Topic(topic=f"z/{room}"), temperature=shared) for room in ("lab", "hall")
+    ]
+
+    async def main():
+        await publish(server, *((f"occupair/{room}/availability", "online") for room in removed), retain=True)
+        lab, hall = FakePipeline([state("lab")]), FakePipeline([state("hall")])
+        async with recording(server, "occupair/#", "homeassistant/#") as recorder:
+            async with running(make_bridge(server, rooms[:1], shard=one), lab):
+                await until(lambda: recorder.last("occupair/attic/availability") == "")
+                await until(lambda: recorder.last("occupair/status/1-of-2") == "online")
+                assert recorder.last("occupair/office/availability") == "online"
+                async with running(make_bridge(server, rooms[1:], shard=two), hall):
+                    await until(lambda: recorder.last("occupair/office/availability") == "")
+                    await until(lambda: recorder.last("occupair/status/2-of-2") == "online")
+                    await until(lambda: recorder.last("occupair/hall/state") is not None)
+                    await publish(server, ("bms/fan", "21.5"))  # both receive a topic that both use
+                    await until(lambda: lab.stored and hall.stored)
+                    assert (lab.stored[0].room, hall.stored[0].room) == ("lab", "hall")
+                await until(lambda: recorder.last("occupair/status/2-of-2") == "offline")
+                assert recorder.last("occupair/status/1-of-2") == "online"
+            for room in ("lab", "hall"):
+                assert recorder.of(f"occupair/{room}/availability") == ["online"]
+                config = json.loads(recorder.last(f"homeassistant/device/occupair_{room}/config"))
+                number = 1 if room == "lab" else 2
+                assert {"topic": f"occupair/status/{number}-of-2"} in config["availability"]
+        for shard in ("1-of-2", "2-of-2"):
+            assert f"as occupair-{shard} (" in server.log
 
     asyncio.run(main())

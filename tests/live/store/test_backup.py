@@ -106,7 +106,7 @@ def test_backup_is_readable_without_occupair(source, tmp_path):
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0005")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0006")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
     assert [json.loads(line) for line in lines.splitlines()] == [
@@ -282,12 +282,13 @@ INVALID = [
     ({"entry": {"columns": None}}, "missing or invalid manifest"),
     (
         {"extra": ["passwords"]},
-        "unexpected tables: readings, estimates, labels, models, zones, bacnet_rooms, passwords",
+        "unexpected tables: readings, estimates, labels, models, zones, bacnet_rooms, shards, "
+        "room_states, passwords",
     ),
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
     ({"about": {"tables": []}}, "missing or invalid manifest"),
-    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0005'"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0006'"),
     ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
     ({"about": {"revision": ["0003"]}}, "made by a newer version of occupair"),
 ]

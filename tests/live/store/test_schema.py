@@ -34,7 +34,13 @@ def test_older_store_is_upgraded(store, monkeypatch, tmp_path):
         store.migrate()
 
 
+def _drop_shards(connection):
+    for table in ("shards", "room_states"):
+        connection.execute(text(f"DROP TABLE {table}"))
+
+
 def _drop_numbers(connection):
+    _drop_shards(connection)
     connection.execute(text("DROP TABLE bacnet_rooms"))
 
 
@@ -62,6 +68,17 @@ def test_store_without_room_numbers_is_upgraded(store):
         connection.execute(text("UPDATE alembic_version SET version_num = '0004'"))
     store.migrate()
     assert store.room_numbers(["lab"]) == {"lab": 1}
+    assert store.newest_reading("lab") == reading(co2=500.0)
+
+
+def test_store_without_shards_is_upgraded(store):
+    store.write([reading(co2=500.0)], [estimate()])
+    with store.engine.begin() as connection:
+        _drop_shards(connection)
+        connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
+    store.migrate()
+    with store.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
     assert store.newest_reading("lab") == reading(co2=500.0)
 
 
@@ -100,7 +117,7 @@ def test_failed_migration_is_rolled_back(store, monkeypatch, tmp_path):
         store.migrate()
     with store.engine.connect() as connection:
         assert len(connection.execute(text("SELECT * FROM labels")).one()) == 6
-        assert database.check_revision(connection) == "0005"
+        assert database.check_revision(connection) == "0006"
 
 
 def test_concurrent_processes_can_migrate(url):

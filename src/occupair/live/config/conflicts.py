@@ -31,6 +31,20 @@ def find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
     host, is_protected = service.get("host", "127.0.0.1"), values.get("tokens") or service.get("ingress")
     if isinstance(host, str) and not is_loopback(host) and not is_protected:
         yield ("service", "host"), "must be a loopback address such as 127.0.0.1 without [tokens]", host
+    if "shard" in service:
+        yield from _find_shard_conflicts(values, service)
+    elif "advertise" in service:
+        yield ("service", "advertise"), "requires service.shard"
+
+
+def _find_shard_conflicts(values: Table, service: Table) -> Iterator[tuple[Key, str]]:
+    key: Key = ("service", "shard")
+    if str(service.get("store", "sqlite:")).startswith("sqlite:"):
+        yield key, 'requires a PostgreSQL database, service.store = "postgresql://..."'
+    if "bacnet" in values:
+        yield key, "must not be set together with [bacnet], whose device has the objects of all rooms"
+    if "ingress" in service:
+        yield key, "must not be set together with service.ingress"
 
 
 def _find_mqtt_conflicts(mqtt: Table) -> Iterator[tuple[Key, str]]:
@@ -99,7 +113,7 @@ def _is_published(topic: str, rooms: Table, prefix: object) -> bool:
     """Whether this service publishes a topic, in which case it would receive its own messages as readings."""
     room, _, end = topic.removeprefix(f"{prefix}/").partition("/")
     of_room = topic.startswith(f"{prefix}/") and room in rooms and end in ("state", "availability")
-    return of_room or topic == f"{prefix}/status"
+    return of_room or topic == f"{prefix}/status" or topic.startswith(f"{prefix}/status/")
 
 
 def _table(value: object) -> Table:

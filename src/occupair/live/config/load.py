@@ -52,6 +52,7 @@ VARIABLES: dict[str, Key] = {
     for key in model.model_fields
 }
 """The environment variables of the service, with the key that each overrides."""
+_OPTION_VARIABLES = {"--workers": "OCCUPAIR_SHARD"}  # of options that are not named like their key
 _ALTERNATIVES = {"password": "password_file", "password_file": "password"}
 _NOT_KEYS = ("[key]", *SOURCE_TAGS)  # parts of locations of pydantic that the file does not have
 _RULES = {  # messages that replace those of pydantic
@@ -165,7 +166,8 @@ def _override(values: Table, origin: Origin, mistakes: Mistakes) -> None:
     """Replace values of the file by those of the environment and of the CLI options."""
     given = {name: (name, value) for name, value in origin.environ.items() if value}
     for option, value in origin.options.items():
-        given[f"OCCUPAIR_{option.removeprefix('--').upper()}"] = (option, value)
+        variable = f"OCCUPAIR_{option.removeprefix('--').upper()}"
+        given[_OPTION_VARIABLES.get(option, variable)] = (option, value)
     for variable, (name, _) in given.items():
         if variable in VARIABLES:
             mistakes.overrides[VARIABLES[variable]] = name

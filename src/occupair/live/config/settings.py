@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from occupair.errors import InputError
 from occupair.live.config.values import (
     Activity,
+    Address,
     BacnetAddress,
     BacnetNetwork,
     BacnetObject,
@@ -31,6 +33,7 @@ from occupair.live.config.values import (
     Port,
     Secret,
     SecretFile,
+    ShardNumber,
     StoreUrl,
     String,
     TimeZone,
@@ -329,6 +332,8 @@ class ServiceTable(_Model):
     )
     host: Host = "127.0.0.1"
     port: Port = 8099
+    shard: ShardNumber | None = None
+    advertise: Address | None = None
     timezone: TimeZone = "UTC"
     retention_days: Annotated[int, Field(ge=1, le=36_500)] = 400
     clock: Literal["wall", "readings"] = "wall"
@@ -368,6 +373,11 @@ class ServiceConfig(ServiceTable):
         SQLAlchemy URL of the database. Default in a file: ``occupair.db`` next to the file.
     host, port
         Address to listen on.
+    shard : Shard, optional
+        Which of the services that share the store this is, see `occupair.live.sharding`. Default: the only
+        one.
+    advertise : str, optional
+        ``HOST:PORT`` at which other shards reach this one. Default: from ``host`` and ``port``.
     timezone : str
         Default time zone of the rooms.
     retention_days : int
@@ -397,6 +407,14 @@ class ServiceConfig(ServiceTable):
     bacnet: BacnetConfig | None = None
     rooms: Mapping[str, RoomConfig] = {}
     origin: Origin | None = Field(default=None, repr=False)
+
+    @cached_property
+    def own_rooms(self) -> Mapping[str, RoomConfig]:
+        """The rooms that this service estimates: those of its shard, or all."""
+        shard = self.shard
+        if shard is None:
+            return self.rooms
+        return {id_: room for id_, room in self.rooms.items() if shard.owns(id_)}
 
 
 class SettingsFile(_Model):

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
 from occupair.errors import InputError
+from occupair.live.room_shards import Shard, parse_shard
 from occupair.physics.room_properties import ACTIVITIES
 from occupair.room.closed_hours import parse_closed
 
@@ -116,6 +117,18 @@ def _folder(info: ValidationInfo) -> Path:
 
 def _resolve_path(value: Any, info: ValidationInfo) -> Path:
     return value if isinstance(value, Path) else _folder(info) / _check_string(value)
+
+
+def _parse_shard(value: Any) -> Any:
+    return value if isinstance(value, Shard) else parse_shard(_check_string(value))
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text is ``HOST:PORT``, with an IPv6 address in brackets."""
+    host, _, port = text.rpartition(":")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    is_ipv6 = ":" in bare
+    return bool(bare) and is_ipv6 == (bare != host) and _is_host(bare) and _is_number(port, 1, 65_535)
 
 
 def _resolve_store(url: str, info: ValidationInfo) -> str:
@@ -225,6 +238,8 @@ Id = Annotated[
 Host = Annotated[String, _rule(_is_host, "must be a host name or an IP address, without scheme and port")]
 IpAddress = Annotated[String, _rule(_is_ip_address, "must be an IP address such as 172.30.32.2")]
 Port = Annotated[int, Field(ge=1, le=65_535)]
+Address = Annotated[String, _rule(_is_address, "must be HOST:PORT, as in 10.0.2.5:8099")]
+ShardNumber = Annotated[Shard, BeforeValidator(_parse_shard)]
 TimeZone = Annotated[String, _rule(_is_timezone, "must be an IANA time zone such as Europe/Copenhagen")]
 Activity = Annotated[str | float, BeforeValidator(_check_activity)]
 ClosedHours = Annotated[tuple[str, ...] | None, BeforeValidator(_check_closed)]

@@ -5,6 +5,7 @@ one of the routes. The modules:
 
 - `app`: the web application
 - `dependencies`: the pipeline, room, time and language of a request
+- `forwarding`: requests about rooms of other shards
 - `rooms`: states of rooms, and the history of estimates
 - `readings`: posted readings
 - `labels`: head counts

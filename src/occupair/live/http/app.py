@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -19,7 +19,10 @@ from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
 from occupair.live.http import air, events, health, labels, login, metrics, readings, rooms, training
 from occupair.live.http import models as models_routes
+from occupair.live.http.dependencies import RoomElsewhere, get_exchange
 from occupair.live.http.events import Streams
+from occupair.live.http.forwarding import forward
+from occupair.live.http.forwarding import log as forwarding_log
 from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
 from occupair.live.http.state_json import StateEncoder
 from occupair.live.page import STATIC, plotly_script
@@ -33,6 +36,9 @@ from occupair.web.errors import describe_validation_error, error_response, ignor
 from occupair.web.log_throttle import LogThrottle
 from occupair.web.request_bodies import SCHEMA_REFERENCE
 from occupair.web.security_headers import SECURITY_HEADERS, SecurityHeaders
+
+if TYPE_CHECKING:
+    from occupair.live.sharding.exchange import ShardExchange
 
 log = logging.getLogger(__name__)
 _ROUTERS = (rooms, readings, labels, air, models_routes, training, events, login, health, metrics, pages)
@@ -51,6 +57,7 @@ def make_app(
     *,
     durable_within: float = 10.0,
     streams: Streams | None = None,
+    exchange: ShardExchange | None = None,
 ) -> FastAPI:
     """Create the web application.
 
@@ -64,6 +71,8 @@ def make_app(
         Maximum time until posted readings are stored [s]; the response is then 503.
     streams : Streams, optional
         Limits of event streams. ``app.state.streams.stop()`` closes them, before the server is stopped.
+    exchange : ShardExchange, optional
+        The exchange with other shards, whose rooms are then shown as well.
     """
     app = FastAPI(
         title="occupair",
@@ -76,6 +85,7 @@ def make_app(
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.pipeline = pipeline
+    app.state.exchange = exchange
     app.state.durable_within = durable_within
     app.state.streams = streams or Streams()
     app.state.encoder = StateEncoder()
@@ -92,7 +102,8 @@ def make_app(
     )
     app.add_middleware(SecurityHeaders)
     _handle_errors(app)
-    LogThrottle.install(log)  # while the store is unavailable, every request fails
+    for one in (log, forwarding_log):
+        LogThrottle.install(one)  # while the store or a shard is unavailable, every request fails
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
@@ -131,6 +142,12 @@ def _handle_errors(app: FastAPI) -> None:
         log.warning("request failed: %s", error)
         return error_response(503, "the database is not available, retry later", {"Retry-After": "10"})
 
+    async def on_room_elsewhere(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RoomElsewhere)
+        exchange = get_exchange(request)
+        assert exchange is not None
+        return await forward(request, error.room, exchange)
+
     async def on_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(500, "internal error; see the service log for details", SECURITY_HEADERS)
 
@@ -140,6 +157,7 @@ def _handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(StoreError, on_store_error)
     app.add_exception_handler(BacklogFull, on_store_error)
     app.add_exception_handler(InputError, on_input_error)
+    app.add_exception_handler(RoomElsewhere, on_room_elsewhere)
     app.add_exception_handler(Exception, on_unexpected_error)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, cast
 
-from fastapi import HTTPException, Path, Request
+from fastapi import Depends, HTTPException, Path, Request
 
 from occupair.live.config import RoomConfig
 from occupair.live.config.values import ID_PATTERN
@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from occupair.live.http.events import Streams
     from occupair.live.http.state_json import StateEncoder
     from occupair.live.pipeline import Pipeline
+    from occupair.live.sharding.exchange import ShardExchange
 
 
 def get_pipeline(request: Request) -> Pipeline:
     """Return the pipeline of the application."""
     return cast("Pipeline", request.app.state.pipeline)
+
+
+def get_all_rooms(request: Request) -> Pipeline | ShardExchange:
+    """Return the source of the states of all rooms, which may be served by several shards."""
+    return get_exchange(request) or get_pipeline(request)
+
+
+def get_exchange(request: Request) -> ShardExchange | None:
+    """Return the exchange with other shards, if there are any."""
+    return cast("ShardExchange | None", request.app.state.exchange)
 
 
 def get_encoder(request: Request) -> StateEncoder:
@@ -40,6 +51,22 @@ async def get_room(request: Request, room: Annotated[str, _ROOM]) -> RoomConfig:
     found = get_pipeline(request).config.rooms.get(room)
     if found is None:
         raise HTTPException(404, f"there is no room {room[:64]!r}")
+    return found
+
+
+class RoomElsewhere(Exception):
+    """The request is about a room of another shard, and only that can respond."""
+
+    def __init__(self, room: str) -> None:
+        super().__init__(room)
+        self.room = room
+
+
+async def get_own_room(request: Request, found: Annotated[RoomConfig, Depends(get_room)]) -> RoomConfig:
+    """Return the room of the path; the request is forwarded if it is one of another shard."""
+    exchange = get_exchange(request)
+    if exchange is not None and not exchange.shard.owns(found.id):
+        raise RoomElsewhere(found.id)
     return found
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from occupair.live.http.dependencies import get_encoder, get_language, get_pipeline, get_streams
+from occupair.live.http.dependencies import get_all_rooms, get_encoder, get_language, get_streams
 from occupair.live.http.state_json import StateEncoder
 from occupair.live.messages import RoomState
 from occupair.web.access import require
@@ -19,6 +19,7 @@ from occupair.web.errors import error_response, error_responses
 
 if TYPE_CHECKING:
     from occupair.live.pipeline import Pipeline
+    from occupair.live.sharding.exchange import ShardExchange
 
 router = APIRouter(prefix="/api", tags=["events"])
 MAX_STREAMS = 200
@@ -87,9 +88,11 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, pipeline: Pipeline, encoder: StateEncoder, streams: Streams, language: str) -> None:
+    def __init__(
+        self, rooms: Pipeline | ShardExchange, encoder: StateEncoder, streams: Streams, language: str
+    ) -> None:
         super().__init__((), headers={"X-Accel-Buffering": "no"})
-        self.pipeline = pipeline
+        self.rooms = rooms
         self.encoder = encoder
         self.streams = streams
         self.language = language
@@ -111,9 +114,9 @@ class EventStream(StreamingResponse):
             pump.result()
 
     async def _pump(self, send: Send) -> None:
-        async with self.pipeline.subscribe() as changes:
+        async with self.rooms.subscribe() as changes:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await _send(send, b"retry: 2000\n" + self._event(list(self.pipeline.states().values())))
+            await _send(send, b"retry: 2000\n" + self._event(list(self.rooms.states().values())))
             while (changed := await self._next(changes, send)) is not None:
                 if changed:
                     await _send(send, self._event(changed))
@@ -151,7 +154,7 @@ async def events(request: Request) -> EventStream:
     a change.
     """
     return EventStream(
-        get_pipeline(request), get_encoder(request), get_streams(request), get_language(request)
+        get_all_rooms(request), get_encoder(request), get_streams(request), get_language(request)
     )
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import get_pipeline, get_room
+from occupair.live.http.dependencies import get_own_room, get_pipeline, get_room
 from occupair.live.http.rfc3339 import format_time, parse_query_time
 from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
 from occupair.live.messages import FIRST_YEAR, LAST_YEAR, MAX_CLOCK_AHEAD, Label, is_valid_time
@@ -41,7 +41,7 @@ async def labels(request: Request, room: Annotated[RoomConfig, Depends(get_room)
     openapi_extra=json_body(LabelIn),
     responses=error_responses(404, 409, 413, 415, 422, 503),
 )
-async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> LabelOut:
+async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> LabelOut:
     """Store a head count. It replaces a label of the same time, and corrects the next prediction intervals.
 
     Its time follows the rule of readings: the years 2000 to 2100 (otherwise 422), not in the future (409).
@@ -75,7 +75,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ro
 )
 async def remove_label(
     request: Request,
-    room: Annotated[RoomConfig, Depends(get_room)],
+    room: Annotated[RoomConfig, Depends(get_own_room)],
     time: Annotated[Time, Query(description="Time of the label.")],
 ) -> None:
     """Delete the label of a time."""

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import get_pipeline, get_room
+from occupair.live.http.dependencies import get_own_room, get_pipeline, get_room
 from occupair.live.http.rfc3339 import format_time
 from occupair.live.http.schemas import MAX_VERSION, ModelEntry, Models, Version
 from occupair.web.access import require
@@ -67,7 +67,7 @@ async def models(request: Request, room: Annotated[RoomConfig, Depends(get_room)
 )
 async def upload(
     request: Request,
-    room: Annotated[RoomConfig, Depends(get_room)],
+    room: Annotated[RoomConfig, Depends(get_own_room)],
     note: Annotated[
         str, Query(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$", description="Note about the model.")
     ] = "",
@@ -112,7 +112,7 @@ async def download(
     responses=error_responses(404, 409, 413, 422, 503),
 )
 async def activate(
-    request: Request, room: Annotated[RoomConfig, Depends(get_room)], version: ModelVersion
+    request: Request, room: Annotated[RoomConfig, Depends(get_own_room)], version: ModelVersion
 ) -> Version:
     """Use another stored model from now on."""
     pipeline = get_pipeline(request)
@@ -131,7 +131,7 @@ async def activate(
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def forget(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> None:
+async def forget(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> None:
     """Delete labels and uploaded or trained models of a room; it uses the model of the settings again."""
     with conflict_on_input_error():
         await get_pipeline(request).forget(room.id)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import get_pipeline, get_room
+from occupair.live.http.dependencies import get_own_room, get_pipeline
 from occupair.live.http.rfc3339 import format_time, parse_time
 from occupair.live.http.schemas import Outcomes
 from occupair.live.http.state_json import to_json
@@ -61,7 +61,7 @@ class InvalidReading:
     openapi_extra=json_body(_SCHEMA),
     responses=error_responses(404, 413, 415, 422, 503),
 )
-async def post_readings(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Response:
+async def post_readings(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> Response:
     """Accept one reading or many, and return the outcome of each.
 
     The response is sent when the accepted readings are safe on disk. Posting a reading again changes

@@ -11,7 +11,13 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.concurrency import run_in_threadpool
 
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import get_encoder, get_language, get_pipeline, get_room
+from occupair.live.http.dependencies import (
+    get_all_rooms,
+    get_encoder,
+    get_language,
+    get_pipeline,
+    get_room,
+)
 from occupair.live.http.rfc3339 import format_time, parse_query_time
 from occupair.live.http.schemas import MAX_ESTIMATES, History, Room, Rooms, Time
 from occupair.live.http.state_json import estimates_json, to_json
@@ -35,7 +41,7 @@ OptionalTime = Time | SkipJsonSchema[None]
 async def all_rooms(request: Request) -> Response:
     """Return all rooms with their current states."""
     pipeline, encoder, language = get_pipeline(request), get_encoder(request), get_language(request)
-    states = pipeline.states()
+    states = get_all_rooms(request).states()
     rooms = ",".join(
         encoder.encode_room(room, states.get(room.id), language) for room in pipeline.config.rooms.values()
     )
@@ -51,7 +57,7 @@ async def all_rooms(request: Request) -> Response:
 )
 async def one_room(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Response:
     """Return a room with its current state."""
-    state = get_pipeline(request).state(room.id)
+    state = get_all_rooms(request).state(room.id)
     return _json_response(get_encoder(request).encode_room(room, state, get_language(request)))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Request
 
 from occupair.live.config import RoomConfig
-from occupair.live.http.dependencies import get_pipeline, get_room
+from occupair.live.http.dependencies import get_own_room, get_pipeline
 from occupair.live.http.schemas import Training
 from occupair.live.http.state_json import to_plain
 from occupair.web.access import require
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/api/rooms/{room}/training", tags=["training"])
     dependencies=[Depends(require("read"))],
     responses=error_responses(404, 503),
 )
-async def status(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
+async def status(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> Training:
     """Return the progress of the training, and the scores on held-out days."""
     return await _status(_trainer(request), room)
 
@@ -38,7 +38,7 @@ async def status(request: Request, room: Annotated[RoomConfig, Depends(get_room)
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def start(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
+async def start(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> Training:
     """Start training on the labels of a room, in another process; 409 if running or with too few labels."""
     trainer = _trainer(request)
     with conflict_on_input_error():
@@ -52,7 +52,7 @@ async def start(request: Request, room: Annotated[RoomConfig, Depends(get_room)]
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def accept(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> Training:
+async def accept(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> Training:
     """Use the new model from now on."""
     trainer = _trainer(request)
     with conflict_on_input_error():
@@ -67,7 +67,7 @@ async def accept(request: Request, room: Annotated[RoomConfig, Depends(get_room)
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
 )
-async def discard(request: Request, room: Annotated[RoomConfig, Depends(get_room)]) -> None:
+async def discard(request: Request, room: Annotated[RoomConfig, Depends(get_own_room)]) -> None:
     """Discard the new model, or stop the training."""
     with conflict_on_input_error():
         await _trainer(request).discard(room.id)

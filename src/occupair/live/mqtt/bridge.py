@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import aiomqtt
 
-from occupair.live.mqtt.client import BrokerClient, IncomingMessage, make_tls_context
+from occupair.live.mqtt.client import BrokerClient, IncomingMessage, client_id, make_tls_context
 from occupair.live.mqtt.publisher import Publisher
 from occupair.live.mqtt.receiver import ReadingParser, Receiver
 from occupair.live.mqtt.topics import OFFLINE, status_topic
@@ -24,6 +24,7 @@ from occupair.live.room_pipeline import RoomPipeline
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
+    from occupair.live.room_shards import Shard
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,9 @@ class MqttBridge:
     mqtt : MqttConfig
         The broker.
     rooms : mapping of RoomConfig
-        The rooms by id.
+        The rooms of the service, or of the shard, by id.
+    shard : Shard, optional
+        Each shard has a session and a status topic of its own.
     first_delay, max_delay : float
         Reconnect delay, which doubles from the first to the maximum [s].
     """
@@ -53,13 +56,14 @@ class MqttBridge:
         mqtt: MqttConfig,
         rooms: Mapping[str, RoomConfig],
         *,
+        shard: Shard | None = None,
         first_delay: float = 1.0,
         max_delay: float = 60.0,
     ) -> None:
-        self._mqtt = mqtt
+        self._mqtt, self._shard = mqtt, shard
         self._first_delay, self._max_delay = first_delay, max_delay
         self._parser = ReadingParser(rooms)
-        self._publisher = Publisher(mqtt, rooms)
+        self._publisher = Publisher(mqtt, rooms, shard=shard)
         self._unknown_topics: dict[str, None] = {}  # of the session, but of no room
         self._unknown_topic_found = asyncio.Event()
         self._connected_before = False
@@ -96,7 +100,8 @@ class MqttBridge:
         reason, client = "", None
         connected: float | None = None
         try:
-            client = BrokerClient(self._mqtt, await asyncio.to_thread(make_tls_context, self._mqtt))
+            tls = await asyncio.to_thread(make_tls_context, self._mqtt)
+            client = BrokerClient(self._mqtt, tls, shard=self._shard)
             async with client:
                 connected = time.monotonic()
                 try:
@@ -118,7 +123,7 @@ class MqttBridge:
 
         The broker then closes the older connection, with MQTT 3.1.1 and in mosquitto 2.0.11 without a reason.
         """
-        twin = f"another client with the client id {self._mqtt.client_id!r}"
+        twin = f"another client with the client id {client_id(self._mqtt, self._shard)!r}"
         advice = "stop it, or set another client_id in [mqtt]"
         if is_taken_over:
             return f"{twin} has connected: {advice}"
@@ -165,7 +170,7 @@ class MqttBridge:
         client.timeout = GOODBYE_TIMEOUT
         with suppress(aiomqtt.MqttError, TimeoutError):
             async with asyncio.timeout(GOODBYE_TIMEOUT):
-                await client.publish_retained(status_topic(self._mqtt), OFFLINE)
+                await client.publish_retained(status_topic(self._mqtt, self._shard), OFFLINE)
 
 
 def _first_message(group: BaseExceptionGroup[BaseException]) -> str:

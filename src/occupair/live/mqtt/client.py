@@ -32,6 +32,7 @@ from occupair.live.mqtt.topics import OFFLINE, status_topic
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig
+    from occupair.live.room_shards import Shard
 
 log = logging.getLogger(__name__)
 _paho_log = log.getChild("paho")
@@ -111,21 +112,23 @@ class BrokerClient(CancellableClient):
     ----------
     mqtt : MqttConfig
     tls : SSLContext, optional
+    shard : Shard, optional
+        The shard whose session this is.
     """
 
-    def __init__(self, mqtt: MqttConfig, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, mqtt: MqttConfig, tls: ssl.SSLContext | None, *, shard: Shard | None = None) -> None:
         is_v5 = mqtt.version == "5"
         super().__init__(
             mqtt.host,
             mqtt.port,
             username=mqtt.user,
             password=mqtt.password.get_secret_value() if mqtt.password else None,
-            identifier=mqtt.client_id,
+            identifier=client_id(mqtt, shard),
             protocol=aiomqtt.ProtocolVersion.V5 if is_v5 else aiomqtt.ProtocolVersion.V311,
             clean_session=None if is_v5 else False,
             clean_start=False if is_v5 else MQTT_CLEAN_START_FIRST_ONLY,
             properties=_connect_properties(mqtt) if is_v5 else None,
-            will=aiomqtt.Will(status_topic(mqtt), OFFLINE, qos=1, retain=True),
+            will=aiomqtt.Will(status_topic(mqtt, shard), OFFLINE, qos=1, retain=True),
             tls_context=tls,
             timeout=TIMEOUT,
             keepalive=KEEPALIVE,
@@ -279,6 +282,11 @@ def _options(resend_retained: bool) -> SubscribeOptions:
     options = SubscribeOptions
     handling = options.RETAIN_SEND_ON_SUBSCRIBE if resend_retained else options.RETAIN_SEND_IF_NEW_SUB
     return options(qos=1, retainHandling=handling)
+
+
+def client_id(mqtt: MqttConfig, shard: Shard | None = None) -> str:
+    """Return the client id of a service or shard, which identifies its session."""
+    return mqtt.client_id if shard is None else f"{mqtt.client_id}-{shard.suffix}"
 
 
 def _connect_properties(mqtt: MqttConfig) -> Properties:

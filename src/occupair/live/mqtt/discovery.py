@@ -17,6 +17,7 @@ from occupair.live.mqtt.topics import availability_topic, state_topic, status_to
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
+    from occupair.live.room_shards import Shard
 
 _VALUE_TEMPLATE = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
 _OCCUPIED_TEMPLATE = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
@@ -48,14 +49,14 @@ def device_id(mqtt: MqttConfig, room: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", f"{mqtt.prefix}_{room}")
 
 
-def discovery_payload(mqtt: MqttConfig, room: RoomConfig) -> str:
+def discovery_payload(mqtt: MqttConfig, room: RoomConfig, *, shard: Shard | None = None) -> str:
     """Return the Home Assistant discovery message of a room.
 
-    An entity is available while the service is online and the room is in its settings. ``expire_after`` is
-    not set, because the service itself publishes when a sensor is offline.
+    An entity is available while the service, or the shard of the room, is online and the room is in its
+    settings. ``expire_after`` is not set, because the service itself publishes when a sensor is offline.
     """
     name = device_id(mqtt, room.id)
-    available = (status_topic(mqtt), availability_topic(mqtt, room.id))
+    available = (status_topic(mqtt, shard), availability_topic(mqtt, room.id))
     content = {
         "device": {
             "identifiers": [name],

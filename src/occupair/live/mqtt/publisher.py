@@ -16,6 +16,7 @@ from occupair.live.room_pipeline import RoomPipeline
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig, RoomConfig
+    from occupair.live.room_shards import Shard
 
 _ROOM_ID = re.compile(ID_PATTERN)
 
@@ -24,16 +25,20 @@ class Publisher:
     """Publishes states and announcements. It outlives connections, so unpublished states are not lost.
 
     Retained messages of rooms that are not in the settings any more are cleared. Two services must therefore
-    not share a prefix.
+    not share a prefix, unless they are shards, each of which clears only rooms of its own.
 
     Parameters
     ----------
     mqtt : MqttConfig
     rooms : mapping of RoomConfig
+        The rooms of the service, or of the shard.
+    shard : Shard, optional
     """
 
-    def __init__(self, mqtt: MqttConfig, rooms: Mapping[str, RoomConfig]) -> None:
-        self._mqtt, self._rooms = mqtt, dict(rooms)
+    def __init__(
+        self, mqtt: MqttConfig, rooms: Mapping[str, RoomConfig], *, shard: Shard | None = None
+    ) -> None:
+        self._mqtt, self._rooms, self._shard = mqtt, dict(rooms), shard
         self._announced = False
         self._removed: set[str] = set()
         self._states: dict[str, RoomState] = {}  # the newest unpublished state of each room
@@ -65,7 +70,8 @@ class Publisher:
         room = message.topic.removeprefix(f"{self._mqtt.prefix}/").removesuffix("/availability")
         is_availability = message.topic == availability_topic(self._mqtt, room)
         is_announced = bool(message.payload) and message.retained and _ROOM_ID.fullmatch(room)
-        if is_availability and is_announced and room not in self._rooms:
+        is_own = self._shard is None or self._shard.owns(room)
+        if is_availability and is_announced and is_own and room not in self._rooms:
             self.remove_room(room)  # announced with earlier settings
         return is_availability
 
@@ -103,10 +109,11 @@ class Publisher:
         rooms = list(self._rooms.values())
         if self._mqtt.discovery:
             await client.publish_all(
-                (discovery_topic(self._mqtt, room.id), discovery_payload(self._mqtt, room)) for room in rooms
+                (discovery_topic(self._mqtt, room.id), discovery_payload(self._mqtt, room, shard=self._shard))
+                for room in rooms
             )
         await client.publish_all((availability_topic(self._mqtt, room.id), ONLINE) for room in rooms)
-        await client.publish_retained(status_topic(self._mqtt), ONLINE)
+        await client.publish_retained(status_topic(self._mqtt, self._shard), ONLINE)
 
     async def _publish_states(self, client: BrokerClient) -> None:
         """Publish the oldest pending states, which are removed from the queue only now to be the newest."""

@@ -10,15 +10,16 @@ from occupair.live.messages import RoomState, interface_values
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig
+    from occupair.live.room_shards import Shard
 
 ONLINE, OFFLINE = "online", "offline"
 """Payloads of the availability topics and of the Home Assistant status."""
 _ATTRIBUTES = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
 
 
-def status_topic(mqtt: MqttConfig) -> str:
-    """Return the topic of the service status; the broker publishes the offline status as a will."""
-    return f"{mqtt.prefix}/status"
+def status_topic(mqtt: MqttConfig, shard: Shard | None = None) -> str:
+    """Return the topic of the status of the service or shard; the broker publishes "offline" as a will."""
+    return f"{mqtt.prefix}/status" if shard is None else f"{mqtt.prefix}/status/{shard.suffix}"
 
 
 def state_topic(mqtt: MqttConfig, room: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import CTE, Connection, Engine, Select, Table, and_, delete, func, literal, select
 
+from occupair.live.room_shards import Shard
 from occupair.live.store import schema
 from occupair.live.store.database import snapshot, transaction
 
@@ -18,12 +19,14 @@ PAUSE = 0.05
 """...and the pause after it, since SQLite does not serve waiting writers in turn [s]."""
 
 
-def delete_before(engine: Engine, tables: Sequence[Table], before: int) -> int:
-    """Delete all rows with a time before ``before`` [us] and return their number."""
-    return sum(_delete(engine, table, _limits(engine, table, before)) for table in tables)
+def delete_before(engine: Engine, tables: Sequence[Table], before: int, *, shard: Shard | None = None) -> int:
+    """Delete all rows with a time before ``before`` [us], of a shard if given, and return their number."""
+    return sum(_delete(engine, table, _of(shard, _limits(engine, table, before))) for table in tables)
 
 
-def keep_newest_days(engine: Engine, tables: Sequence[Table], days: int) -> int:
+def keep_newest_days(
+    engine: Engine, tables: Sequence[Table], days: int, *, shard: Shard | None = None
+) -> int:
     """Keep the newest days with readings of each room, delete all rows before them and return their number.
 
     Time without readings does not count. A few readings with a wrong time far in the future therefore do not
@@ -36,12 +39,14 @@ def keep_newest_days(engine: Engine, tables: Sequence[Table], days: int) -> int:
         Tables to delete from.
     days : int
         Number of UTC days to keep, in addition to the newest one, which may be incomplete.
+    shard : Shard, optional
+        Whose rooms to delete from, also those that are not in the settings any more. Default: all.
     """
     rooms = rooms_of(schema.readings)
     with snapshot(engine) as connection:
         known = connection.execute(select(rooms.c.room).where(rooms.c.room.is_not(None))).scalars().all()
         first = {room: connection.execute(_nth_newest_day(room, days + 1)).scalar() for room in known}
-    limits = {room: day * DAY for room, day in first.items() if day is not None}
+    limits = _of(shard, {room: day * DAY for room, day in first.items() if day is not None})
     return sum(_delete(engine, table, limits) for table in tables)
 
 
@@ -52,6 +57,12 @@ def _limits(engine: Engine, table: Table, before: int) -> dict[str, int]:
     chosen = select(rooms.c.room).where(rooms.c.room.is_not(None), oldest.scalar_subquery() < before)
     with snapshot(engine) as connection:
         return {row.room: before for row in connection.execute(chosen)}
+
+
+def _of(shard: Shard | None, limits: dict[str, int]) -> dict[str, int]:
+    if shard is None:
+        return limits
+    return {room: limit for room, limit in limits.items() if shard.owns(room)}
 
 
 def _nth_newest_day(room: str, n: int) -> Select[Any]:

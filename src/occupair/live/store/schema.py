@@ -106,3 +106,22 @@ bacnet_rooms = Table(
     sqlite_with_rowid=False,
 )
 Index("one_room_per_number", bacnet_rooms.c.number, unique=True)
+
+shards = Table(
+    "shards",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("count", Integer, nullable=False),
+    Column("run", BigInteger, nullable=False),  # when it started, by the clock of the database
+    Column("address", _text_type(), nullable=False),  # HOST:PORT
+    Column("seen", BigInteger, nullable=False),  # its last heartbeat, by the clock of the database
+)
+
+room_states = Table(
+    "room_states",
+    metadata,
+    Column("room", _text_type(), primary_key=True),
+    Column("run", BigInteger, nullable=False),  # of the shard that wrote it
+    Column("state", _text_type(), nullable=False),  # JSON, see `state_rows`
+    sqlite_with_rowid=False,
+)

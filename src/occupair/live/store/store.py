@@ -23,6 +23,7 @@ from occupair.live.messages import (
     to_microseconds,
     to_time,
 )
+from occupair.live.room_shards import Shard
 from occupair.live.store import schema
 from occupair.live.store.database import (
     StoreError,
@@ -38,6 +39,7 @@ from occupair.live.store.labelled_intervals import labelled_intervals_query
 from occupair.live.store.model_store import ModelStore, activate_model
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
 from occupair.live.store.room_numbers import RoomNumberStore
+from occupair.live.store.shard_store import ShardStore
 from occupair.readings.daily_lows import PERIOD
 from occupair.readings.other_sensors import SENSORS
 from occupair.room.lags import PUBLISHED_FIELDS
@@ -52,7 +54,7 @@ _MEAN_PERIOD = PERIOD * 60_000_000  # [us]
 _PRUNED = (schema.readings, schema.estimates)
 
 
-class Store(ModelStore, RoomNumberStore):
+class Store(ModelStore, RoomNumberStore, ShardStore):
     """A store in SQLite or PostgreSQL. Thread-safe.
 
     Parameters
@@ -208,13 +210,13 @@ class Store(ModelStore, RoomNumberStore):
             with transaction(self.engine) as connection:
                 connection.execute(_upsert(schema.zones, self.engine.name), rows)
 
-    def prune(self, before: dt.datetime) -> int:
+    def prune(self, before: dt.datetime, *, shard: Shard | None = None) -> int:
         """Delete readings and estimates older than ``before`` and return the number of deleted rows."""
-        return delete_before(self.engine, _PRUNED, to_microseconds(before))
+        return delete_before(self.engine, _PRUNED, to_microseconds(before), shard=shard)
 
-    def prune_to_newest_days(self, days: int) -> int:
+    def prune_to_newest_days(self, days: int, *, shard: Shard | None = None) -> int:
         """Delete readings and estimates before the newest days of each room; see ``keep_newest_days``."""
-        return keep_newest_days(self.engine, _PRUNED, days)
+        return keep_newest_days(self.engine, _PRUNED, days, shard=shard)
 
     # ---- labels and training ----
 

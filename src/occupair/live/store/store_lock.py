@@ -1,7 +1,10 @@
-"""A lock that allows one service per store. It ends with the process, also if that is killed.
+"""A lock that allows one service per store, or one per shard. It ends with the process, also if it is killed.
 
-SQLite has the lock file ``FILE-lock`` beside the database, which is never deleted; PostgreSQL has an advisory
-lock of one session. Reading a store, as for a backup, needs no lock.
+SQLite has the lock file ``FILE-lock`` beside the database, which is never deleted; PostgreSQL has advisory
+locks of one session. A service holds the lock of the store exclusively, and shards hold it together. Each
+shard also holds a lock of its number and the number of shards, so that it runs once, and the others see that
+it runs and what they must agree on. Before a shard takes it, it deletes the heartbeat of an earlier run,
+which the others would take for its own. Reading a store, as for a backup, needs no lock.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, text
 
 from occupair.errors import InputError
+from occupair.live.room_shards import Shard
 from occupair.live.store.database import PRIVATE, StoreError, format_url, store_errors
 
 log = logging.getLogger("occupair.live")
@@ -29,8 +33,23 @@ CHECK_EVERY = 10.0
 """How often to check that the session of the lock still exists [s]."""
 CLOSE_TIMEOUT = 1.0
 """How long unlocking may take [s]."""
-_KEY = 0x0CC0_9A13
-_TRY_LOCK = text(f"SELECT pg_try_advisory_lock({_KEY}, hashtext(current_schema()))")
+_KEY, _STARTING_KEY = 0x0CC0_9A13, 0x0CC0_9A14
+_STORE = "hashtext(current_schema())"
+_TRY_LOCK = text(f"SELECT pg_try_advisory_lock({_KEY}, {_STORE})")
+_TRY_SHARE = text(f"SELECT pg_try_advisory_lock_shared({_KEY}, {_STORE})")
+_BEGIN_START = text(f"SELECT pg_advisory_lock({_STARTING_KEY}, {_STORE})")  # shards start one at a time
+_END_START = text(f"SELECT pg_advisory_unlock({_STARTING_KEY}, {_STORE})")
+_SHARDS = "hashtext('occupair shards of ' || current_schema())"
+_LOCK_SHARD = text(f"SELECT pg_advisory_lock({_SHARDS}, :shard)")
+_HAS_SHARDS = text("SELECT to_regclass('shards') IS NOT NULL")
+_DELETE_HEARTBEAT = text("DELETE FROM shards WHERE number = :number")
+_HELD_SHARDS = text(
+    "SELECT CAST(objid AS bigint) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
+    f" AND classid = CAST(CAST({_SHARDS} AS bigint) & 4294967295 AS oid)"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+_COUNT_SHIFT = 16  # bits of the number of a shard in the key of its lock
+_IN_USE = "is used by another occupair service: stop it, or use another store"
 _NOTICE_LOST_CLIENT = text(
     "SELECT set_config('tcp_keepalives_idle', '10', false),"
     " set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)"
@@ -38,8 +57,8 @@ _NOTICE_LOST_CLIENT = text(
 
 
 @contextmanager
-def service_lock(engine: Engine) -> Iterator[None]:
-    """Hold the lock of a store.
+def service_lock(engine: Engine, shard: Shard | None = None) -> Iterator[None]:
+    """Hold the lock of a store, or of a shard of a store in PostgreSQL.
 
     Raises
     ------
@@ -48,22 +67,28 @@ def service_lock(engine: Engine) -> Iterator[None]:
     StoreError
         If the database fails.
     """
-    lock = _lock_file if engine.name == "sqlite" else _lock_session
     with contextlib.ExitStack() as held:
         end = time.monotonic() + PATIENCE
-        while (release := lock(engine)) is None:
+        while isinstance(found := _lock(engine, shard), str):
             if time.monotonic() > end:
-                where = format_url(engine.url)
-                raise InputError(
-                    f"store {where}: is used by another occupair service: stop it, or use another store"
-                )
+                raise InputError(f"store {format_url(engine.url)}: {found}")
             time.sleep(0.1)
-        held.callback(release)
+        held.callback(found)
         yield
 
 
-def _lock_file(engine: Engine) -> Callable[[], None] | None:
-    """Lock the file beside a SQLite database and return how to release it, or None if it is locked."""
+def held_shards(connection: Connection) -> set[Shard]:
+    """Return the shards whose processes hold their lock."""
+    keys = connection.execute(_HELD_SHARDS).scalars()
+    return {Shard(key & ((1 << _COUNT_SHIFT) - 1), key >> _COUNT_SHIFT) for key in keys}
+
+
+def _lock(engine: Engine, shard: Shard | None) -> Callable[[], None] | str:
+    """Lock a store and return how to release it, or why it is locked."""
+    return _lock_file(engine) if engine.name == "sqlite" else _lock_session(engine, shard)
+
+
+def _lock_file(engine: Engine) -> Callable[[], None] | str:
     if sys.platform == "win32":
         return lambda: None
     import fcntl
@@ -77,56 +102,76 @@ def _lock_file(engine: Engine) -> Callable[[], None] | None:
             os.close(handle)
             raise
     except BlockingIOError:
-        return None
+        return _IN_USE
     except OSError as error:  # such as a network file system without locks
         raise StoreError(f"store {format_url(engine.url)}: cannot lock {file}: {error.strerror}") from None
     return lambda: os.close(handle)
 
 
-def _lock_session(engine: Engine) -> Callable[[], None] | None:
-    """Lock a PostgreSQL database and return how to release it, or None if it is locked."""
-    session = _Session(engine)
-    return session.close if session.lock() else None
+def _lock_session(engine: Engine, shard: Shard | None) -> Callable[[], None] | str:
+    session = _Session(engine, shard)
+    return session.lock() or session.close
+
+
+def _try_lock(connection: Connection, shard: Shard | None, *, is_new: bool) -> str:
+    """Take the locks of a service, a new one or one that had them, or return why it cannot."""
+    if shard is None:
+        return "" if connection.execute(_TRY_LOCK).scalar_one() else _IN_USE
+    connection.execute(_BEGIN_START)
+    try:
+        if not connection.execute(_TRY_SHARE).scalar_one():
+            return _IN_USE
+        others = sorted(held_shards(connection), key=str)
+        if others and others[0].count != shard.count:
+            return f"is used by shard {others[0]}: all shards must have the same number of shards"
+        if shard in others:
+            return f"shard {shard} is running already"
+        if is_new and connection.execute(_HAS_SHARDS).scalar_one():  # else it is created later
+            connection.execute(_DELETE_HEARTBEAT, {"number": shard.number})
+        connection.execute(_LOCK_SHARD, {"shard": shard.count << _COUNT_SHIFT | shard.number})
+        return ""
+    finally:
+        connection.execute(_END_START)
 
 
 class _Session:
     """A database session that holds the lock, and is replaced when it is lost."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, shard: Shard | None = None) -> None:
+        self._engine, self._shard = engine, shard
         self._connection: Connection | None = None
         self._is_mine = True  # as far as is known
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="store lock", daemon=True)
 
-    def lock(self) -> bool:
-        """Open the session and lock, and return whether that succeeded."""
-        if not self._connect():
-            return False
-        self._thread.start()
-        return True
+    def lock(self) -> str:
+        """Open the session and lock, or return why that is not possible."""
+        problem = self._connect()
+        if not problem:
+            self._thread.start()
+        return problem
 
     def close(self) -> None:
         """Unlock. A server that does not respond is not waited for: the lock then ends with the process."""
         self._closing.set()
         self._thread.join(CLOSE_TIMEOUT)
 
-    def _connect(self) -> bool:
+    def _connect(self) -> str:
         with store_errors(self._engine.url):
             connection = self._engine.connect()
             try:
                 connection = connection.execution_options(isolation_level="AUTOCOMMIT")
                 connection.detach()  # closed, not returned to the pool
                 connection.execute(_NOTICE_LOST_CLIENT)
-                locked = bool(connection.execute(_TRY_LOCK).scalar_one())
+                problem = _try_lock(connection, self._shard, is_new=not self._thread.is_alive())
             except BaseException:
                 connection.close()
                 raise
-        if locked:
-            self._connection = connection
-        else:
+        if problem:
             connection.close()
-        return locked
+        else:
+            self._connection = connection
+        return problem
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -142,7 +187,7 @@ class _Session:
     def check(self) -> None:
         """Lock again if the session was lost, as after a restart of the server."""
         with contextlib.suppress(StoreError):  # the writer logs that the store is unavailable
-            is_mine = self._is_alive() or self._connect()
+            is_mine = self._is_alive() or not self._connect()
             if self._is_mine and not is_mine:
                 where = format_url(self._engine.url)
                 log.error("store %s: another occupair service uses it as well: stop one of them", where)
