@@ -3,27 +3,29 @@
     python -m tools.fleet [--rooms 2000] [--days 5] [--interval 15] [--workers 2] [--years 8]
 
 Rooms are offices with 4 to 35 seats, each with people and habits of its own. They are trained on worker
-processes and on a local Dask cluster, and the models are compared byte by byte. The bare time is that of
+processes and on a local Dask cluster, and the models are compared byte by byte. The bare fit is
 ``OccupancyEstimator.fit`` alone for a tenth of the rooms, on as many processes at once, before and after. The
-overhead compares the time of all workers with the bare time of all rooms: reading, hashing, checking and
-writing, the start of the portfolio, start-up and idle workers. Then offices with a year of readings every
-minute are estimated, and what portfolios of 100 to 1,000,000 rooms need is calculated from that.
+overhead compares the CPU time of all processes, which other programs on the machine hardly affect, with that
+of bare fits of all rooms: start-up, reading, hashing, checking and writing, and the start of the portfolio.
+Then offices with a year of readings every minute are estimated, and what portfolios of 100 to 1,000,000 rooms
+need is calculated from that.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import shutil
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import Progress
@@ -65,10 +67,8 @@ def run(given: argparse.Namespace, folder: Path) -> None:
     write_rooms(data, given.rooms, given, days=given.days, interval=given.interval)
     sample = sorted(data.glob("*/*.parquet"))[:: 10 if given.rooms >= 100 else 1]
     before = each(bare_fit, sample, given.workers, "bare fits")
-    with local_workers(given.workers) as pool:
-        processes = timed_fit(data, folder / "processes", pool, "worker processes")
-    with local_dask(folder, given.workers) as pool:
-        dask = timed_fit(data, folder / "dask", pool, "Dask cluster")
+    processes = timed_fit(data, folder / "processes", local_workers(given.workers), "worker processes")
+    dask = timed_fit(data, folder / "dask", local_dask(folder, given.workers), "Dask cluster")
     bare = float(np.mean(before + each(bare_fit, sample, given.workers, "bare fits")))
     rows = [row(name, one, bare, given) for name, one in (("processes", processes), ("Dask", dask))]
     print(f"{given.workers} workers; rooms of {given.days} days with a reading every {given.interval} min\n")
@@ -76,26 +76,26 @@ def run(given: argparse.Namespace, folder: Path) -> None:
     ours, theirs = models(folder / "processes"), models(folder / "dask")
     same = sum(content == theirs.get(name) for name, content in ours.items())
     print(f"\nModels that are the same byte for byte: {same:,} of {len(ours):,}.")
-    again = timed_fit(data, folder / "processes", None, "second run")
+    again = timed_fit(data, folder / "processes", local_workers(given.workers), "second run").run
     print(f"Second run, nothing changed: {again.seconds:.0f} s, {again.n_unchanged:,} rooms unchanged.")
     if given.years:
         print_sizes(given, folder)
 
 
-HEADS = ("executor", "rooms", "rooms/min", "worker time per room", "bare fit", "overhead", "memory", "failed")
+HEADS = ("executor", "rooms", "rooms/min", "CPU per room", "bare fit", "overhead", "memory", "failed")
 
 
-def row(name: str, one: FleetRun, bare: float, given: argparse.Namespace) -> list[str]:
-    spent = one.seconds * given.workers / given.rooms
+def row(name: str, one: TimedRun, bare: float, given: argparse.Namespace) -> list[str]:
+    spent = one.cpu / given.rooms
     return [
         name,
         f"{given.rooms:,}",
-        f"{60 * given.rooms / one.seconds:.0f}",
+        f"{60 * given.rooms / one.run.seconds:.0f}",
         f"{spent:.2f} s",
         f"{bare:.2f} s",
         f"{100 * (spent / bare - 1):.0f} %",
-        f"{max(one.megabytes.values()):.0f} MB",
-        f"{one.n_failed}",
+        f"{max(one.run.megabytes.values()):.0f} MB",
+        f"{one.run.n_failed}",
     ]
 
 
@@ -152,13 +152,13 @@ def write_room(folder: Path, number: int, *, days: int, interval: int) -> None:
 
 
 def bare_fit(path: Path) -> float:
-    """Return the time of training alone [s]."""
+    """Return the CPU time of training alone [s]."""
     readings = oc.read_readings(path)
     with quietly(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        began = time.perf_counter()
+        began = time.process_time()
         oc.OccupancyEstimator(random_state=0).fit(readings)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def each(work: Callable[[Any], Any], items: Sequence[Any], workers: int, what: str) -> list[Any]:
@@ -174,15 +174,29 @@ def _one_thread() -> None:
     threadpool_limits(1)
 
 
-def timed_fit(data: Path, out: Path, executor: Executor | None, what: str) -> FleetRun:
-    with Progress(transient=True) as bar:
+class TimedRun(NamedTuple):
+    """A run, and the CPU time of all its processes [s]."""
+
+    run: FleetRun
+    cpu: float
+
+
+def timed_fit(data: Path, out: Path, workers: AbstractContextManager[Executor], what: str) -> TimedRun:
+    before = cpu_time()
+    with workers as executor, Progress(transient=True) as bar:
         task = bar.add_task(what, total=None)
-        return fit_fleet(
-            data,
-            out,
-            executor=executor,
-            on_progress=lambda _, n, failed, all_: bar.update(task, completed=n, total=all_),
-        )
+
+        def show(_: str, done: int, failed: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        run = fit_fleet(data, out, executor=executor, on_progress=show)
+    return TimedRun(run, cpu_time() - before)
+
+
+def cpu_time() -> float:
+    """Return the CPU time of this process and of those that it has started and that have ended [s]."""
+    of_each = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in of_each)
 
 
 @contextmanager
