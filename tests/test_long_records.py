@@ -29,10 +29,10 @@ def quick(**changes):
 
 @pytest.mark.parametrize("make", [quick, lambda: oc.OccupancyEstimator.paper(n_hidden=5, n_draws=1)])
 def test_fit_uses_the_chosen_days(make, monkeypatch):
-    monkeypatch.setattr(thinning, "MAX_DAYS", 20)
-    readings = long_record(90)
+    monkeypatch.setattr(thinning, "MAX_DAYS", 6)
+    readings = long_record(27)
     whole, chosen = make().set_params(random_state=0, horizon=60, stride=15), thinning.thin_days(readings)
-    assert len(chosen) == 20 * 96
+    assert len(chosen) == 6 * 96
     assert dump_model(whole.fit(readings)) == dump_model(make().set_params(**whole.get_params()).fit(chosen))
 
 
@@ -51,7 +51,7 @@ def test_paper_trains_on_one_row_in_n_of_frequent_readings(monkeypatch):
 
 
 def test_work_does_not_grow_beyond_the_limit(monkeypatch):
-    monkeypatch.setattr(thinning, "MAX_DAYS", 30)
+    monkeypatch.setattr(thinning, "MAX_DAYS", 6)
     inputs, seen = training_days.episode_inputs, []
 
     def counting(co2, *arguments, **options):
@@ -60,15 +60,15 @@ def test_work_does_not_grow_beyond_the_limit(monkeypatch):
 
     monkeypatch.setattr(training_days, "episode_inputs", counting)
     rows = []
-    for days in (15, 30, 60, 240):
+    for days in (3, 6, 12, 48):
         seen.clear()
         quick().fit(long_record(days))
         rows.append(sum(seen) / 96)
-    assert rows == [15, 30, 30, 30]
+    assert rows == [3, 6, 6, 6]
 
 
 def test_memory_of_training_does_not_grow_beyond_the_limit(monkeypatch):
-    monkeypatch.setattr(thinning, "MAX_DAYS", 20)
+    monkeypatch.setattr(thinning, "MAX_DAYS", 6)
 
     def peak(days):
         readings = long_record(days)
@@ -80,12 +80,12 @@ def test_memory_of_training_does_not_grow_beyond_the_limit(monkeypatch):
             tracemalloc.stop()
 
     quick().fit(long_record(2))  # what is imported and cached on first use
-    (at_limit, _), (long, size) = peak(20), peak(400)
+    (at_limit, _), (long, size) = peak(6), peak(120)
     assert long < at_limit + 4 * size  # validation copies the readings
 
 
 def test_thinned_training_is_as_accurate_as_all_days(monkeypatch):
-    office = oc.simulate_office(days=60, seed=4).iloc[::5]
+    office = oc.simulate_office(days=60, seed=4).iloc[::15]
     days = office.index.normalize()
     train, test = office[days < days.unique()[45]], office[days >= days.unique()[45]]
     estimator = oc.OccupancyEstimator(n_hidden=100, random_state=0)

@@ -27,14 +27,16 @@ from occupair.live.training_scores import ModelInUse, Score, Scores
 from occupair.model_file import dump_model, parse_model
 
 UTC = dt.UTC
-DAYS, PER_DAY = 9, 288
+DAYS, HALL_DAYS = 6, 4  # of the lab: one more than folds; of the hall: the fewest to train on
+INTERVAL = 15  # [min]
+PER_DAY = 1440 // INTERVAL
 HANG_GUARD = 900.0  # [s]
 
 
 @pytest.fixture(scope="module")
 def office():
-    """Nine labelled days, and half of the tenth, which is today."""
-    whole = oc.simulate_office(days=DAYS + 1, seed=5).iloc[::5].tz_localize("UTC")
+    """Six labelled days, and half of the seventh, which is today."""
+    whole = oc.simulate_office(days=DAYS + 1, seed=5).iloc[::INTERVAL].tz_localize("UTC")
     return whole.iloc[: DAYS * PER_DAY + PER_DAY // 2]
 
 
@@ -42,14 +44,15 @@ def office():
 def head_counts(office):
     """Head counts: ten a day between 08:00 and 20:00, at times of readings."""
     rng = np.random.default_rng(0)
-    places = [day * PER_DAY + rng.choice(np.arange(96, 240), 10, replace=False) for day in range(DAYS)]
+    hours = np.arange(PER_DAY * 8 // 24, PER_DAY * 20 // 24)
+    places = [day * PER_DAY + rng.choice(hours, 10, replace=False) for day in range(DAYS)]
     return office["occupancy"].iloc[np.sort(np.concatenate(places))].astype(float)
 
 
 @pytest.fixture(scope="module")
 def other_model():
     """The model of another room."""
-    other = oc.simulate_office(days=3, seed=77).iloc[::5].tz_localize("UTC")
+    other = oc.simulate_office(days=3, seed=77).iloc[::INTERVAL].tz_localize("UTC")
     return oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(other.assign(co2=1.4 * other["co2"] - 100))
 
 
@@ -89,12 +92,12 @@ def served(tmp_path_factory, office, head_counts, other_model):
         await pipeline.start()
         for rows in np.array_split(np.arange(len(office)), 20):
             assert set(await pipeline.submit(readings_of(office.iloc[rows]))) == {ReadingOutcome.ACCEPTED}
-        await pipeline.submit(readings_of(office.iloc[: DAYS * PER_DAY], "hall"))
+        await pipeline.submit(readings_of(office.iloc[: HALL_DAYS * PER_DAY], "hall"))
         await pipeline.stop()
 
     asyncio.run(serve())
     add_labels(store, head_counts)
-    add_labels(store, head_counts, "hall")
+    add_labels(store, head_counts.iloc[: 10 * HALL_DAYS], "hall")
     store.close()
     return folder / "rooms.db"
 
@@ -226,7 +229,7 @@ def test_two_rooms_are_trained_in_turn_and_one_is_accepted(
         service.store.active_model("lab")[1],
     )
     assert version.active
-    new, labelled = parse_model(data), read_labelled_room(service.store, "lab", "UTC", 5.0)
+    new, labelled = parse_model(data), read_labelled_room(service.store, "lab", "UTC", INTERVAL)
     evidence = {"labels": 10 * DAYS, "days": DAYS, "occupied_days": DAYS}
     old_rmse = rmse(other_model.estimate(office), head_counts)
     new_rmse = rmse(cross_validated(labelled, other_model), head_counts)
@@ -240,7 +243,7 @@ def test_two_rooms_are_trained_in_turn_and_one_is_accepted(
         version.note
         == lab["message"]
         == (
-            f"RMSE {new_rmse:.2f} people, cross-validated on 9 days with 90 head counts; "
+            f"RMSE {new_rmse:.2f} people, cross-validated on 6 days with 60 head counts; "
             f"the current model has {old_rmse:.2f} on these days, the new one {new_rmse:.2f}"
         )
     )
@@ -258,16 +261,17 @@ def test_held_out_days_do_not_affect_their_estimates(service, head_counts):
     errors = []
     for wrong in (0, 50):
         day = head_counts[head_counts.index.date == head_counts.index[0].date()]
-        add_labels(service.store, day + wrong)
-        trained = train(read_labelled_room(service.store, "lab", "UTC", 5.0))
-        errors.append(90 * trained.scores.new.rmse**2)
+        add_labels(service.store, day + wrong, "hall")
+        trained = train(read_labelled_room(service.store, "hall", "UTC", INTERVAL))
+        errors.append(10 * HALL_DAYS * trained.scores.new.rmse**2)
     assert errors[1] - errors[0] > 0.8 * 10 * 50**2
 
 
 def test_training_starts_from_a_model_of_the_default_kind(service, other_model, office, monkeypatch):
     monkeypatch.setattr(training_process, "score_models", lambda *_: None)
-    labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
-    paper = oc.OccupancyEstimator.paper(n_hidden=20, n_draws=1, random_state=0).fit(office.iloc[:600])
+    labelled = read_labelled_room(service.store, "lab", "UTC", INTERVAL)
+    paper = oc.OccupancyEstimator.paper(n_hidden=20, n_draws=1, stride=INTERVAL, random_state=0)
+    paper.fit(office.iloc[: 2 * PER_DAY])
     from_nothing, transferred, from_paper = (train(labelled, None, one) for one in (None, other_model, paper))
     expected = oc.OccupancyEstimator.transfer([other_model], random_state=0, verbose=False)
     assert transferred.model == dump_model(expected.fit(labelled.readings))
@@ -276,7 +280,7 @@ def test_training_starts_from_a_model_of_the_default_kind(service, other_model, 
 
 def test_training_uses_the_closed_hours_of_the_room(service, monkeypatch):
     monkeypatch.setattr(training_process, "score_models", lambda *_: None)
-    labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
+    labelled = read_labelled_room(service.store, "lab", "UTC", INTERVAL)
     trained = train(labelled, closed=("22:00-06:00",))
     given = oc.OccupancyEstimator(random_state=0, verbose=False, closed=("22:00-06:00",))
     assert trained.model == dump_model(given.fit(labelled.readings))
@@ -285,7 +289,7 @@ def test_training_uses_the_closed_hours_of_the_room(service, monkeypatch):
 
 def test_training_does_not_start_from_a_model_that_knows_the_labels(service, other_model):
     """Its held-out days would reach the training through that model."""
-    labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
+    labelled = read_labelled_room(service.store, "hall", "UTC", INTERVAL)
     store = service.store
     assert dump_model(training_process._starting_point(store, "lab", labelled)) == dump_model(other_model)
     first = train(labelled, None, other_model)
@@ -299,7 +303,7 @@ def test_training_does_not_start_from_a_model_that_knows_the_labels(service, oth
 
 
 def test_model_of_another_interval_has_no_score(service, office):
-    labelled = read_labelled_room(service.store, "lab", "UTC", 5.0)
+    labelled = read_labelled_room(service.store, "hall", "UTC", INTERVAL)
     slower = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(office.iloc[: 3 * PER_DAY : 2])
     assert train(labelled, use_of(slower)).scores.old is None
 
@@ -528,7 +532,7 @@ def test_model_trained_on_local_times_is_compared_in_the_zone_of_the_room(servic
     )
     order = training_process.TrainingOrder(str(service.store.url), "lab", "UTC")
     training_process.run_training(SimpleNamespace(send=sent.append), order)
-    expected = other_model.estimate(read_labelled_room(service.store, "lab", "UTC", 5.0).readings)
+    expected = other_model.estimate(read_labelled_room(service.store, "lab", "UTC", INTERVAL).readings)
     np.testing.assert_allclose(sent[-1], expected, rtol=0, atol=1e-9)
 
 

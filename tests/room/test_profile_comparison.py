@@ -58,13 +58,13 @@ def test_comparison_as_text():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_office_with_shuffled_air_gives_warning(seed):
-    office = oc.simulate_office(days=7, seed=seed).iloc[::5]
+    office = oc.simulate_office(days=7, seed=seed).iloc[::15]
     model = oc.OccupancyEstimator(n_hidden=10, random_state=0).fit(office)  # a warning would be an error
     assert model.comparison_.co2_helps
     assert model.training_error_ == pytest.approx(model.comparison_.error)
     air = ["co2", "ventilation"]
     shuffled = office.copy()
-    shuffled[air] = np.roll(office[air].to_numpy(), 288, axis=0)
+    shuffled[air] = np.roll(office[air].to_numpy(), 96, axis=0)
     with pytest.warns(UserWarning, match="^CO2 adds almost nothing to the time-of-day profile") as caught:
         model.fit(shuffled)
     assert caught[0].filename == __file__
@@ -72,7 +72,7 @@ def test_office_with_shuffled_air_gives_warning(seed):
 
 
 def test_profile_matches_pandas():
-    office = oc.simulate_office(days=4, seed=2).iloc[::5]
+    office = oc.simulate_office(days=4, seed=2).iloc[::15]
     model = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(office)
     slot, day = office.index.floor("30min").strftime("%H:%M"), office.index.date
     off = []

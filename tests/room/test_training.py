@@ -312,10 +312,10 @@ def test_set_params_does_not_change_trained_model(slow_office, last_day):
 
 def test_refit_with_another_layer_and_back(slow_office, last_day):
     train = slow_office.iloc[: 3 * 288]
-    model = small().fit(train)
+    model = small(n_draws=2).fit(train)
     ours = model.estimate(last_day)
     model.set_params(layer="fs-elm").fit(train)
-    paper = oc.OccupancyEstimator(layer="fs-elm", n_hidden=10, random_state=0).fit(train)
+    paper = small(layer="fs-elm", n_draws=2).fit(train)
     pd.testing.assert_series_equal(model.estimate(last_day), paper.estimate(last_day))
     assert not hasattr(model, "room_")
     assert not hasattr(model, "comparison_")
@@ -531,7 +531,7 @@ def test_day_full_of_gaps_is_split_into_episodes(slow_office):
 
 
 def test_best_of_several_random_layers_is_used(slow_office):
-    dates = episodes_by_date(slow_office.iloc[::2])
+    dates = episodes_by_date(slow_office.iloc[: 2 * 288 : 2])
     training = prepare_training_days(dates, settings_at(10.0))
     folds = fold_balances(training, None)
     errors = {
