@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def office():
-    """Four days of the office, one reading every 10 min."""
-    return oc.simulate_office(days=4, seed=7).iloc[::10]
+    """Four days of the office from 08:00 to 16:00, one reading every 10 min."""
+    return oc.simulate_office(days=4, seed=7).iloc[::10].between_time("08:00", "15:50")
 
 
 def small(room, others=()):

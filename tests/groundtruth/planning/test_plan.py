@@ -164,10 +164,12 @@ def test_predicted_error_matches_held_out_days(seed):
 class RecordingEstimator(oc.OccupancyEstimator):
     """An estimator that records the days of training and of estimation."""
 
+    fitted: ClassVar[list] = []
     seen: ClassVar[list] = []
 
     def fit(self, readings):
         self.days = set(readings.index.normalize())
+        RecordingEstimator.fitted.append(frozenset(self.days))
         return super().fit(readings)
 
     def estimate(self, readings, *arguments, **options):
@@ -176,12 +178,15 @@ class RecordingEstimator(oc.OccupancyEstimator):
 
 
 def test_held_out_days_are_not_in_training(labelled):
-    RecordingEstimator.seen = []
+    RecordingEstimator.fitted, RecordingEstimator.seen = [], []
     learning_curve(days_of(labelled), estimator=RecordingEstimator(n_hidden=10, random_state=0))
     assert len(RecordingEstimator.seen) == 8 * 3
     assert all(not trained & estimated for trained, estimated in RecordingEstimator.seen)
     times = pd.Series([day for _, estimated in RecordingEstimator.seen for day in estimated]).value_counts()
     assert times.min() == times.max() == 6  # each day equally often
+    trained = {frozenset(days) for days, _ in RecordingEstimator.seen}
+    assert len(RecordingEstimator.fitted) == len(trained) < 8 * 3  # the same days are trained on once
+    assert set(RecordingEstimator.fitted) == trained
 
 
 def test_labels_of_weight_zero_are_ignored(labelled):

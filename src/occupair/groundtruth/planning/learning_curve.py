@@ -148,11 +148,13 @@ def learning_curve(
     orders = list(_orders(len(days), np.random.default_rng(seed)))
     runs = [(number, *split) for number, order in enumerate(orders) for split in _splits(order)]
     squares, weights = (np.zeros((len(orders), len(days), len(days))) for _ in range(2))
+    models: dict[frozenset[int], OccupancyEstimator] = {}  # several orders start with the same days
     for number, train, test in track(runs, "learning curve", show=None):
         if not any((days[k]["occupancy"] > 0).any() for k in train):
             continue  # always empty: nothing to learn
         with quietly():
-            model = clone(estimator).fit(_joined(days, train))
+            model = models.get(frozenset(train)) or clone(estimator).fit(_joined(days, train))
+            models[frozenset(train)] = model
             people = model.estimate(_joined(days, test))
         for k in test:
             squares[number, k, len(train)], weights[number, k, len(train)] = _squared_error(days[k], people)
