@@ -316,7 +316,7 @@ def test_sparse_head_counts_are_sufficient(planted):
 
 def test_six_counts_over_the_day_train_better_than_twelve_in_one_hour():
     """The reason for counting hours with labels: train on one week, score on another."""
-    office = oc.simulate_office(days=14, seed=1).iloc[::5]
+    office = oc.simulate_office(days=14, seed=1).iloc[::15]
     spread = error(office, taken(office.index, EVERY_OTHER_HOUR))
     assert spread < error(office, office.index.hour == 11)
 

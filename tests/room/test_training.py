@@ -1,6 +1,6 @@
 """Trained default estimator against its reference implementation, and unusual rooms."""
 
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -293,7 +293,7 @@ def test_constant_co2_falls_back_on_time_of_day(slow_office, smoothing):
 
 @pytest.mark.filterwarnings("ignore:CO2 adds almost nothing")
 def test_missing_ventilation_equals_constant_zero(slow_office, last_day):
-    train = slow_office.iloc[: 3 * 288]
+    train, last_day = slow_office.iloc[: 3 * 288 : 2], last_day.iloc[::2]
     without = small().fit(train.drop(columns="ventilation"))
     zero = small().fit(train.assign(ventilation=0.0))
     pd.testing.assert_series_equal(
@@ -301,8 +301,8 @@ def test_missing_ventilation_equals_constant_zero(slow_office, last_day):
     )
 
 
-def test_set_params_does_not_change_trained_model(slow_office, last_day):
-    model = small().fit(slow_office.iloc[: 3 * 288])
+def test_set_params_does_not_change_trained_model(trained_room, last_day):
+    model = deepcopy(trained_room)
     before = model.estimate(last_day, lag=20, interval=0.8)
     room = model.live()
     model.set_params(smoothing=0, z_max=0.0, n_hidden=3, ridge=1e3, layer="elm", random_state=5)
@@ -311,7 +311,7 @@ def test_set_params_does_not_change_trained_model(slow_office, last_day):
 
 
 def test_refit_with_another_layer_and_back(slow_office, last_day):
-    train = slow_office.iloc[: 3 * 288]
+    train = slow_office.iloc[: 2 * 288]
     model = small(n_draws=2).fit(train)
     ours = model.estimate(last_day)
     model.set_params(layer="fs-elm").fit(train)
@@ -324,8 +324,8 @@ def test_refit_with_another_layer_and_back(slow_office, last_day):
     assert not {"regressor_", "layer_", "smoothing_"} & set(vars(model))
 
 
-def test_failed_fit_keeps_trained_model(slow_office, last_day):
-    model = small().fit(slow_office.iloc[: 3 * 288])
+def test_failed_fit_keeps_trained_model(trained_room, slow_office, last_day):
+    model = deepcopy(trained_room)
     before = model.estimate(last_day)
     for bad in ({"ridge": -1}, {"layer": "elm", "horizon": 7}, {"n_hidden": 0}):
         with pytest.raises(oc.InputError):
@@ -334,7 +334,7 @@ def test_failed_fit_keeps_trained_model(slow_office, last_day):
 
 
 def test_random_state_is_reproducible(slow_office, last_day):
-    train = slow_office.iloc[: 2 * 288]
+    train, last_day = slow_office.iloc[: 2 * 288 : 2], last_day.iloc[::2]
     one, same, other = (small(random_state=seed).fit(train).estimate(last_day) for seed in (3, 3, 4))
     pd.testing.assert_series_equal(one, same, check_exact=True)
     assert (one != other).any()
@@ -516,7 +516,7 @@ def test_held_out_estimates_do_not_depend_on_other_days_of_their_fold(held_out):
 
 
 def test_co2_that_follows_the_clock_gives_warning():
-    office = oc.simulate_office(days=8, seed=3).iloc[::5]
+    office = oc.simulate_office(days=8, seed=3).iloc[::15]
     clock = office.groupby(office.index.time)["co2"].transform("mean")
     with pytest.warns(UserWarning, match="CO2 adds almost nothing to the time-of-day profile"):
         oc.OccupancyEstimator(random_state=0).fit(office.assign(co2=clock))

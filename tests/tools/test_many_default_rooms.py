@@ -108,12 +108,12 @@ def test_dst_change(offices, estimators):
 def test_incompatible_models_raise(offices, estimators):
     with pytest.raises(oc.InputError, match="models must contain at least one trained room"):
         ManyDefaultRooms([])
-    other = oc.OccupancyEstimator(random_state=1, n_hidden=20).fit(offices[0])
+    other = oc.OccupancyEstimator(random_state=1, n_hidden=20).fit(offices[0].iloc[:288])
     with pytest.raises(
         oc.InputError, match="must share one random layer: train them with the same random_state"
     ):
         ManyDefaultRooms([estimators[0].room_, other.room_])
-    rough = oc.OccupancyEstimator(random_state=0, n_hidden=20, smoothing=50).fit(offices[0])
+    rough = oc.OccupancyEstimator(random_state=0, n_hidden=20, smoothing=50).fit(offices[0].iloc[:288])
     with pytest.raises(oc.InputError, match="models must all have the same interval and the same smoothing"):
         ManyDefaultRooms([estimators[0].room_, rough.room_])
 

@@ -37,7 +37,8 @@ def intact(request, tmp_path_factory):
     return render(
         path,
         minutes=MINUTES,
-        passages=[Passage(at=15, seconds=3), Passage(at=135, seconds=3, look=3)],
+        passages=[Passage(at=15, seconds=5), Passage(at=135, seconds=5, look=3)],
+        fps=2.5,
         codec=codec,
     )
 
@@ -71,7 +72,7 @@ def test_scan_continues_after_a_damaged_spot(tmp_path, intact):
 
 def test_minutes_without_a_picture_are_not_counted_as_empty(tmp_path):
     path = tmp_path / "north_20240108_080000.mp4"
-    render(path, minutes=3, passages=[Passage(at=10)], codec="libx264")
+    render(path, minutes=3, passages=[Passage(at=10, seconds=6)], fps=2.5, codec="libx264")
     damage(path, tmp_path, DAMAGE["noise"], 0.55, 0.6)
     scan_videos([path], tmp_path / "events")
     (gap,) = read_events(tmp_path / "events").doors["north"].gaps
