@@ -61,7 +61,7 @@ def _reuse_freed_memory() -> None:
     """Let glibc reuse the memory of freed arrays, as it does unless ``MALLOC_TRIM_THRESHOLD_`` is set.
 
     Dask sets this variable for its workers. Every array of 128 kB or more is then mapped anew, which makes
-    training 1.5 times slower. The thresholds are those up to which glibc would adapt by itself.
+    training up to 1.7 times slower. The thresholds are those up to which glibc would adapt by itself.
     """
     if sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in os.environ:
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries do not have it
