@@ -15,6 +15,9 @@ Public names are listed in ``__init__.pyi`` and imported on first use. The packa
 - `simulation`: simulated readings of the paper's office
 - `datasets`: public data sets
 - `benchmark`: comparison of methods on public rooms, and validation
+- `control`: outdoor air from counts
+- `savings`: closed-loop studies of ventilation that follows people
+- `utilisation`: use of rooms over weeks
 - `fleet`: thousands of rooms on worker processes or a Dask cluster
 - `report`: HTML reports
 - `cli`: the command line, also run by `__main__`

@@ -1,0 +1,1 @@
+"""Savings of ventilation that follows people: closed-loop studies of ventilation policies."""
