@@ -149,8 +149,8 @@ class PICo2:
     """Proportional-integral control of CO2 to a setpoint, with anti-windup.
 
     The flow is ``lowest + gain * error + integral``, within its limits. The integral grows by
-    ``gain * error * minutes / reset_time``, stays within the range of the flow, and stops while the flow is at
-    the limit that it would push against.
+    ``gain * error * minutes / reset_time``, stays within the range of the flow, and stops while the flow is
+    at the limit that it would push against.
 
     Parameters
     ----------
