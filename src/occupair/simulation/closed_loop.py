@@ -115,8 +115,9 @@ class OfficeRuns:
     def read(self) -> Array:
         """Return the sensor reading of each run at the start of the current minute [ppm]."""
         k = self._minute
-        self._readings[k] = self._sensor.read(self.co2[:, SENSOR_ZONE] + self._rises[k], self._noise[k])
-        return self._readings[k]
+        readings = self._sensor.read(self.co2[:, SENSOR_ZONE] + self._rises[k], self._noise[k])
+        self._readings[k] = readings
+        return readings
 
     def advance(self, flows: Indices) -> None:
         """Advance by one minute with ``OFF`` or 1 + the damper position of each run."""
