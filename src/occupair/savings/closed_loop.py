@@ -8,7 +8,7 @@ estimators of all runs are updated as one batch, see ``occupair.live_rooms``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +42,38 @@ class LoopRun:
     estimator : OccupancyEstimator, optional
         Trained estimator of the policy.
     confidence : float
-        Probability that the true count is below the upper end of the interval.
+        Probability that the true count is at or below the upper end of the interval.
+    every_minute : bool
+        Whether the policy decides every minute, not only at the readings of the estimators.
     """
 
     seed: int
     policy: Policy
     estimator: OccupancyEstimator | None = None
     confidence: float = 0.95
+    every_minute: bool = False
+
+
+@dataclass(frozen=True)
+class Period:
+    """Days to simulate.
+
+    Parameters
+    ----------
+    first_day : int
+        First calendar day, a Monday: a multiple of 7.
+    n_days : int
+        Number of calendar days.
+    interval : int
+        Time between decisions, and between readings of the estimators [min].
+    vacations : bool
+        Whether people take their vacations, see ``occupair.simulation.vacations``.
+    """
+
+    first_day: int
+    n_days: int
+    interval: int
+    vacations: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,15 +106,9 @@ class DayOutcome:
 
 
 def run_closed_loop(
-    runs: Sequence[LoopRun],
-    ventilation: OfficeVentilation,
-    take_day: Callable[[DayOutcome], None],
-    *,
-    first_day: int,
-    n_days: int,
-    interval: int,
-) -> None:
-    """Simulate all runs together, minute by minute.
+    runs: Sequence[LoopRun], ventilation: OfficeVentilation, period: Period
+) -> Iterator[DayOutcome]:
+    """Simulate all runs together, minute by minute, and yield every day.
 
     Parameters
     ----------
@@ -97,22 +116,26 @@ def run_closed_loop(
         Seeds, policies and estimators.
     ventilation
         Standard and operating hours.
-    take_day
-        Called with every finished day.
-    first_day, n_days
-        First calendar day, a Monday, and number of days.
-    interval
-        Time between decisions [min], that of the readings of the estimators.
+    period
+        Days to simulate.
     """
+    interval, last = period.interval, period.first_day + period.n_days
     if DAY % interval or VENTILATION_ON % interval:
         raise InputError(f"interval must divide 30 min into equal parts, got {interval} min")
     seeds = [run.seed for run in runs]
-    office = OfficeRuns(seeds, design_flow=ventilation.design_flow_m3h, first_day=first_day, n_days=n_days)
+    flow = ventilation.design_flow_m3h
+    office = OfficeRuns(
+        seeds,
+        design_flow=flow,
+        first_day=period.first_day,
+        n_days=period.n_days,
+        vacations=period.vacations,
+    )
     rooms = _EstimatedRooms(runs)
-    for day in track(range(first_day, first_day + n_days), "simulating days"):
+    for day in track(range(period.first_day, last), "simulating days"):
         office.start_day()
         estimates = _run_day(office, rooms, runs, ventilation, day, interval)
-        take_day(DayOutcome(day, office.end_day(), estimates))
+        yield DayOutcome(day, office.end_day(), estimates)
 
 
 def damper_position(flows: NDArray[np.int64]) -> Array:
@@ -129,54 +152,41 @@ def _run_day(
     interval: int,
 ) -> Array:
     """Simulate one day; return estimate and upper end at each decision, shape (1440 / interval, runs, 2)."""
+    every_minute = [number for number, run in enumerate(runs) if run.every_minute]
     estimates = np.full((DAY // interval, len(runs), 2), np.nan)
+    found: list[Estimate | None] = [None] * len(runs)
     flows = np.full(len(runs), OFF)
     early: list[tuple[int, Array]] = []
     for minute in range(DAY):
-        reading = office.read()
-        if is_weekday(day) and minute % interval == 0:
-            if minute < VENTILATION_ON:
-                early.append((minute, reading))
-            elif is_operating(day, minute):
-                if minute == VENTILATION_ON:
-                    rooms.start_day(day, early)
-                    for run in runs:
-                        run.policy.start()
-                found = rooms.update(day, minute, reading, damper_position(flows))
-                flows = _decide(runs, ventilation, office.people, reading, found, day, minute, interval)
-                estimates[minute // interval] = [_people_and_high(one) for one in found]
+        co2 = office.read()
+        is_reading = is_weekday(day) and minute % interval == 0
+        if is_reading and minute < VENTILATION_ON:
+            early.append((minute, co2))
         if not is_operating(day, minute):
             flows = np.full(len(runs), OFF)
+        else:
+            if minute == VENTILATION_ON:
+                rooms.start_day(day, early)
+                for run in runs:
+                    run.policy.start()
+            if is_reading:
+                found = rooms.update(day, minute, co2, damper_position(flows))
+                estimates[minute // interval] = [_people_and_high(one) for one in found]
+            people = office.people
+            since = 0 if minute == VENTILATION_ON else interval
+            for number in range(len(runs)) if is_reading else every_minute:
+                run, one = runs[number], found[number]
+                situation = Situation(
+                    time_of(day, minute),
+                    min(since, 1) if run.every_minute else since,
+                    float(co2[number]),
+                    people=None if one is None else one.people,
+                    high=None if one is None else one.high,
+                    true_people=float(people[number]),
+                )
+                flows[number] = 1 + ventilation.position(run.policy.outdoor_air(situation))
         office.advance(flows)
     return estimates
-
-
-def _decide(
-    runs: Sequence[LoopRun],
-    ventilation: OfficeVentilation,
-    people: Array,
-    reading: Array,
-    estimates: Sequence[Estimate | None],
-    day: int,
-    minute: int,
-    interval: int,
-) -> NDArray[np.int64]:
-    """Return the number of the air flows that each policy chooses."""
-    time, since = time_of(day, minute), 0.0 if minute == VENTILATION_ON else float(interval)
-    flows = [
-        run.policy.outdoor_air(
-            Situation(
-                time,
-                since,
-                co2,
-                people=None if one is None else one.people,
-                high=None if one is None else one.high,
-                true_people=true,
-            )
-        )
-        for run, co2, true, one in zip(runs, reading.tolist(), people.tolist(), estimates, strict=True)
-    ]
-    return np.array([1 + ventilation.position(flow) for flow in flows])
 
 
 def _people_and_high(estimate: Estimate | None) -> tuple[float, float]:

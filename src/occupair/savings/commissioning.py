@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from occupair.savings.building import OfficeVentilation, is_weekday, time_of
-from occupair.savings.closed_loop import DayOutcome, LoopRun, run_closed_loop
+from occupair.savings.closed_loop import DayOutcome, LoopRun, Period, run_closed_loop
 from occupair.savings.policies import Policy, Situation
 from occupair.simulation.presence import DAY
 
@@ -111,5 +111,6 @@ def record_readings(
     """Return the readings of the first calendar days, one table per seed and its policy."""
     recorder = ReadingsRecorder(interval)
     runs = [LoopRun(seed, policy) for seed, policy in zip(seeds, policies, strict=True)]
-    run_closed_loop(runs, ventilation, recorder.add, first_day=0, n_days=n_days, interval=interval)
+    for day in run_closed_loop(runs, ventilation, Period(0, n_days, interval)):
+        recorder.add(day)
     return [recorder.readings(run) for run in range(len(runs))]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.savings.building import OfficeVentilation, is_operating, time_of
-from occupair.savings.closed_loop import DayOutcome
+from occupair.savings.closed_loop import DayOutcome, LoopRun, Period, run_closed_loop
 from occupair.savings.energy import EnergyModel, air_energy
 from occupair.savings.weather import outdoor_temperature
 from occupair.simulation.presence import DAY
@@ -98,23 +98,16 @@ class LoopTotals:
         Energy for outdoor air.
     seeds : sequence of int
         Seed of each run, for its weather.
-    first_day, n_days : int
-        First calendar day and number of days.
+    period : Period
+        Simulated days.
     """
 
     def __init__(
-        self,
-        ventilation: OfficeVentilation,
-        energy: EnergyModel,
-        seeds: Sequence[int],
-        *,
-        first_day: int,
-        n_days: int,
+        self, ventilation: OfficeVentilation, energy: EnergyModel, seeds: Sequence[int], period: Period
     ) -> None:
-        self._ventilation, self._energy, self._first_day = ventilation, energy, first_day
-        weather = {
-            seed: outdoor_temperature(time_of(first_day).date(), n_days, seed=seed) for seed in set(seeds)
-        }
+        self._ventilation, self._energy, self._first_day = ventilation, energy, period.first_day
+        start = time_of(period.first_day).date()
+        weather = {seed: outdoor_temperature(start, period.n_days, seed=seed) for seed in set(seeds)}
         self._temperature = np.array([weather[seed] for seed in seeds]).T
         self._sums = {one.name: np.zeros(len(seeds)) for one in fields(RunTotals)}
         self._generated, self._heat = np.zeros(len(seeds)), np.zeros(len(seeds))
@@ -176,3 +169,20 @@ class LoopTotals:
             RunTotals(**{name: float(values[run]) for name, values in sums.items()})
             for run in range(self._generated.size)
         ]
+
+
+def total_up(
+    runs: Sequence[LoopRun],
+    ventilation: OfficeVentilation,
+    energy: EnergyModel,
+    period: Period,
+    *,
+    also: Callable[[DayOutcome], None] | None = None,
+) -> list[RunTotals]:
+    """Simulate runs over a period and return the totals of each; ``also`` gets every day, too."""
+    totals = LoopTotals(ventilation, energy, [run.seed for run in runs], period)
+    for day in run_closed_loop(runs, ventilation, period):
+        totals.add(day)
+        if also is not None:
+            also(day)
+    return totals.results()

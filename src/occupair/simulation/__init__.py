@@ -4,6 +4,7 @@ The data of Jiang et al. 2016 are not public. These modules simulate such readin
 
 - `occupants`: the people of the office and their daily routines
 - `presence`: who is in the room in each minute, and their activity
+- `vacations`: who is on vacation
 - `co2_generation`: CO2 generation of a person
 - `outdoor_air`: outdoor CO2
 - `multizone_air`: CO2 balance of a room that is not well mixed

@@ -4,6 +4,7 @@ Several runs advance together, each with its own air and outdoor air flow. Runs 
 same people, outdoor CO2 and sensor noise, so that they differ only by their ventilation.
 """
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from occupair.simulation.multizone_air import AirSteps, co2_volume
 from occupair.simulation.occupants import draw_meetings, draw_people
+from occupair.simulation.office import FIRST_DAY
 from occupair.simulation.office_day import OfficeDay, office_day
 from occupair.simulation.outdoor_air import outdoor_co2
 from occupair.simulation.paper_room import SENSOR, SENSOR_ZONE, ZONES, office_flows, paper_room
 from occupair.simulation.presence import DAY
 from occupair.simulation.sensor import LiveSensor
+from occupair.simulation.vacations import on_vacation
 
 POSITIONS = 200  # [-] positions of the outdoor air damper between closed and design flow, 0.5 % each
 OFF = 0  # air flows with the ventilation off; 1 + p are those with the damper at position p
@@ -62,6 +65,8 @@ class OfficeRuns:
         First calendar day, a multiple of 7: a Monday, on which the air is in equilibrium with outdoors.
     n_days : int
         Number of calendar days.
+    vacations : bool
+        Whether people take their vacations, see ``occupair.simulation.vacations``.
 
     Examples
     --------
@@ -75,7 +80,15 @@ class OfficeRuns:
     True
     """
 
-    def __init__(self, seeds: Sequence[int], *, design_flow: float, first_day: int, n_days: int) -> None:
+    def __init__(
+        self,
+        seeds: Sequence[int],
+        *,
+        design_flow: float,
+        first_day: int,
+        n_days: int,
+        vacations: bool = False,
+    ) -> None:
         distinct = sorted(set(seeds))
         self._seed_of_run = np.array([distinct.index(seed) for seed in seeds])
         self._people = {seed: (draw_people(seed), draw_meetings(seed)) for seed in distinct}
@@ -85,16 +98,14 @@ class OfficeRuns:
         open_flows = [office_flows(design_flow * share, design=design_flow) for share in shares]
         self._steps = AirSteps(self._room, [self._room.off, *open_flows])
         self._sensor = LiveSensor(SENSOR)
+        self._vacations = vacations
         self._day, self._minute = first_day, 0
         start = self._outdoor[self._seed_of_run, first_day * DAY]
         self.co2 = np.repeat(start[:, np.newaxis], ZONES, axis=1)
 
     def start_day(self) -> None:
         """Simulate the people of the next day."""
-        days: list[OfficeDay] = [
-            office_day(people, meetings, self._day, seed=seed)
-            for seed, (people, meetings) in self._people.items()
-        ]
+        days = [self._simulate_people(seed) for seed in self._people]
         which, now = self._seed_of_run, slice(self._day * DAY, (self._day + 1) * DAY)
         self._people_in_zone = np.array([day.people_in_zone for day in days])[which].swapaxes(0, 1)
         self._generation = np.array([day.generation for day in days])[which].swapaxes(0, 1)
@@ -106,6 +117,12 @@ class OfficeRuns:
         self._mean = np.empty((DAY, runs, ZONES))
         self._stored, self._exchanged = co2_volume(self._room, self.co2), np.zeros(runs)
         self._minute = 0
+
+    def _simulate_people(self, seed: int) -> OfficeDay:
+        people, meetings = self._people[seed]
+        date = dt.date.fromisoformat(FIRST_DAY) + dt.timedelta(days=self._day)
+        absent = on_vacation(date, len(people), seed=seed) if self._vacations else None
+        return office_day(people, meetings, self._day, seed=seed, absent=absent)
 
     @property
     def people(self) -> Array:

@@ -36,9 +36,14 @@ class OfficeDay:
 
 
 def office_day(
-    people: tuple[Person, ...], meetings: tuple[Meeting, ...], day: int, *, seed: int
+    people: tuple[Person, ...],
+    meetings: tuple[Meeting, ...],
+    day: int,
+    *,
+    seed: int,
+    absent: NDArray[np.bool_] | None = None,
 ) -> OfficeDay:
-    """Simulate the people of calendar ``day`` (0 is a Monday).
+    """Simulate the people of calendar ``day`` (0 is a Monday), some of whom may be ``absent`` all day.
 
     Examples
     --------
@@ -48,6 +53,8 @@ def office_day(
     ((1440, 5), 0.0)
     """
     presence = day_presence(people, meetings, day, seed=seed)
+    if absent is not None:
+        presence &= ~absent
     breath = co2_generation([person.bmr for person in people], day_activity(presence, day, seed=seed))
     in_zone = np.eye(ZONES)[[person.zone for person in people]]
     crossings = np.abs(np.diff(presence.astype(float), axis=0, prepend=0.0)).sum(axis=1)
