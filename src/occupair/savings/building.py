@@ -43,15 +43,16 @@ class OfficeVentilation:
 
     @cached_property
     def control(self) -> AirControl:
-        """How the outdoor air follows a count, with the defaults of ``AirControl``."""
-        return AirControl(AirDemand(self.standard, area=AREA), design_people=SEATS)
+        """How the outdoor air follows a count, with the default deadband and ramps of ``AirControl``."""
+        demand = AirDemand(self.standard, area=AREA)
+        return AirControl(demand, design_people=SEATS, maximum=demand.flow(float(SEATS)))
 
-    @property
+    @cached_property
     def design_flow(self) -> float:
         """Outdoor air for people on all seats [L/s]."""
         return self.control.design_flow
 
-    @property
+    @cached_property
     def lowest_flow(self) -> float:
         """Outdoor air of the empty room [L/s]."""
         return self.control.demand.flow(0.0)

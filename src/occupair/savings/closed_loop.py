@@ -172,12 +172,12 @@ def _run_day(
             if is_reading:
                 found = rooms.update(day, minute, co2, damper_position(flows))
                 estimates[minute // interval] = [_people_and_high(one) for one in found]
-            people = office.people
+            people, time = office.people, time_of(day, minute)
             since = 0 if minute == VENTILATION_ON else interval
             for number in range(len(runs)) if is_reading else every_minute:
                 run, one = runs[number], found[number]
                 situation = Situation(
-                    time_of(day, minute),
+                    time,
                     min(since, 1) if run.every_minute else since,
                     float(co2[number]),
                     people=None if one is None else one.people,

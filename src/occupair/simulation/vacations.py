@@ -30,7 +30,7 @@ def on_vacation(date: dt.date, n_people: int, *, seed: int) -> NDArray[np.bool_]
     (28, 35)
     """
     year, week, _ = date.isocalendar()
-    off = _weeks_off(year, n_people, seed)[week - 1].copy()
+    off: NDArray[np.bool_] = _weeks_off(year, n_people, seed)[week - 1].copy()
     weeks_before = dt.date(year - 1, 12, 28).isocalendar().week  # 52 or 53
     if week == 1 and weeks_before == YEAR_END:
         off |= _weeks_off(year - 1, n_people, seed)[YEAR_END]
