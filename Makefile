@@ -125,7 +125,7 @@ container: $(INSTALLED)  ## lint the container files and run the Dockerfile's st
 	@$(BIN)/python tools/container_check.py
 
 clean:                   ## remove the virtual environment and generated files
-	rm -rf $(VENV) occupair-report.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) occupair-report.html occupair-savings* .mypy_cache .ruff_cache .pytest_cache
 
 # A venv without ensurepip works with every Python, also where the distribution does not ship ensurepip;
 # the system's pip then fills it.
