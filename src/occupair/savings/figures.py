@@ -17,7 +17,7 @@ POINTS: dict[str, tuple[str, str, str]] = {
     "fixed": ("Fixed design flow", figure_style.GREY, "square"),
     "true": ("True count, every minute", figure_style.GREY, "star"),
     "true-at-readings": ("True count, at readings", figure_style.GREY, "star-open"),
-    "co2-manual": ("CO2, 62.1 manual", BLUE, "diamond"),
+    "co2-manual": ("CO2, proportional, by manual", BLUE, "diamond"),
     "co2-proportional": ("CO2, proportional, tuned", BLUE, "circle"),
     "co2-pi": ("CO2, PI, tuned", BLUE, "x"),
     "paper-fixed": ("Paper's estimate, fixed flow", PURPLE, "circle-open"),
