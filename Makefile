@@ -95,6 +95,7 @@ drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public 
 savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
 	@$(BIN)/occupair savings --standard en --jobs 2 --out occupair-savings-en.html --csv occupair-savings-en.csv
+	@$(BIN)/python tools/readme_picture.py occupair-savings.html docs/savings.png trade-off 1060
 
 bench: $(INSTALLED)      ## measure speed and compare with other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -12,22 +12,46 @@ from occupair.report.figure_style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMI
 from occupair.savings.policy_list import CURVES
 from occupair.savings.result import StudyResult
 
+BROWN = "#8C6D46"  # beside the palette of Okabe and Ito, which is used up
 CURVE_COLOURS = dict(zip(CURVES, (VERMILLION, BLUE, GREEN), strict=True))
-POINTS: dict[str, tuple[str, str, str]] = {
-    "fixed": ("Fixed design flow", figure_style.GREY, "square"),
-    "true": ("True count, every minute", figure_style.GREY, "star"),
-    "true-at-readings": ("True count, at readings", figure_style.GREY, "star-open"),
-    "co2-manual": ("CO2, proportional, by manual", BLUE, "diamond"),
-    "co2-proportional": ("CO2, proportional, tuned", BLUE, "circle"),
-    "co2-pi": ("CO2, PI, tuned", BLUE, "x"),
-    "paper-fixed": ("Paper's estimate, fixed flow", PURPLE, "circle-open"),
-    "paper-stepped": ("Paper's estimate, stepped flow", PURPLE, "circle"),
-    "default-fixed": ("Default estimate, fixed flow", ORANGE, "circle-open"),
-    "upper-fixed": ("Upper bound, fixed flow", VERMILLION, "circle-open"),
-    "upper-stepped": ("Upper bound 95 %, stepped flow", VERMILLION, "circle"),
-    "physics-stepped": ("Estimate without labels", SKY, "triangle-up-open"),
-    "physics-upper-stepped": ("Upper bound without labels", SKY, "triangle-up"),
+MARKED = {"upper-stepped": "95 %", "schedule": "95 %"}
+"""Points of the curves that are in the table, larger than the others."""
+
+
+class Point(NamedTuple):
+    """A policy that is no point of a curve: group in the legend, label, symbol and place of the label."""
+
+    group: str
+    label: str
+    symbol: str
+    place: str = "top right"
+
+
+FULL, OTHER_CO2, PAPER = "Fixed flow, true count", "CO2 control, other settings", "Paper's estimate"
+AT_FIXED, NO_LABELS = "Default, trained at fixed flow", "Without labels"
+GROUP_COLOURS = {
+    FULL: figure_style.GREY,
+    OTHER_CO2: SKY,
+    PAPER: PURPLE,
+    AT_FIXED: ORANGE,
+    NO_LABELS: BROWN,
 }
+POINTS = {
+    "fixed": Point(FULL, "fixed", "square"),
+    "true": Point(FULL, "true count", "star", "bottom right"),
+    "true-at-readings": Point(FULL, "true count, at readings", "star-open", "bottom center"),
+    "co2-proportional": Point(OTHER_CO2, "as the upper bound", "circle"),
+    "co2-manual": Point(OTHER_CO2, "by manual", "diamond"),
+    "co2-pi": Point(OTHER_CO2, "PI", "x"),
+    "paper-fixed": Point(PAPER, "fixed flow", "circle-open"),
+    "paper-stepped": Point(PAPER, "stepped flow", "circle", "top center"),
+    "default-fixed": Point(AT_FIXED, "estimate", "circle", "bottom center"),
+    "upper-fixed": Point(AT_FIXED, "95 %", "circle"),
+    "physics-stepped": Point(NO_LABELS, "estimate", "triangle-up"),
+    "physics-upper-stepped": Point(NO_LABELS, "95 %", "triangle-up"),
+}
+DETAIL = 6.0  # [%] right end of the detail panel
+MANY_SEEDS = 5  # from which on the intervals are drawn
 EXAMPLE_LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "fixed": ("Fixed design flow", {"color": figure_style.GREY, "width": 1.5, "dash": "dot"}),
     "true": ("True count", {"color": GREEN, "width": 1.5}),
@@ -37,47 +61,82 @@ EXAMPLE_LINES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def trade_off(result: StudyResult) -> go.Figure:
-    """Plot outdoor air over under-ventilated person-hours, with the 95 % intervals of the points."""
-    figure = go.Figure()
-    for curve, keys in CURVES.items():
-        points = sorted((_x(result, key), _y(result, key)) for key in keys)
-        figure.add_trace(
-            go.Scatter(
-                x=[x for x, _ in points],
-                y=[y for _, y in points],
-                name=curve,
-                legendgroup=curve,
-                mode="lines+markers",
-                line={"color": CURVE_COLOURS[curve], "width": 2},
-                marker={"size": 5},
-                hovertemplate="%{x:.1f} % below flow, %{y:.1f} % of the air",
-            )
-        )
-    for key, (name, colour, symbol) in POINTS.items():
-        x, y = result.share(key, "below_flow"), result.relative(key, "outdoor_air")
-        figure.add_trace(
-            go.Scatter(
-                x=[100 * x.value],
-                y=[100 * y.value],
-                error_x={"array": [100 * x.half_width], "thickness": 1, "width": 3, "color": colour},
-                error_y={"array": [100 * y.half_width], "thickness": 1, "width": 3, "color": colour},
-                name=name,
-                legendgroup=key,
-                mode="markers",
-                meta=figure_style.INK if colour == figure_style.GREY else None,
-                marker={
-                    "color": colour,
-                    "symbol": symbol,
-                    "size": 11,
-                    "line": {"color": colour, "width": 1.5},
-                },
-                hovertemplate="%{x:.1f} % below flow, %{y:.1f} % of the air",
-            )
-        )
-    figure.update_xaxes(title="person-hours below the required flow [%]", rangemode="tozero")
-    figure.update_yaxes(title="outdoor air [% of fixed design flow]")
-    figure.update_layout(hovermode="closest")
-    return figure_style.styled(figure, height=520).update_layout(hovermode="closest")
+    """Plot outdoor air over under-ventilated person-hours, the whole range and a detail."""
+    titles = ("All policies", f"Detail: up to {DETAIL:g} % below the required flow")
+    figure = make_subplots(rows=2, cols=1, subplot_titles=titles, vertical_spacing=0.13)
+    for row in (1, 2):
+        for curve in CURVES:
+            figure.add_trace(_curve(result, curve, detail=row == 2), row=row, col=1)
+        for key in POINTS:
+            if row == 1 or _x(result, key) <= DETAIL:
+                figure.add_trace(_point(result, key, first=row == 1), row=row, col=1)
+    figure.update_xaxes(range=[-0.1, DETAIL + 0.2], row=2, col=1)
+    figure.update_xaxes(range=[-1, 1.05 * max(_x(result, key) for key in _all_keys())], row=1, col=1)
+    near = [_y(result, key) for key in _all_keys() if _x(result, key) <= DETAIL and key != "fixed"]
+    figure.update_yaxes(range=[min(near) - 3, max(near) + 3], row=2, col=1)
+    figure.update_xaxes(title="person-hours below the required flow [%]")
+    figure.update_yaxes(title="outdoor air [% of fixed flow]")
+    for title in figure.layout.annotations:
+        title.update(x=0, xanchor="left")
+    return figure_style.styled(figure, height=900).update_layout(hovermode="closest")
+
+
+def _all_keys() -> set[str]:
+    return {*POINTS, *(key for keys in CURVES.values() for key in keys)}
+
+
+def _curve(result: StudyResult, curve: str, *, detail: bool) -> go.Scatter:
+    points = sorted((_x(result, key), _y(result, key), key) for key in CURVES[curve])
+    return go.Scatter(
+        x=[x for x, _, _ in points],
+        y=[y for _, y, _ in points],
+        text=[_name_on_curve(key) if detail else MARKED.get(key, "") for _, _, key in points],
+        textposition="bottom left" if curve.startswith("Upper") else "top right",
+        textfont={"size": 11, "color": CURVE_COLOURS[curve]},
+        name=curve,
+        legendgroup=curve,
+        showlegend=not detail,
+        mode="lines+markers+text",
+        line={"color": CURVE_COLOURS[curve], "width": 2},
+        marker={"size": [11 if key in MARKED else 5 for _, _, key in points], "opacity": 1},
+        hovertemplate="%{x:.1f} % below flow, %{y:.1f} % of the air",
+    )
+
+
+def _name_on_curve(key: str) -> str:
+    """Return the setting of a point: its confidence, quantile or target.
+
+    Examples
+    --------
+    >>> _name_on_curve("upper-stepped-75"), _name_on_curve("schedule"), _name_on_curve("co2-0.5")
+    ('75 %', '95 %', '0.5 %')
+    """
+    level = key.rpartition("-")[2]
+    return f"{level} %" if level[0].isdigit() else MARKED.get(key, "")
+
+
+def _point(result: StudyResult, key: str, *, first: bool) -> go.Scatter:
+    group, label, symbol, place = POINTS[key]
+    colour = GROUP_COLOURS[group]
+    x, y = result.share(key, "below_flow"), result.relative(key, "outdoor_air")
+    bars = {"thickness": 1, "width": 3, "color": colour, "visible": len(result.seeds) >= MANY_SEEDS}
+    is_leading = key == next(one for one, point in POINTS.items() if point.group == group)
+    return go.Scatter(
+        x=[100 * x.value],
+        y=[100 * y.value],
+        error_x=bars | {"array": [100 * x.half_width]},
+        error_y=bars | {"array": [100 * y.half_width]},
+        text=[label],
+        textposition=place,
+        textfont={"size": 11, "color": colour},
+        name=group,
+        legendgroup=group,
+        showlegend=first and is_leading,
+        mode="markers+text",
+        meta=figure_style.INK if group == FULL else None,
+        marker={"color": colour, "symbol": symbol, "size": 11},
+        hovertemplate=f"{group}, {label}: %{{x:.1f}} % below flow, %{{y:.1f}} % of the air<extra></extra>",
+    )
 
 
 def example_day(result: StudyResult) -> go.Figure:

@@ -50,7 +50,7 @@ def _sections(result: StudyResult) -> list[str]:
         label="Outdoor air over person-hours below the required flow",
         caption="Down and left is better. Curves: the estimate and the upper bounds with confidences of 75, "
         "90, 95 and 99 %; CO2 control, tuned to different shares of person-hours below the flow; schedules "
-        "for several quantiles of the counts. Bars: 95 % confidence intervals over seeds.",
+        "for several quantiles of the counts. Points with bars: 95 % confidence intervals over seeds.",
     )
     parts = [
         section("trade-off", "Outdoor air against under-ventilation", trade_off),
@@ -82,8 +82,8 @@ def _sections(result: StudyResult) -> list[str]:
             "example-plot",
             figures.example_day(result),
             label="People, outdoor air and CO2 of one day",
-            caption=f"{result.example.people.index[0]:%A, %d %B %Y}, first seed. CO2 follows people with a "
-            "delay of about an hour; a count does so within minutes.",
+            caption=f"{result.example.people.index[0]:%A, %d %B %Y}, first seed. CO2 lags behind people; the "
+            "estimate uses its changes, too, and lags less.",
         )
         parts.insert(1, section("example", "One day", day))
     return parts
