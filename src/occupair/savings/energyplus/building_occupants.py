@@ -1,0 +1,73 @@
+"""The people of the building: those of the simulated office, at seats in the five zones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from occupair.savings.energyplus.reference_building import INTERVAL, ZONES
+from occupair.simulation.co2_generation import co2_generation
+from occupair.simulation.occupants import draw_meetings, draw_people
+from occupair.simulation.outdoor_air import outdoor_co2
+from occupair.simulation.presence import DAY, day_activity, day_presence
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BuildingOccupants:
+    """People and outdoor CO2 in each time step; the same for all policies.
+
+    Attributes
+    ----------
+    people : number of people in each zone, shape (n, zones)
+    generation : CO2 generation in each zone [L/s], shape (n, zones)
+    outdoor_co2 : outdoor CO2 [ppm], shape (n,)
+    """
+
+    people: NDArray[np.int64]
+    generation: Array
+    outdoor_co2: Array
+
+
+def zone_of_each_seat() -> list[int]:
+    """Return the zone of every seat; desks and open seats are spread evenly over the zones.
+
+    Examples
+    --------
+    >>> zones = zone_of_each_seat()
+    >>> zones[:8]
+    [0, 1, 3, 2, 4, 0, 1, 3]
+    >>> [zones.count(zone) for zone in range(5)]  # the seats of the zones
+    [10, 8, 5, 8, 4]
+    """
+    seats = np.array([zone.seats for zone in ZONES])
+    places = np.concatenate([(np.arange(n) + 0.5) / n for n in seats])
+    order = np.argsort(places, kind="stable")
+    return np.repeat(np.arange(len(ZONES)), seats)[order].tolist()
+
+
+def building_occupants(days: int, *, first_day: int = 0, seed: int = 0) -> BuildingOccupants:
+    """Return the occupants of ``days`` calendar days from ``first_day`` on, where day 0 is a Monday.
+
+    Presence and activity are those of ``occupair.simulate_office`` with the same seed. The state at the start
+    of a time step holds for the whole step.
+
+    Examples
+    --------
+    >>> occupants = building_occupants(2, seed=0)
+    >>> occupants.people.shape, int(occupants.people.sum(axis=1).max())
+    ((576, 5), 21)
+    """
+    people, meetings = draw_people(seed), draw_meetings(seed)
+    in_zone = np.eye(len(ZONES))[zone_of_each_seat()]
+    counts, generation = [], []
+    for day in range(first_day, first_day + days):
+        inside = day_presence(people, meetings, day, seed=seed)
+        breath = co2_generation([person.bmr for person in people], day_activity(inside, day, seed=seed))
+        counts.append(inside[::INTERVAL] @ in_zone)
+        generation.append(breath[::INTERVAL] @ in_zone)
+    outdoors = outdoor_co2(first_day + days, seed=seed)[first_day * DAY :: INTERVAL]
+    return BuildingOccupants(np.concatenate(counts).astype(int), np.concatenate(generation), outdoors)

@@ -1,0 +1,172 @@
+"""Control of all zones during a run: sensor readings, live estimates and the decisions of the policies."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from occupair.live_room import LiveRoom
+from occupair.live_rooms import LiveRooms, NextReading
+from occupair.savings.energyplus.building_occupants import BuildingOccupants
+from occupair.savings.energyplus.building_run import STEPS_PER_DAY
+from occupair.savings.energyplus.reference_building import CLOSING, INTERVAL, OPENING, ZONES
+from occupair.savings.policies import Policy, Situation
+from occupair.simulation.paper_room import SENSOR
+from occupair.simulation.random_streams import generator
+from occupair.simulation.sensor import Sensor
+
+Array = NDArray[np.float64]
+
+
+class ZoneControl:
+    """Sets the outdoor air of every zone by its own policy; a controller of ``run_building``.
+
+    Every zone has its own sensor, estimator and policy. Estimators run on weekdays, policies decide in the
+    ventilation hours of weekdays, and outside of these hours there is no outdoor air.
+
+    Parameters
+    ----------
+    policies
+        Policy of each zone.
+    occupants
+        The people of the run.
+    first_day
+        First day of the run.
+    design
+        Design flow of each zone [L/s]. The estimators receive the outdoor air relative to it, as the
+        ventilation.
+    rooms
+        Live room of each zone; none for policies without a count.
+    seed
+        Random seed of the sensor noise.
+    first_noise_day
+        Day of the noise from which the run starts.
+
+    Attributes
+    ----------
+    readings : sensor readings [ppm], shape (n, zones)
+    ventilation : outdoor air of the step before, relative to the design flow, shape (n, zones)
+    estimates : estimated counts, NaN without an estimate, shape (n, zones)
+    """
+
+    def __init__(
+        self,
+        policies: Sequence[Policy],
+        occupants: BuildingOccupants,
+        *,
+        first_day: dt.date,
+        design: Array,
+        rooms: Sequence[LiveRoom] = (),
+        seed: int = 0,
+        first_noise_day: int = 0,
+    ) -> None:
+        self.policies, self.occupants, self.design = policies, occupants, design
+        self.start = dt.datetime.combine(first_day, dt.time())
+        self.rooms, self._batch = rooms, LiveRooms(rooms)
+        self.sensors = ZoneSensors(SENSOR, seed=seed, first_day=first_noise_day)
+        self.readings = np.zeros(occupants.people.shape)
+        self.ventilation = np.zeros(occupants.people.shape)
+        self.estimates = np.full(occupants.people.shape, math.nan)
+
+    def __call__(self, step: int, co2: Array, before: Array) -> Array:
+        """Return the outdoor air of each zone in a time step [L/s]."""
+        time = self.start + step * dt.timedelta(minutes=INTERVAL)
+        self.readings[step] = self.sensors.read(step, co2)
+        self.ventilation[step] = np.minimum(before / self.design, 1.0)
+        if time.weekday() >= 5:
+            return np.zeros(len(ZONES))
+        counts = self._estimate(step, time)
+        if not is_ventilated(time):
+            return np.zeros(len(ZONES))
+        starts = not is_ventilated(time - dt.timedelta(minutes=INTERVAL))
+        flows = np.zeros(len(ZONES))
+        for zone, policy in enumerate(self.policies):
+            if starts:
+                policy.start()
+            people, high = counts[zone]
+            flows[zone] = policy.outdoor_air(
+                Situation(
+                    time,
+                    0.0 if starts else float(INTERVAL),
+                    co2=float(self.readings[step, zone]),
+                    people=people,
+                    high=high,
+                    true_people=float(self.occupants.people[step, zone]),
+                )
+            )
+        return flows
+
+    def _estimate(self, step: int, time: dt.datetime) -> list[tuple[float | None, float | None]]:
+        """Return estimate and upper end of its interval of each zone."""
+        if not self.rooms:
+            return [(None, None)] * len(ZONES)
+        estimates = self._batch.update(
+            [
+                NextReading(room, time, float(co2), float(ventilation))
+                for room, co2, ventilation in zip(
+                    self.rooms, self.readings[step], self.ventilation[step], strict=True
+                )
+            ]
+        )
+        self.estimates[step] = [math.nan if e.people is None else e.people for e in estimates]
+        return [(e.people, e.high) for e in estimates]
+
+    def zone_readings(self) -> list[pd.DataFrame]:
+        """Return the readings of each zone on weekdays, with true counts, as training data."""
+        times = pd.date_range(self.start, periods=len(self.readings), freq=f"{INTERVAL}min")
+        index = pd.DatetimeIndex(times.to_numpy(), name="time")
+        weekdays = index.day_of_week < 5
+        return [
+            pd.DataFrame(
+                {
+                    "co2": self.readings[:, zone],
+                    "ventilation": self.ventilation[:, zone],
+                    "occupancy": self.occupants.people[:, zone],
+                },
+                index=index,
+            )[weekdays]
+            for zone in range(len(ZONES))
+        ]
+
+
+class ZoneSensors:
+    """The CO2 sensors of the zones: response time, noise and resolution, one reading at a time.
+
+    Examples
+    --------
+    >>> sensors = ZoneSensors(Sensor(lag=5 / math.log(2), noise=0, resolution=1), seed=0)
+    >>> [sensors.read(step, np.full(5, co2))[0].item() for step, co2 in enumerate((400.0, 500.0, 500.0))]
+    [400.0, 450.0, 475.0]
+    """
+
+    def __init__(self, sensor: Sensor, *, seed: int, first_day: int = 0) -> None:
+        self.sensor, self.seed, self.first_day = sensor, seed, first_day
+        self._shown: Array | None = None
+        self._noise = np.zeros((STEPS_PER_DAY, len(ZONES)))
+
+    def read(self, step: int, co2: Array) -> Array:
+        """Return the readings of all sensors [ppm], one time step after the readings before."""
+        day, row = divmod(step, STEPS_PER_DAY)
+        if row == 0:
+            rng = generator(self.seed, "noise", self.first_day + day)
+            self._noise = self.sensor.noise * rng.standard_normal(self._noise.shape)
+        response = 1 - math.exp(-INTERVAL / self.sensor.lag)
+        self._shown = co2.copy() if self._shown is None else self._shown + response * (co2 - self._shown)
+        shown = (self._shown + self._noise[row]) / self.sensor.resolution
+        return np.asarray(np.round(shown) * self.sensor.resolution)
+
+
+def is_ventilated(time: dt.datetime) -> bool:
+    """Whether a time is in the ventilation hours.
+
+    Examples
+    --------
+    >>> [is_ventilated(dt.datetime(2018, 1, day, hour)) for day, hour in ((1, 6), (1, 7), (1, 22), (6, 9))]
+    [False, True, False, False]
+    """
+    return time.weekday() < 5 and OPENING <= time.hour < CLOSING
