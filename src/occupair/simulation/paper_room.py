@@ -6,6 +6,7 @@ measurement, or have a stated reason.
 
 from occupair.simulation.multizone_air import AirFlows, Room
 from occupair.simulation.sensor import Passing, Sensor
+from occupair.ventilation_rates import ASHRAE_SPACES
 
 WIDTH = 9.3  # [m] Jiang et al. 2016
 LENGTH = 20.0  # [m] Jiang et al. 2016
@@ -23,8 +24,8 @@ DESKS_PER_ZONE = 6  # [seats] 24 desks in four slices, open seats in the fifth; 
 VENTILATION_ON = 7 * 60 + 30  # [min after midnight] 7:30, every day; Jiang et al. 2016
 VENTILATION_OFF = 22 * 60  # [min after midnight] 22:00, every day; Jiang et al. 2016
 
-FRESH_PER_PERSON = 2.5  # [L/s] ASHRAE 62.1, offices
-FRESH_PER_AREA = 0.3  # [L/(s m2)] ASHRAE 62.1, offices
+FRESH_PER_PERSON = ASHRAE_SPACES["office"].per_person  # [L/s] ASHRAE 62.1, offices: 2.5
+FRESH_PER_AREA = ASHRAE_SPACES["office"].per_area  # [L/(s m2)] ASHRAE 62.1, offices: 0.3
 SUPPLY_PER_AREA = 3.0  # [L/(s m2)] outdoor and recirculated air: low end of the usual 3 to 5 for office
 # cooling, because chilled beams carry part of the load
 NIGHT_SUPPLY = 0.3  # [-] fraction of the supply, recirculated, with outdoor air off: the paper's VAV system
