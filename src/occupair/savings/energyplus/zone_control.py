@@ -26,8 +26,9 @@ Array = NDArray[np.float64]
 class ZoneControl:
     """Sets the outdoor air of every zone by its own policy; a controller of ``run_building``.
 
-    Every zone has its own sensor, estimator and policy. Estimators run on weekdays, policies decide in the
-    ventilation hours of weekdays, and outside of these hours there is no outdoor air.
+    Every zone has its own sensor, estimator and policy. Policies decide in the ventilation hours of weekdays,
+    and outside of these hours there is no outdoor air. Estimators run on weekdays from midnight until the
+    ventilation stops, because their estimates have no effect at other times.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class ZoneControl:
     ----------
     readings : sensor readings [ppm], shape (n, zones)
     ventilation : outdoor air of the step before, relative to the design flow, shape (n, zones)
-    estimates : estimated counts, NaN without an estimate, shape (n, zones)
+    estimates, upper_ends : estimated counts and upper ends of their intervals, NaN without an estimate,
+        shape (n, zones)
     """
 
     def __init__(
@@ -72,49 +74,60 @@ class ZoneControl:
         self.readings = np.zeros(occupants.people.shape)
         self.ventilation = np.zeros(occupants.people.shape)
         self.estimates = np.full(occupants.people.shape, math.nan)
+        self.upper_ends = np.full(occupants.people.shape, math.nan)
 
     def __call__(self, step: int, co2: Array, before: Array) -> Array:
         """Return the outdoor air of each zone in a time step [L/s]."""
         time = self.start + step * dt.timedelta(minutes=INTERVAL)
         self.readings[step] = self.sensors.read(step, co2)
         self.ventilation[step] = np.minimum(before / self.design, 1.0)
-        if time.weekday() >= 5:
-            return np.zeros(len(ZONES))
-        counts = self._estimate(step, time)
         if not is_ventilated(time):
             return np.zeros(len(ZONES))
         starts = not is_ventilated(time - dt.timedelta(minutes=INTERVAL))
-        flows = np.zeros(len(ZONES))
-        for zone, policy in enumerate(self.policies):
-            if starts:
-                policy.start()
-            people, high = counts[zone]
-            flows[zone] = policy.outdoor_air(
-                Situation(
-                    time,
-                    0.0 if starts else float(INTERVAL),
-                    co2=float(self.readings[step, zone]),
-                    people=people,
-                    high=high,
-                    true_people=float(self.occupants.people[step, zone]),
+        if starts:
+            self._start_day(step, time)
+        minutes = 0.0 if starts else float(INTERVAL)
+        counts = self._estimate(step, time)
+        return np.array(
+            [
+                policy.outdoor_air(Situation(time, minutes, co2=reading, people=people, high=high, true_people=true))
+                for policy, reading, (people, high), true in zip(
+                    self.policies,
+                    self.readings[step].tolist(),
+                    counts,
+                    self.occupants.people[step].astype(float).tolist(),
+                    strict=True,
                 )
-            )
-        return flows
+            ]
+        )
+
+    def _start_day(self, step: int, time: dt.datetime) -> None:
+        """Start the policies, and give the estimators the readings since midnight."""
+        for policy in self.policies:
+            policy.start()
+        since = slice(step - (time.hour * 60 + time.minute) // INTERVAL, step)
+        times = [self.start + early * dt.timedelta(minutes=INTERVAL) for early in range(since.start, step)]
+        for zone, room in enumerate(self.rooms):
+            room.restore(times, self.readings[since, zone].copy(), self.ventilation[since, zone].copy())
 
     def _estimate(self, step: int, time: dt.datetime) -> list[tuple[float | None, float | None]]:
         """Return estimate and upper end of its interval of each zone."""
         if not self.rooms:
             return [(None, None)] * len(ZONES)
-        estimates = self._batch.update(
-            [
-                NextReading(room, time, float(co2), float(ventilation))
-                for room, co2, ventilation in zip(
-                    self.rooms, self.readings[step], self.ventilation[step], strict=True
-                )
-            ]
-        )
-        self.estimates[step] = [math.nan if e.people is None else e.people for e in estimates]
-        return [(e.people, e.high) for e in estimates]
+        due = [
+            NextReading(room, time, co2, ventilation)
+            for room, co2, ventilation in zip(
+                self.rooms, self.readings[step].tolist(), self.ventilation[step].tolist(), strict=True
+            )
+        ]
+        counts = []
+        for zone, estimate in enumerate(self._batch.update(due)):
+            if isinstance(estimate, Exception):
+                raise estimate
+            self.estimates[step, zone] = estimate.people
+            self.upper_ends[step, zone] = math.nan if estimate.high is None else estimate.high
+            counts.append((estimate.people, estimate.high))
+        return counts
 
     def zone_readings(self) -> list[pd.DataFrame]:
         """Return the readings of each zone on weekdays, with true counts, as training data."""
