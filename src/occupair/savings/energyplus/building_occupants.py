@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from occupair.simulation.co2_generation import co2_generation
 from occupair.simulation.occupants import draw_meetings, draw_people
 from occupair.simulation.outdoor_air import outdoor_co2
 from occupair.simulation.presence import DAY, day_activity, day_presence
+from occupair.simulation.vacations import on_vacation
 
 Array = NDArray[np.float64]
 
@@ -46,14 +48,17 @@ def zone_of_each_seat() -> list[int]:
     seats = np.array([zone.seats for zone in ZONES])
     places = np.concatenate([(np.arange(n) + 0.5) / n for n in seats])
     order = np.argsort(places, kind="stable")
-    return np.repeat(np.arange(len(ZONES)), seats)[order].tolist()
+    return [int(zone) for zone in np.repeat(np.arange(len(ZONES)), seats)[order]]
 
 
-def building_occupants(days: int, *, first_day: int = 0, seed: int = 0) -> BuildingOccupants:
+def building_occupants(
+    days: int, *, first_day: int = 0, seed: int = 0, vacations_from: dt.date | None = None
+) -> BuildingOccupants:
     """Return the occupants of ``days`` calendar days from ``first_day`` on, where day 0 is a Monday.
 
     Presence and activity are those of ``occupair.simulate_office`` with the same seed. The state at the start
-    of a time step holds for the whole step.
+    of a time step holds for the whole step. With ``vacations_from``, the date of the first day, people take
+    their vacations, see ``occupair.simulation.vacations``.
 
     Examples
     --------
@@ -66,6 +71,9 @@ def building_occupants(days: int, *, first_day: int = 0, seed: int = 0) -> Build
     counts, generation = [], []
     for day in range(first_day, first_day + days):
         inside = day_presence(people, meetings, day, seed=seed)
+        if vacations_from is not None:
+            date = vacations_from + dt.timedelta(days=day - first_day)
+            inside &= ~on_vacation(date, len(people), seed=seed)
         breath = co2_generation([person.bmr for person in people], day_activity(inside, day, seed=seed))
         counts.append(inside[::INTERVAL] @ in_zone)
         generation.append(breath[::INTERVAL] @ in_zone)

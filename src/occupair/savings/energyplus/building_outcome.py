@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from occupair.control import AirControl
+from occupair.savings.building import OfficeVentilation
 from occupair.savings.energyplus.building_run import BuildingRun
 from occupair.savings.energyplus.reference_building import INTERVAL
-from occupair.savings.energyplus.zone_control import is_ventilated
+from occupair.savings.energyplus.zone_control import ZoneControl, is_ventilated
+from occupair.savings.outcome import CO2_LIMIT, WELL_BELOW
 
 Array = NDArray[np.float64]
 
-CO2_LIMIT = 1000.0
-WELL_BELOW = 0.9
-
 
 @dataclass(frozen=True)
-class BuildingOutcome:
-    """Totals of one run, over all zones.
+class AirTotals:
+    """Totals of one zone, or of all zones.
 
     Parameters
     ----------
-    policy : str
-        Name of the policy.
-    heating : float
-        Gas of the furnaces [kWh].
-    cooling, fans : float
-        Electricity of the DX coils and fans [kWh].
-    hvac : float
-        All energy of the HVAC systems, electricity and gas [kWh].
     outdoor_air : float
         Outdoor air supplied [m3].
     person_hours : float
@@ -45,17 +36,12 @@ class BuildingOutcome:
         Outdoor air that was missing to the required flow [m3].
     off_hours : float
         Person-hours outside of ventilation hours, without outdoor air for all policies [h].
-    rmse, bias : float or None
-        Error of the estimates in ventilation hours [people]; None without an estimator.
-    coverage : float or None
-        Share of true counts at or below the upper end of the interval; None without intervals.
+    squared_error, error, estimated : float
+        Sums over all decisions with an estimate: squared error, error (estimate minus true count), number.
+    below_upper, bounded : float
+        Number of true counts at or below the upper end of the interval, and number of upper ends.
     """
 
-    policy: str
-    heating: float
-    cooling: float
-    fans: float
-    hvac: float
     outdoor_air: float
     person_hours: float
     above_limit: float
@@ -63,56 +49,135 @@ class BuildingOutcome:
     well_below_flow: float
     missing_air: float
     off_hours: float
-    rmse: float | None
-    bias: float | None
-    coverage: float | None
+    squared_error: float
+    error: float
+    estimated: float
+    below_upper: float
+    bounded: float
+
+    @property
+    def rmse(self) -> float | None:
+        """RMSE of the estimates [people]; None without."""
+        return float(np.sqrt(self.squared_error / self.estimated)) if self.estimated else None
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of true counts at or below the upper end of the interval [0..1]; None without."""
+        return self.below_upper / self.bounded if self.bounded else None
 
 
-def building_outcome(
-    policy: str, run: BuildingRun, controls: list[AirControl], *, estimates: Array, upper_ends: Array
-) -> BuildingOutcome:
-    """Return the totals of a run.
+@dataclass(frozen=True)
+class BuildingOutcome:
+    """Outcome of one run.
 
     Parameters
     ----------
-    policy
-        Name of the policy.
+    heating : float
+        Gas of the furnaces [kWh].
+    cooling, fans : float
+        Electricity of the DX coils and of the fans [kWh].
+    hvac : float
+        All energy of the HVAC systems, electricity and gas [kWh].
+    zones : tuple of AirTotals
+        Totals of each zone.
+    """
+
+    heating: float
+    cooling: float
+    fans: float
+    hvac: float
+    zones: tuple[AirTotals, ...]
+
+    @property
+    def building(self) -> AirTotals:
+        """Totals of all zones."""
+        return AirTotals(
+            **{one.name: sum(getattr(zone, one.name) for zone in self.zones) for one in fields(AirTotals)}
+        )
+
+
+def building_outcome(
+    run: BuildingRun, control: ZoneControl, ventilation: Sequence[OfficeVentilation]
+) -> BuildingOutcome:
+    """Return the outcome of a run.
+
+    Parameters
+    ----------
     run
         History of the run.
-    controls
+    control
+        The control of its zones.
+    ventilation
         Standard and design occupancy of each zone.
-    estimates, upper_ends
-        Estimated counts and upper ends of their intervals; NaN without, shape (n, zones).
     """
-    hours, seconds = INTERVAL / 60, INTERVAL * 60
     on = np.array([is_ventilated(time) for time in run.time.to_pydatetime()])
-    people, flow = run.people[on].astype(float), run.outdoor_air[on]
-    required = np.column_stack(
-        [
-            np.minimum(control.demand.flow(people[:, zone]), control.design_flow)
-            for zone, control in enumerate(controls)
-        ]
-    )
-    missing = np.where(people > 0, np.maximum(required - flow, 0.0), 0.0)
-    error, high = estimates[on] - people, upper_ends[on]
-    known, bounded = np.isfinite(error), np.isfinite(high)
+    co2 = _mean_co2(run)
+    zones = [
+        air_totals(
+            one,
+            on=on,
+            people=run.people[:, zone].astype(float),
+            flow=run.outdoor_air[:, zone],
+            co2=co2[:, zone],
+            estimates=control.estimates[:, zone],
+            upper_ends=control.upper_ends[:, zone],
+        )
+        for zone, one in enumerate(ventilation)
+    ]
+    energy = run.energy
     return BuildingOutcome(
-        policy,
-        heating=run.energy["heating"],
-        cooling=run.energy["cooling"],
-        fans=run.energy["fans"],
-        hvac=run.energy["electricity"] + run.energy["gas"],
-        outdoor_air=float(run.outdoor_air.sum()) * seconds / 1000,
-        person_hours=float(people.sum()) * hours,
-        above_limit=float(people[_mean_co2(run)[on] > CO2_LIMIT].sum()) * hours,
-        below_flow=float(people[missing > 1e-6 * required].sum()) * hours,
-        well_below_flow=float(people[flow < WELL_BELOW * required].sum()) * hours,
-        missing_air=float(missing.sum()) * seconds / 1000,
-        off_hours=float(run.people[~on].sum()) * hours,
-        rmse=float(np.sqrt(np.mean(error[known] ** 2))) if known.any() else None,
-        bias=float(error[known].mean()) if known.any() else None,
-        coverage=float((people <= high)[bounded].mean()) if bounded.any() else None,
+        energy["heating"],
+        energy["cooling"],
+        energy["fans"],
+        energy["electricity"] + energy["gas"],
+        tuple(zones),
     )
+
+
+def air_totals(
+    ventilation: OfficeVentilation,
+    *,
+    on: NDArray[np.bool_],
+    people: Array,
+    flow: Array,
+    co2: Array,
+    estimates: Array,
+    upper_ends: Array,
+) -> AirTotals:
+    """Return the totals of one zone.
+
+    Parameters
+    ----------
+    ventilation
+        Standard and design occupancy.
+    on
+        Whether each time step is in the ventilation hours.
+    people, flow, co2
+        True count, outdoor air [L/s] and mean CO2 [ppm] of each time step.
+    estimates, upper_ends
+        Estimated count and upper end of its interval; NaN without.
+    """
+    hours, cubic_metres = INTERVAL / 60, INTERVAL * 60 / 1000
+    off_hours, outdoor_air = people[~on].sum() * hours, flow.sum() * cubic_metres
+    people, flow = people[on], flow[on]
+    required = np.minimum(ventilation.control.demand.flow(people), ventilation.design_flow)
+    missing = np.where(people > 0, np.maximum(required - flow, 0.0), 0.0)
+    error, upper = estimates[on] - people, upper_ends[on]
+    totals = {
+        "outdoor_air": outdoor_air,
+        "person_hours": people.sum() * hours,
+        "above_limit": people[co2[on] > CO2_LIMIT].sum() * hours,
+        "below_flow": people[missing > 1e-6 * required].sum() * hours,
+        "well_below_flow": people[flow < WELL_BELOW * required].sum() * hours,
+        "missing_air": missing.sum() * cubic_metres,
+        "off_hours": off_hours,
+        "squared_error": np.nansum(error**2),
+        "error": np.nansum(error),
+        "estimated": np.isfinite(error).sum(),
+        "below_upper": (people <= upper).sum(),
+        "bounded": np.isfinite(upper).sum(),
+    }
+    return AirTotals(**{name: float(total) for name, total in totals.items()})
 
 
 def _mean_co2(run: BuildingRun) -> Array:

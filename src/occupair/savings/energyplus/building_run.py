@@ -72,11 +72,12 @@ def run_building(
     *,
     first_day: dt.date,
     climate: str = "chicago",
-    warmup: Array | None = None,
     record: Mapping[str, tuple[str, str]] | None = None,
     after_day: Callable[[], object] | None = None,
 ) -> BuildingRun:
     """Simulate the building with EnergyPlus over the period of its occupants.
+
+    Before the period, EnergyPlus repeats the first day without outdoor air until its temperatures converge.
 
     Parameters
     ----------
@@ -88,9 +89,6 @@ def run_building(
         First day of the period.
     climate
         Name of the climate, see ``installation.CLIMATES``.
-    warmup
-        Outdoor air of each zone [L/s] while EnergyPlus repeats the first day until its temperatures
-        converge; none by default.
     record
         EnergyPlus output variables to record: variable and key, by any name.
     after_day
@@ -100,9 +98,7 @@ def run_building(
     if rest:
         raise ValueError(f"occupants must cover whole days of {STEPS_PER_DAY} steps, got {rest} steps more")
     model = building_model(first_day=first_day, days=days)
-    loop = _Loop(
-        controller, occupants, np.zeros(len(ZONES)) if warmup is None else warmup, dict(record or {}), after_day
-    )
+    loop = _Loop(controller, occupants, dict(record or {}), after_day)
     with TemporaryDirectory() as folder:
         source = Path(folder, "building.epJSON")
         source.write_text(json.dumps(model))
@@ -125,14 +121,13 @@ class _Loop:
         self,
         controller: Controller,
         occupants: BuildingOccupants,
-        warmup: Array,
         record: dict[str, tuple[str, str]],
         after_day: Callable[[], object] | None,
     ) -> None:
         steps = len(occupants.people)
         self.api = energyplus_api()
         self.exchange = self.api.exchange
-        self.controller, self.occupants, self.warmup = controller, occupants, warmup
+        self.controller, self.occupants = controller, occupants
         self.record, self.after_day = record, after_day
         self.co2 = np.zeros((steps, len(ZONES)))
         self.outdoor_air = np.zeros((steps, len(ZONES)))
@@ -178,13 +173,12 @@ class _Loop:
         if self.handles is None:
             self.handles = _find_handles(self.exchange, state, self.record)
         handles, step = self.handles, self.step
+        before = self.outdoor_air[step - 1] if step else np.zeros(len(ZONES))
         if self.exchange.warmup_flag(state):
-            # the first day, again and again
-            step = (self.exchange.zone_time_step_number(state) - 1) + self.exchange.hour(state) * 60 // INTERVAL
-            outdoor_air = self.warmup
+            step = _step_of_day(self.exchange, state)
+            outdoor_air = before
         else:
             self.co2[step] = self._values(state, handles.co2)
-            before = self.outdoor_air[step - 1] if step else self.warmup
             outdoor_air = self.controller(step, self.co2[step], before)
         self._set(state, handles.outdoor_air_setting, outdoor_air * STANDARD_DENSITY / 1000)
         people, breath = self.occupants.people[step], self.occupants.generation[step]
@@ -247,6 +241,10 @@ def _find_handles(exchange: Any, state: Any, record: Mapping[str, tuple[str, str
         meters=[_found(exchange.get_meter_handle(state, meter), "meter", meter) for meter in METERS.values()],
         recorded={name: variable(*keys) for name, keys in record.items()},
     )
+
+
+def _step_of_day(exchange: Any, state: Any) -> int:
+    return int(exchange.hour(state)) * 60 // INTERVAL + int(exchange.zone_time_step_number(state)) - 1
 
 
 def _found(handle: int, what: str, key: str) -> int:

@@ -62,12 +62,13 @@ class ZoneControl:
         occupants: BuildingOccupants,
         *,
         first_day: dt.date,
-        design: Array,
+        design: Sequence[float],
         rooms: Sequence[LiveRoom] = (),
         seed: int = 0,
         first_noise_day: int = 0,
     ) -> None:
-        self.policies, self.occupants, self.design = policies, occupants, design
+        self.policies, self.occupants = policies, occupants
+        self.design = np.asarray(design)
         self.start = dt.datetime.combine(first_day, dt.time())
         self.rooms, self._batch = rooms, LiveRooms(rooms)
         self.sensors = ZoneSensors(SENSOR, seed=seed, first_day=first_noise_day)
@@ -87,19 +88,15 @@ class ZoneControl:
         if starts:
             self._start_day(step, time)
         minutes = 0.0 if starts else float(INTERVAL)
-        counts = self._estimate(step, time)
-        return np.array(
-            [
-                policy.outdoor_air(Situation(time, minutes, co2=reading, people=people, high=high, true_people=true))
-                for policy, reading, (people, high), true in zip(
-                    self.policies,
-                    self.readings[step].tolist(),
-                    counts,
-                    self.occupants.people[step].astype(float).tolist(),
-                    strict=True,
-                )
-            ]
-        )
+        people = self.occupants.people[step].astype(float).tolist()
+        situations = [
+            Situation(time, minutes, co2=reading, people=estimate, high=high, true_people=true)
+            for reading, (estimate, high), true in zip(
+                self.readings[step].tolist(), self._estimate(step, time), people, strict=True
+            )
+        ]
+        decisions = zip(self.policies, situations, strict=True)
+        return np.array([policy.outdoor_air(situation) for policy, situation in decisions])
 
     def _start_day(self, step: int, time: dt.datetime) -> None:
         """Start the policies, and give the estimators the readings since midnight."""
@@ -120,7 +117,7 @@ class ZoneControl:
                 self.rooms, self.readings[step].tolist(), self.ventilation[step].tolist(), strict=True
             )
         ]
-        counts = []
+        counts: list[tuple[float | None, float | None]] = []
         for zone, estimate in enumerate(self._batch.update(due)):
             if isinstance(estimate, Exception):
                 raise estimate

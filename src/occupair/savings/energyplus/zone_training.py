@@ -1,83 +1,50 @@
-"""Training of the estimators: four weeks of the building before the year, with true counts as labels."""
+"""Training and tuning on the weeks before the year, for every zone of the building.
+
+The steps are those of the simulated office, see ``occupair.savings.study``.
+"""
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 
-from occupair.control import AirControl, AirDemand
-from occupair.control.air_demand import Standard
 from occupair.estimator import OccupancyEstimator
 from occupair.progress import quietly
+from occupair.savings.co2_control import (
+    Co2Policy,
+    fresh,
+    least_air,
+    proportional_candidates,
+)
 from occupair.savings.commissioning import SteppedFlow
-from occupair.savings.energyplus.building_occupants import building_occupants
-from occupair.savings.energyplus.building_run import run_building
-from occupair.savings.energyplus.reference_building import ZONES
-from occupair.savings.energyplus.zone_control import ZoneControl
-from occupair.savings.policies import FixedFlow, Policy
-
-YEAR_START = dt.date(2018, 1, 1)  # a Monday, like day 0 of the occupants
-TRAINING_DAYS = 28  # [days] 20 weekdays before the year
+from occupair.savings.energyplus.building_outcome import BuildingOutcome
+from occupair.savings.energyplus.building_period import BuildingStudy, ZonePolicies, run_period
+from occupair.savings.policies import FixedFlow
 
 Regime = Literal["fixed", "stepped"]
 EstimatorName = Literal["paper", "default"]
 
 
-def zone_controls(standard: Standard) -> list[AirControl]:
-    """Return how the outdoor air of each zone follows a count, with people on all seats as the design.
-
-    Examples
-    --------
-    >>> [round(control.design_flow, 1) for control in zone_controls("ASHRAE 62.1")]
-    [69.9, 54.0, 32.7, 54.0, 30.2]
-    """
-    return [AirControl(AirDemand(standard, area=zone.area), design_people=zone.seats) for zone in ZONES]
-
-
-def design_flows(controls: Sequence[AirControl]) -> np.ndarray:
-    """Return the design flow of each zone [L/s]."""
-    return np.array([control.design_flow for control in controls])
-
-
-def training_readings(
-    regime: Regime,
-    controls: Sequence[AirControl],
-    *,
-    seed: int,
-    climate: str,
-    days: int = TRAINING_DAYS,
-) -> list[pd.DataFrame]:
-    """Return the labelled readings of each zone on the days before the year.
+def training_readings(study: BuildingStudy, regime: Regime) -> list[pd.DataFrame]:
+    """Return the labelled readings of each zone in the training weeks.
 
     Parameters
     ----------
+    study
+        Settings of the study.
     regime
-        "fixed": the design flow in ventilation hours. "stepped": random flows, each held for one to three
-        hours, as during commissioning.
-    controls
-        Standard and design occupancy of each zone.
-    seed
-        Random seed of people, outdoor CO2, sensor noise and steps.
-    climate
-        Name of the climate.
-    days
-        Number of calendar days, from a Monday on.
+        "fixed": the design flow in ventilation hours. "stepped": random flows, see ``SteppedFlow``.
     """
-    occupants = building_occupants(days, seed=seed)
-    first_day = YEAR_START - dt.timedelta(days=TRAINING_DAYS)
-    control = ZoneControl(
-        [_policy(regime, zone_control, seed + number) for number, zone_control in enumerate(controls)],
-        occupants,
-        first_day=first_day,
-        design=design_flows(controls),
-        seed=seed,
-    )
-    run_building(control, occupants, first_day=first_day, climate=climate)
-    return control.zone_readings()
+    policies = [
+        FixedFlow(zone.design_flow)
+        if regime == "fixed"
+        else SteppedFlow(zone.lowest_flow, zone.design_flow, seed=100 * study.seed + number)
+        for number, zone in enumerate(study.zones)
+    ]
+    _, readings = run_period(study, study.training, ZonePolicies(policies))
+    return readings
 
 
 def fit_estimator(name: EstimatorName, readings: pd.DataFrame, *, draws: int) -> OccupancyEstimator:
@@ -90,7 +57,30 @@ def fit_estimator(name: EstimatorName, readings: pd.DataFrame, *, draws: int) ->
         return estimator.fit(readings)
 
 
-def _policy(regime: Regime, control: AirControl, seed: int) -> Policy:
-    if regime == "fixed":
-        return FixedFlow(control.design_flow)
-    return SteppedFlow(control.demand.flow(0.0), control.design_flow, seed=seed)
+def co2_candidates(study: BuildingStudy) -> list[ZonePolicies]:
+    """Return proportional CO2 control with all bands to choose from, for all zones at once."""
+    of_zones = [proportional_candidates(zone) for zone in study.zones]
+    return [ZonePolicies(policies) for policies in zip(*of_zones, strict=True)]
+
+
+def tuned_control(
+    candidates: Sequence[ZonePolicies], outcomes: Sequence[BuildingOutcome], target: BuildingOutcome
+) -> ZonePolicies:
+    """Return CO2 control with the settings of the least outdoor air in each zone.
+
+    Parameters
+    ----------
+    candidates
+        Settings to choose from.
+    outcomes
+        Their outcomes in the tuning weeks.
+    target
+        Outcome of the upper bound in these weeks: in each zone, the share of person-hours below the required
+        flow must not be larger.
+    """
+    chosen: list[Co2Policy] = []
+    for zone, aim in enumerate(target.zones):
+        share = aim.below_flow / max(aim.person_hours, 1e-9)
+        best = least_air([outcome.zones[zone] for outcome in outcomes], share)
+        chosen.append(fresh(candidates[best].policies[zone]))
+    return ZonePolicies(chosen)
