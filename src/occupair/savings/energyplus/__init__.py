@@ -12,4 +12,5 @@ In the order of the data flow:
 - `building_period`: a period of the study with one policy
 - `zone_training`: training of estimators and tuning of CO2 control
 - `building_study`: all policies, in worker processes
+- `building_tables`: results as tables and sentences
 """

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from occupair.savings.energyplus.reference_building import INTERVAL, ZONES
-from occupair.simulation.co2_generation import co2_generation
 from occupair.simulation.occupants import draw_meetings, draw_people
+from occupair.simulation.office_day import office_day
 from occupair.simulation.outdoor_air import outdoor_co2
-from occupair.simulation.presence import DAY, day_activity, day_presence
+from occupair.simulation.presence import DAY
 from occupair.simulation.vacations import on_vacation
 
 Array = NDArray[np.float64]
@@ -64,18 +64,18 @@ def building_occupants(
     --------
     >>> occupants = building_occupants(2, seed=0)
     >>> occupants.people.shape, int(occupants.people.sum(axis=1).max())
-    ((576, 5), 21)
+    ((576, 5), 26)
     """
-    people, meetings = draw_people(seed), draw_meetings(seed)
-    in_zone = np.eye(len(ZONES))[zone_of_each_seat()]
-    counts, generation = [], []
-    for day in range(first_day, first_day + days):
-        inside = day_presence(people, meetings, day, seed=seed)
+    seats = zip(draw_people(seed), zone_of_each_seat(), strict=True)
+    people = tuple(replace(person, zone=zone) for person, zone in seats)
+    meetings, office_days = draw_meetings(seed), []
+    for day in range(days):
+        absent = None
         if vacations_from is not None:
-            date = vacations_from + dt.timedelta(days=day - first_day)
-            inside &= ~on_vacation(date, len(people), seed=seed)
-        breath = co2_generation([person.bmr for person in people], day_activity(inside, day, seed=seed))
-        counts.append(inside[::INTERVAL] @ in_zone)
-        generation.append(breath[::INTERVAL] @ in_zone)
-    outdoors = outdoor_co2(first_day + days, seed=seed)[first_day * DAY :: INTERVAL]
-    return BuildingOccupants(np.concatenate(counts).astype(int), np.concatenate(generation), outdoors)
+            absent = on_vacation(vacations_from + dt.timedelta(days=day), len(people), seed=seed)
+        office_days.append(office_day(people, meetings, first_day + day, seed=seed, absent=absent))
+    return BuildingOccupants(
+        np.concatenate([day.people_in_zone[::INTERVAL] for day in office_days]).astype(int),
+        np.concatenate([day.generation[::INTERVAL] for day in office_days]),
+        outdoor_co2(first_day + days, seed=seed)[first_day * DAY :: INTERVAL],
+    )

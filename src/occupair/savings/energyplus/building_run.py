@@ -135,6 +135,7 @@ class _Loop:
         self.meters = np.zeros(len(METERS))
         self.step = 0  # the time step that begins next, or that is under way
         self.handles: _Handles | None = None
+        self.settings: dict[int, float] = {}  # of the actuators, by handle
         self.error: BaseException | None = None
 
     def run(self, arguments: list[str], log: Path) -> None:
@@ -203,8 +204,11 @@ class _Loop:
         return np.array([self.exchange.get_variable_value(state, handle) for handle in handles])
 
     def _set(self, state: Any, handles: list[int], values: Any) -> None:
-        for handle, value in zip(handles, values, strict=True):
-            self.exchange.set_actuator_value(state, handle, float(value))
+        """Set actuators; they keep a value until it changes."""
+        for handle, value in zip(handles, np.asarray(values, dtype=float).tolist(), strict=True):
+            if self.settings.get(handle) != value:
+                self.exchange.set_actuator_value(state, handle, value)
+                self.settings[handle] = value
 
 
 @dataclass(frozen=True)

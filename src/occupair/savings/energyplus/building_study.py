@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Any, get_args
+from typing import Any, Literal
 
 import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -25,6 +25,7 @@ from occupair.savings.energyplus.building_outcome import BuildingOutcome
 from occupair.savings.energyplus.building_period import BuildingStudy, Period, ZonePolicies, run_period
 from occupair.savings.energyplus.installation import weather_file
 from occupair.savings.energyplus.zone_training import (
+    EstimatorName,
     Regime,
     co2_candidates,
     fit_estimator,
@@ -35,26 +36,24 @@ from occupair.savings.policies import CountedFlow, FixedFlow
 from occupair.savings.policy_list import SCHEDULE_QUANTILE
 from occupair.savings.schedule import scheduled_flow
 
-POLICIES = (
-    "fixed",
-    "schedule",
-    "co2-manual",
-    "co2-proportional",
-    "true",
-    "paper-fixed",
-    "paper-stepped",
-    "default-fixed",
-    "default-stepped",
-    "upper-fixed",
-    "upper-stepped",
-)
+ESTIMATED: dict[str, tuple[Literal["estimate", "upper"], EstimatorName, Regime]] = {
+    "paper-fixed": ("estimate", "paper", "fixed"),
+    "paper-stepped": ("estimate", "paper", "stepped"),
+    "default-fixed": ("estimate", "default", "fixed"),
+    "default-stepped": ("estimate", "default", "stepped"),
+    "upper-fixed": ("upper", "default", "fixed"),
+    "upper-stepped": ("upper", "default", "stepped"),
+}
+"""Policies with an estimator: the count to plan for, the estimator and its training."""
+
+POLICIES = ("fixed", "schedule", "co2-manual", "co2-proportional", "true", *ESTIMATED)
 """Keys of the policies, those of ``occupair.savings.policy_list``."""
 
 TUNED, TARGET = "co2-proportional", "upper-stepped"
 """CO2 control is tuned to the share of person-hours below the flow that the upper bound has."""
 
 Readings = Mapping[Regime, Sequence[pd.DataFrame]]
-Estimators = Mapping[str, Sequence[OccupancyEstimator]]
+Estimators = Mapping[tuple[EstimatorName, Regime], Sequence[OccupancyEstimator]]
 
 
 def run_building_study(
@@ -70,7 +69,7 @@ def run_building_study(
     if TUNED in policies and TARGET not in needed:
         needed.append(TARGET)
     with _Workers(jobs) as workers:
-        readings = _record(study, workers)
+        readings = _record(study, needed, workers)
         estimators = _train(study, needed, readings, workers)
         zones = {key: _zone_policies(study, key, readings, estimators) for key in needed}
         if TUNED in policies:
@@ -80,33 +79,28 @@ def run_building_study(
     return dict(zip(policies, outcomes, strict=True))
 
 
-def _record(study: BuildingStudy, workers: _Workers) -> Readings:
-    """Return the readings of the training weeks."""
-    runs = [workers.pool.submit(training_readings, study, regime) for regime in get_args(Regime)]
-    return {regime: run.result() for regime, run in zip(get_args(Regime), runs, strict=True)}
+def _record(study: BuildingStudy, policies: Sequence[str], workers: _Workers) -> Readings:
+    """Return the readings of the training weeks; schedules are made from those with the fixed flow."""
+    used: list[Regime] = [ESTIMATED[key][2] for key in policies if key in ESTIMATED]
+    regimes: dict[Regime, None] = dict.fromkeys(["fixed", *used])
+    runs = {regime: workers.pool.submit(training_readings, study, regime) for regime in regimes}
+    return {regime: run.result() for regime, run in runs.items()}
 
 
 def _train(
     study: BuildingStudy, policies: Sequence[str], readings: Readings, workers: _Workers
 ) -> Estimators:
-    """Return the trained estimators of every zone, by name and regime, that the policies need."""
-    names = [name for key in policies if (name := _estimator_key(key))]
+    """Return the trained estimators of every zone that the policies need."""
+    needed = dict.fromkeys(ESTIMATED[key][1:] for key in policies if key in ESTIMATED)
     fits = [
-        (name, workers.pool.submit(fit_estimator, estimator, zone, draws=study.draws))
-        for name in dict.fromkeys(names)
-        for estimator, regime in [name.split("-")]
+        ((name, regime), workers.pool.submit(fit_estimator, name, zone, draws=study.draws))
+        for name, regime in needed
         for zone in readings[regime]
     ]
-    found: dict[str, list[OccupancyEstimator]] = {name: [] for name in names}
-    for name, fit in track(fits, "training", show=None):
-        found[name].append(fit.result())
+    found: dict[tuple[EstimatorName, Regime], list[OccupancyEstimator]] = {key: [] for key in needed}
+    for key, fit in track(fits, "training", show=None):
+        found[key].append(fit.result())
     return found
-
-
-def _estimator_key(policy: str) -> str | None:
-    """Return estimator and regime of a policy, None for policies without a count."""
-    kind, _, regime = policy.partition("-")
-    return f"{kind.replace('upper', 'default')}-{regime}" if kind in ("paper", "default", "upper") else None
 
 
 def _zone_policies(
@@ -125,11 +119,10 @@ def _zone_policies(
         )
     if key == "co2-manual":
         return ZonePolicies([manual_control(zone) for zone in zones])
-    name = _estimator_key(key)
-    if name is None:
+    if key == "true":
         return ZonePolicies([CountedFlow(zone.control, "true") for zone in zones])
-    count = "upper" if key.startswith("upper") else "estimate"
-    return ZonePolicies([CountedFlow(zone.control, count) for zone in zones], estimators[name])
+    count, name, regime = ESTIMATED[key]
+    return ZonePolicies([CountedFlow(zone.control, count) for zone in zones], estimators[name, regime])
 
 
 def _tune(study: BuildingStudy, target: ZonePolicies, workers: _Workers) -> ZonePolicies:

@@ -16,10 +16,10 @@ from occupair.savings.policy_list import POLICY_NAMES, PolicyName
 Outcomes = Mapping[str, BuildingOutcome]
 
 NOTES = (
-    ">1000 ppm, below flow, <90 % of flow: person-hours in ventilation hours in a zone with CO2 above 1,000 ppm, "
-    "with less outdoor air than the standard requires for the true count in the zone, and with less than 90 % "
-    "of it. RMSE: error of the counts per zone in ventilation hours. Within bound: share of true counts at or "
-    "below the upper end of the interval."
+    ">1000 ppm, below flow, <90 % of flow: person-hours in ventilation hours in a zone with CO2 above "
+    "1,000 ppm, with less outdoor air than the standard requires for the true count in the zone, and with "
+    "less than 90 % of it. RMSE: error of the counts per zone in ventilation hours. Within bound: share of "
+    "true counts at or below the upper end of the interval."
 )
 
 _NAMES = {name.key: name for name in POLICY_NAMES} | {"true": PolicyName("true", "True count")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from occupair.savings.energyplus.reference_building import CLOSING, INTERVAL, OP
 from occupair.savings.policies import Policy, Situation
 from occupair.simulation.paper_room import SENSOR
 from occupair.simulation.random_streams import generator
-from occupair.simulation.sensor import Sensor
+from occupair.simulation.sensor import LiveSensor, Sensor
 
 Array = NDArray[np.float64]
 
@@ -145,7 +146,7 @@ class ZoneControl:
 
 
 class ZoneSensors:
-    """The CO2 sensors of the zones: response time, noise and resolution, one reading at a time.
+    """The CO2 sensors of the zones, one reading at a time.
 
     Examples
     --------
@@ -155,8 +156,8 @@ class ZoneSensors:
     """
 
     def __init__(self, sensor: Sensor, *, seed: int, first_day: int = 0) -> None:
-        self.sensor, self.seed, self.first_day = sensor, seed, first_day
-        self._shown: Array | None = None
+        self.seed, self.first_day = seed, first_day
+        self._sensors = LiveSensor(replace(sensor, lag=sensor.lag / INTERVAL))  # [time steps]
         self._noise = np.zeros((STEPS_PER_DAY, len(ZONES)))
 
     def read(self, step: int, co2: Array) -> Array:
@@ -164,11 +165,8 @@ class ZoneSensors:
         day, row = divmod(step, STEPS_PER_DAY)
         if row == 0:
             rng = generator(self.seed, "noise", self.first_day + day)
-            self._noise = self.sensor.noise * rng.standard_normal(self._noise.shape)
-        response = 1 - math.exp(-INTERVAL / self.sensor.lag)
-        self._shown = co2.copy() if self._shown is None else self._shown + response * (co2 - self._shown)
-        shown = (self._shown + self._noise[row]) / self.sensor.resolution
-        return np.asarray(np.round(shown) * self.sensor.resolution)
+            self._noise = rng.standard_normal(self._noise.shape)
+        return self._sensors.read(co2, self._noise[row])
 
 
 def is_ventilated(time: dt.datetime) -> bool:

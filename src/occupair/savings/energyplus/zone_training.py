@@ -12,12 +12,7 @@ import pandas as pd
 
 from occupair.estimator import OccupancyEstimator
 from occupair.progress import quietly
-from occupair.savings.co2_control import (
-    Co2Policy,
-    fresh,
-    least_air,
-    proportional_candidates,
-)
+from occupair.savings.co2_control import least_air, proportional_candidates
 from occupair.savings.commissioning import SteppedFlow
 from occupair.savings.energyplus.building_outcome import BuildingOutcome
 from occupair.savings.energyplus.building_period import BuildingStudy, ZonePolicies, run_period
@@ -66,7 +61,7 @@ def co2_candidates(study: BuildingStudy) -> list[ZonePolicies]:
 def tuned_control(
     candidates: Sequence[ZonePolicies], outcomes: Sequence[BuildingOutcome], target: BuildingOutcome
 ) -> ZonePolicies:
-    """Return CO2 control with the settings of the least outdoor air in each zone.
+    """Return the candidate with the least outdoor air in each zone.
 
     Parameters
     ----------
@@ -78,9 +73,8 @@ def tuned_control(
         Outcome of the upper bound in these weeks: in each zone, the share of person-hours below the required
         flow must not be larger.
     """
-    chosen: list[Co2Policy] = []
-    for zone, aim in enumerate(target.zones):
-        share = aim.below_flow / max(aim.person_hours, 1e-9)
-        best = least_air([outcome.zones[zone] for outcome in outcomes], share)
-        chosen.append(fresh(candidates[best].policies[zone]))
-    return ZonePolicies(chosen)
+    best = [
+        least_air([outcome.zones[zone] for outcome in outcomes], aim.below_flow / max(aim.person_hours, 1e-9))
+        for zone, aim in enumerate(target.zones)
+    ]
+    return ZonePolicies([candidates[number].policies[zone] for zone, number in enumerate(best)])
