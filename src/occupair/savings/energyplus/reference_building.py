@@ -21,7 +21,7 @@ INTERVAL = 5
 """Time step of EnergyPlus and interval of the readings [min], a usual polling interval of a BMS.
 
 The reference building uses 10 min. Shorter steps multiply the computing time of a year and hardly change CO2:
-the air of a zone is renewed within an hour or more.
+outdoor air takes some two hours to renew the air of a zone.
 """
 OPENING, CLOSING = 7, 22  # [h] ventilation hours of weekdays, those of the reference building
 CO2_PER_HEAT = 3.82e-8  # [m3/(s W)] CO2 per metabolic rate, EnergyPlus default (ASHRAE 62.1-2007)
