@@ -20,6 +20,10 @@ from occupair.room.prediction_intervals import PredictionIntervals
 Array = NDArray[np.float64]
 
 
+NOBODY = 0.1
+"""Smoothed estimates below this are 0 [people]: smoothing leaves traces of people in empty hours."""
+
+
 class WeightedSmoother(NamedTuple):
     """A smoothing and its weight in the average."""
 
@@ -55,11 +59,17 @@ class Hindsight:
         if not refined.any():
             return refined
         smoothed = smooth_in_ways(refined, [one.smoother for one in self.smoothers], interval)
-        return np.array([one.weight for one in self.smoothers]) @ smoothed
+        return average(smoothed, np.array([one.weight for one in self.smoothers]))
 
     def with_wider_intervals(self, spread: float, offset: float, highest: float) -> Hindsight:
         """Return it with intervals that allow for an unknown factor and offset, see ``widened``."""
         return replace(self, intervals=self.intervals.widened(spread, offset, highest))
+
+
+def average(smoothed: Array, weights: Array) -> Array:
+    """Average smoothed estimates, shape (n_smoothers, N), with weights; few people are nobody [people]."""
+    people = weights @ smoothed
+    return np.where(people < NOBODY, 0.0, people)
 
 
 def smooth_in_ways(people: Array, smoothers: Sequence[DaySmoother], interval: float) -> Array:

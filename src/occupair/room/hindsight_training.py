@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from occupair.room.day_conformal import fit_intervals
 from occupair.room.day_smoothing import DaySmoother, effect
 from occupair.room.features import people_spread
-from occupair.room.hindsight import Hindsight, WeightedSmoother, smooth_in_ways
+from occupair.room.hindsight import Hindsight, WeightedSmoother, average, smooth_in_ways
 from occupair.room.mass_balance import NOISE, SHARPNESS
 from occupair.room.open_hours import OpenHours
 from occupair.room.training_days import SAMPLE_INTERVAL, LabelledEpisode, TrainingDays, labelled_samples
@@ -84,10 +84,9 @@ def fit_hindsight(
             for of_day, clock in zip(hours, training.clocks, strict=True)
         ]
     )
-    tried = np.where(is_open, tried, refined)
-    squares, weight = (tried - training.target(lag)) ** 2, training.weight(lag)
+    squares, weight = (np.where(is_open, tried, refined) - training.target(lag)) ** 2, training.weight(lag)
     weights = _weights(np.sum(squares if weight is None else weight * squares, axis=1))
-    estimated = weights @ tried
+    estimated = np.where(is_open, average(tried, weights), refined)
     kept = tuple(WeightedSmoother(one, float(w)) for one, w in zip(own, weights, strict=True) if w)
     return Hindsight(kept, fit_intervals(training, lag, estimated)), estimated
 
