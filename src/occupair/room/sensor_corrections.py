@@ -235,8 +235,8 @@ def episode_people(
     confidence : float
         Nominal coverage of the prediction interval.
     hindsight : bool
-        Whether to use the whole episode; ``lag`` is then the longest one. Corrected estimates are smoothed
-        like those from CO2, and keep the prediction interval of the longest lag.
+        Whether to use the whole episode; ``lag`` is then the longest one. Corrected estimates stay as they
+        are at this lag: they fluctuate less than those from CO2, which the smoothing was found on.
 
     Returns
     -------
@@ -264,6 +264,7 @@ def episode_people(
             found[:, : refined.size] = refined, *intervals(k, refined, one.intervals)
     if hindsight and model.hindsight is not None:
         smoothed = model.in_hindsight(found[0], inputs)
+        smoothed = np.where(applied[-1, model.refinements[-1].lag :] > 0, found[0, : smoothed.size], smoothed)
         found[:, : smoothed.size] = smoothed, *intervals(-1, smoothed, model.hindsight.intervals)
     return found[0], found[1], found[2]
 
