@@ -30,11 +30,11 @@ from threadpoolctl import threadpool_limits
 import occupair as oc
 from occupair.benchmark.leave_one_room_out import best_on_others
 from occupair.benchmark.room_variants import OFFICES, origins, study_rooms
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS
 from occupair.folds import N_FOLDS, split_days
 from occupair.progress import quietly, track
 from occupair.readings.schema import interval_of
+from occupair.report.text_table import Table, markdown
 from occupair.room.baseline_drift import Baseline
 from occupair.room.day_smoothing import DaySmoother
 from occupair.room.fit_and_estimate import Z_MAX, daily_lows, episodes_by_date, estimate_readings
