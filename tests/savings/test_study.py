@@ -119,7 +119,7 @@ def test_conclusions_state_the_comparison_with_co2_control(result):
 
 def test_page_is_self_contained(result):
     page = render_savings_page(result)
-    assert page.count('class="plot"') == 2
+    assert page.count('class="plot"') == 3
     assert "<script src" not in page
     assert "http://" not in page.replace("http://www.w3.org", "")[:3000]
 

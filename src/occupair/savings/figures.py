@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from occupair.report import figure_style
+from occupair.report import figure_style, plot_traces
 from occupair.report.figure_style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from occupair.savings.policy_list import CURVES
 from occupair.savings.result import StudyResult
@@ -54,7 +54,7 @@ DETAIL = 6.0  # [%] right end of the detail panel
 MANY_SEEDS = 5  # from which on the intervals are drawn
 EXAMPLE_LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "fixed": ("Fixed design flow", {"color": figure_style.GREY, "width": 1.5, "dash": "dot"}),
-    "true": ("True count", {"color": GREEN, "width": 1.5}),
+    "true": ("Flow for the true count", {"color": GREEN, "width": 1.5}),
     "co2-proportional": ("CO2, proportional, tuned", {"color": BLUE, "width": 2}),
     "upper-stepped": ("Upper bound 95 %", {"color": VERMILLION, "width": 2}),
 }
@@ -64,15 +64,14 @@ def trade_off(result: StudyResult) -> go.Figure:
     """Plot outdoor air over under-ventilated person-hours, the whole range and a detail."""
     titles = ("All policies", f"Detail: up to {DETAIL:g} % below the required flow")
     figure = make_subplots(rows=2, cols=1, subplot_titles=titles, vertical_spacing=0.13)
-    for row in (1, 2):
-        for curve in CURVES:
-            figure.add_trace(_curve(result, curve, detail=row == 2), row=row, col=1)
-        for key in POINTS:
-            if row == 1 or _x(result, key) <= DETAIL:
-                figure.add_trace(_point(result, key, first=row == 1), row=row, col=1)
+    x, y = _places(result, "below_flow")
+    for trace in _traces(result, "below_flow"):
+        figure.add_trace(trace, row=1, col=1)
+    for trace in _traces(result, "below_flow", detail=True):
+        figure.add_trace(trace, row=2, col=1)
+    figure.update_xaxes(range=[-1, 1.05 * max(x.values())], row=1, col=1)
     figure.update_xaxes(range=[-0.1, DETAIL + 0.2], row=2, col=1)
-    figure.update_xaxes(range=[-1, 1.05 * max(_x(result, key) for key in _all_keys())], row=1, col=1)
-    near = [_y(result, key) for key in _all_keys() if _x(result, key) <= DETAIL and key != "fixed"]
+    near = [y[key] for key in x if x[key] <= DETAIL and key != "fixed"]
     figure.update_yaxes(range=[min(near) - 3, max(near) + 3], row=2, col=1)
     figure.update_xaxes(title="person-hours below the required flow [%]")
     figure.update_yaxes(title="outdoor air [% of fixed flow]")
@@ -81,16 +80,35 @@ def trade_off(result: StudyResult) -> go.Figure:
     return figure_style.styled(figure, height=900).update_layout(hovermode="closest")
 
 
-def _all_keys() -> set[str]:
-    return {*POINTS, *(key for keys in CURVES.values() for key in keys)}
+def air_and_co2(result: StudyResult) -> go.Figure:
+    """Plot outdoor air over person-hours above 1,000 ppm."""
+    figure = go.Figure(_traces(result, "above_limit"))
+    figure.update_xaxes(title="person-hours above 1,000 ppm [%]", rangemode="tozero")
+    figure.update_yaxes(title="outdoor air [% of fixed flow]")
+    return figure_style.styled(figure, height=480).update_layout(hovermode="closest")
 
 
-def _curve(result: StudyResult, curve: str, *, detail: bool) -> go.Scatter:
-    points = sorted((_x(result, key), _y(result, key), key) for key in CURVES[curve])
+def _places(result: StudyResult, measure: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the share of person-hours and the air of each policy in the figure [%]."""
+    keys = {*POINTS, *(key for keys in CURVES.values() for key in keys)}
+    x = {key: 100 * result.share(key, measure).value for key in keys}
+    return x, {key: 100 * result.relative(key, "outdoor_air").value for key in keys}
+
+
+def _traces(result: StudyResult, measure: str, *, detail: bool = False) -> list[go.Scatter]:
+    """Return the curves and points; in a detail, points of curves have names and far points are left out."""
+    x, y = _places(result, measure)
+    curves = [_curve(curve, x, y, detail=detail) for curve in CURVES]
+    shown = [key for key in POINTS if not detail or x[key] <= DETAIL]
+    return [*curves, *(_point(result, key, measure, first=not detail) for key in shown)]
+
+
+def _curve(curve: str, x: dict[str, float], y: dict[str, float], *, detail: bool) -> go.Scatter:
+    keys = sorted(CURVES[curve], key=lambda key: y[key])
     return go.Scatter(
-        x=[x for x, _, _ in points],
-        y=[y for _, y, _ in points],
-        text=[_name_on_curve(key) if detail else MARKED.get(key, "") for _, _, key in points],
+        x=[x[key] for key in keys],
+        y=[y[key] for key in keys],
+        text=[_name_on_curve(key) if detail else MARKED.get(key, "") for key in keys],
         textposition="bottom left" if curve.startswith("Upper") else "top right",
         textfont={"size": 11, "color": CURVE_COLOURS[curve]},
         name=curve,
@@ -98,8 +116,8 @@ def _curve(result: StudyResult, curve: str, *, detail: bool) -> go.Scatter:
         showlegend=not detail,
         mode="lines+markers+text",
         line={"color": CURVE_COLOURS[curve], "width": 2},
-        marker={"size": [11 if key in MARKED else 5 for _, _, key in points], "opacity": 1},
-        hovertemplate="%{x:.1f} % below flow, %{y:.1f} % of the air",
+        marker={"size": [11 if key in MARKED else 5 for key in keys], "opacity": 1},
+        hovertemplate="%{x:.1f} % of person-hours, %{y:.1f} % of the air",
     )
 
 
@@ -115,10 +133,10 @@ def _name_on_curve(key: str) -> str:
     return f"{level} %" if level[0].isdigit() else MARKED.get(key, "")
 
 
-def _point(result: StudyResult, key: str, *, first: bool) -> go.Scatter:
+def _point(result: StudyResult, key: str, measure: str, *, first: bool) -> go.Scatter:
     group, label, symbol, place = POINTS[key]
     colour = GROUP_COLOURS[group]
-    x, y = result.share(key, "below_flow"), result.relative(key, "outdoor_air")
+    x, y = result.share(key, measure), result.relative(key, "outdoor_air")
     bars = {"thickness": 1, "width": 3, "color": colour, "visible": len(result.seeds) >= MANY_SEEDS}
     is_leading = key == next(one for one, point in POINTS.items() if point.group == group)
     return go.Scatter(
@@ -135,7 +153,7 @@ def _point(result: StudyResult, key: str, *, first: bool) -> go.Scatter:
         mode="markers+text",
         meta=figure_style.INK if group == FULL else None,
         marker={"color": colour, "symbol": symbol, "size": 11},
-        hovertemplate=f"{group}, {label}: %{{x:.1f}} % below flow, %{{y:.1f}} % of the air<extra></extra>",
+        hovertemplate=f"{group}, {label}: %{{x:.1f}} %, %{{y:.1f}} % of the air<extra></extra>",
     )
 
 
@@ -147,23 +165,7 @@ def example_day(result: StudyResult) -> go.Figure:
     titles = ("People", "Outdoor air [L/s]", "CO2 at the sensor [ppm]")
     figure = make_subplots(rows=3, cols=1, subplot_titles=titles, vertical_spacing=0.09)
     start = figure_style.clock_start(day.people.index)
-    figure.add_trace(
-        go.Scatter(
-            **start,
-            y=figure_style.rounded(day.people, decimals=0),
-            name="True count (people)",
-            legendgroup="people",
-            legendrank=0,
-            meta=figure_style.INK,
-            mode="lines",
-            fill="tozeroy",
-            fillcolor="rgba(128,128,128,0.22)",
-            line={"color": figure_style.GREY, "width": 1.5, "shape": "hv"},
-            hovertemplate="%{y:.0f}",
-        ),
-        row=1,
-        col=1,
-    )
+    figure.add_trace(plot_traces.truth_line(day.people, first=True), row=1, col=1)
     high = day.high["upper-stepped"]
     _, line = EXAMPLE_LINES["upper-stepped"]
     figure.add_trace(
@@ -203,11 +205,3 @@ def example_day(result: StudyResult) -> go.Figure:
     for title in figure.layout.annotations:
         title.update(x=0, xanchor="left")
     return figure_style.styled(figure, height=680)
-
-
-def _x(result: StudyResult, key: str) -> float:
-    return 100 * result.share(key, "below_flow").value
-
-
-def _y(result: StudyResult, key: str) -> float:
-    return 100 * result.relative(key, "outdoor_air").value

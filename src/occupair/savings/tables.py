@@ -29,7 +29,7 @@ def summary_table(result: StudyResult) -> Table:
 
 
 def totals_table(result: StudyResult) -> Table:
-    """Return totals per year of every policy."""
+    """Return totals over the evaluated days of every policy."""
     heads = [
         "policy",
         "trained on",
@@ -41,7 +41,7 @@ def totals_table(result: StudyResult) -> Table:
     ]
     names = ("outdoor_air", "heating", "fan", "above_limit", "below_flow")
     rows = [
-        [name.label, name.training, *(_whole(result.per_year(name.key, one)) for one in names)]
+        [name.label, name.training, *(_whole(result.total(name.key, one)) for one in names)]
         for name in POLICY_NAMES
     ]
     return Table(heads, rows)
