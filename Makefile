@@ -95,7 +95,7 @@ prove: validate
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py
 
-savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
+savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (30 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
 	@$(BIN)/occupair savings --standard en --jobs 2 --out occupair-savings-en.html --csv occupair-savings-en.csv
 	@$(BIN)/python tools/readme_picture.py occupair-savings.html docs/savings.png trade-off 1060

@@ -76,7 +76,7 @@ class Period:
     vacations: bool = False
 
     def __post_init__(self) -> None:
-        if DAY % self.interval or VENTILATION_ON % self.interval:
+        if self.interval < 1 or DAY % self.interval or VENTILATION_ON % self.interval:
             raise InputError(f"interval must divide 30 min into equal parts, got {self.interval} min")
 
 

@@ -70,7 +70,7 @@ def trade_off(result: StudyResult) -> go.Figure:
     for trace in _traces(result, "below_flow", detail=True):
         figure.add_trace(trace, row=2, col=1)
     figure.update_xaxes(range=[-1, 1.05 * max(x.values())], row=1, col=1)
-    figure.update_xaxes(range=[-0.1, DETAIL + 0.2], row=2, col=1)
+    figure.update_xaxes(range=[-0.3, DETAIL + 0.2], row=2, col=1)
     near = [y[key] for key in x if x[key] <= DETAIL and key != "fixed"]
     figure.update_yaxes(range=[min(near) - 3, max(near) + 3], row=2, col=1)
     figure.update_xaxes(title="person-hours below the required flow [%]")
