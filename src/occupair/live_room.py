@@ -95,7 +95,7 @@ class RunningDay(Protocol):
         """Prediction interval of the newest estimate (low, high) [people], if the model has one."""
 
     def upper_end(self, confidence: float) -> float | None:
-        """Return the upper end of the newest estimate's interval at any confidence [people]; None: unknown."""
+        """Return the upper end of the newest estimate's interval at any confidence [people], if known."""
 
     @property
     def people(self) -> Array:
