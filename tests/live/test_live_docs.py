@@ -156,7 +156,7 @@ def test_documented_variables_exist():
 def exported():
     """Return the names of all metrics of the service."""
     fake = FakePipeline(make_config("lab"))
-    fake.publish(make_state("lab"))
+    fake.publish(make_state("lab", outdoor_air=56.0, damper=0.5))
     fake.counters["mqtt", ReadingOutcome.ACCEPTED] += 1
     fake.corrections["lab"] = IntervalCorrection(covered=9, labels=10)
     text = Client(make_app(fake, fake.config))("GET", "/metrics").text

@@ -216,7 +216,7 @@ class RoomTable(_Model):
     outdoor_co2: _Positive | None = None
     outdoor_air: OutdoorAirTable | None = None
 
-    @cached_property
+    @property
     def air_control(self) -> AirControl | None:
         """How the recommended outdoor air follows the count; None if there are no settings for it."""
         if self.outdoor_air is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _VALUE_TEMPLATE = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
 _OCCUPIED_TEMPLATE = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
-_PERCENT_TEMPLATE = "{{ 'None' if value_json.damper is none else (100 * value_json.damper) | round(1) }}"
+_PERCENT_TEMPLATE = "{{ 'None' if value_json.damper is none else 100 * value_json.damper }}"
 _AIR_ATTRIBUTES_TEMPLATE = "{{ {'people': value_json.outdoor_air_people} | tojson }}"
 _ATTRIBUTES_TEMPLATE = (
     "{{ {'low': value_json.low, 'high': value_json.high, 'quality': value_json.quality,"

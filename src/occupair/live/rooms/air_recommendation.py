@@ -104,14 +104,13 @@ class AirRecommendation:
     def _has_news(self, people: float | None, time: dt.datetime) -> bool:
         if self.newest is None or self._time is None or self._changed or people != self.newest.people:
             return True
-        elapsed = _minutes(self._time, time)
+        elapsed = abs(_minutes(self._time, time))  # the clock goes back when a replay begins
         return elapsed >= UNKNOWN_STEP if people is None else elapsed > 0
 
     def _step(self, people: float | None, time: dt.datetime) -> None:
         elapsed = 0.0 if self._time is None else _minutes(self._time, time)
         self.newest = next_outdoor_air(self.newest, people, elapsed, self._control)
-        self._time = time if self._time is None else max(time, self._time)
-        self._changed = False
+        self._time, self._changed = time, False  # may go back: estimates lag behind the clock
 
 
 def _minutes(earlier: dt.datetime, later: dt.datetime) -> float:
