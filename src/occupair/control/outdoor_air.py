@@ -213,7 +213,7 @@ def check_damper_curve(curve: Sequence[tuple[float, float]]) -> None:
     if not curve:
         return
     rising = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(curve))
-    if len(curve) < 2 or not rising or not all(f >= 0 and 0 <= p <= 1 for f, p in curve):
+    if len(curve) < 2 or not rising or not all(0 <= f < math.inf and 0 <= p <= 1 for f, p in curve):
         raise InputError(
             "damper_curve must have two or more pairs of flow [L/s] and position [0..1], both increasing, "
             f"got {list(curve)!r}"

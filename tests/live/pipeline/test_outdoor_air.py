@@ -9,6 +9,7 @@ from live.pipeline_helpers import Clock, readings_of, with_pipeline
 from live.waiting import until
 
 from occupair.control import next_outdoor_air, people_to_plan_for
+from occupair.live import demo
 from occupair.live import pipeline as pipeline_module
 from occupair.live.config import OutdoorAirTable, ServiceConfig
 from occupair.live.messages import Label, Quality
@@ -171,3 +172,10 @@ def test_reload_changes_adds_and_removes_outdoor_air(setup, store, day):
     assert (narrower.outdoor_air, narrower.damper) == (50, 1)
     assert (without.outdoor_air, without.damper, without.outdoor_air_people) == (None, None, None)
     assert again.outdoor_air == pytest.approx(again.outdoor_air_people * 7 + 42)
+
+
+def test_demo_has_rooms_with_outdoor_air(tmp_path):
+    config = demo.demo_config(tmp_path, "127.0.0.1", 8099, 1883, {room: tmp_path for room in demo.ROOMS})
+    flows = {id_: room.air_control.design_flow for id_, room in config.rooms.items() if room.air_control}
+    # 24 seats and 186 m2 in category II; 28 seats and 186 m2 of office space
+    assert flows == pytest.approx({"meeting-1": 24 * 7 + 186 * 0.7, "office": 28 * 2.5 + 186 * 0.3})
