@@ -175,7 +175,7 @@ def test_reload_changes_adds_and_removes_outdoor_air(setup, store, day):
 
 
 def test_demo_has_rooms_with_outdoor_air(tmp_path):
-    config = demo.demo_config(tmp_path, "127.0.0.1", 8099, 1883, {room: tmp_path for room in demo.ROOMS})
+    config = demo.demo_config(tmp_path, "127.0.0.1", 8099, 1883, dict.fromkeys(demo.ROOMS, tmp_path))
     flows = {id_: room.air_control.design_flow for id_, room in config.rooms.items() if room.air_control}
     # 24 seats and 186 m2 in category II; 28 seats and 186 m2 of office space
     assert flows == pytest.approx({"meeting-1": 24 * 7 + 186 * 0.7, "office": 28 * 2.5 + 186 * 0.3})
