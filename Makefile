@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind prove savings bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -86,6 +86,9 @@ blind: $(INSTALLED)      ## accuracy without head counts in 20 simulated rooms o
 
 sparse: $(INSTALLED)     ## accuracy with a reading every 5 to 30 min, some of them lost: docs/live.md (10 min)
 	@$(BIN)/python -m tools.sparse_readings
+
+hindsight: $(INSTALLED)  ## accuracy and coverage of estimates with all readings of the day: docs/room.md (10 min)
+	@$(BIN)/python -m tools.hindsight
 
 prove: validate
 
