@@ -91,15 +91,5 @@ function makeKeys(name, kind) {
   return keys.map((_, room) => (texts[room] === "" ? NaN : ranks.get(texts[room])));
 }
 
-/** Rooms in the order of a view, such as "nrmse" or "-nrmse"; those without a value come last in both directions. */
-function sortRooms(rooms, sort) {
-  const keys = keysOf(COLUMN[sort.replace(/^-/, "")]);
-  const sign = sort.startsWith("-") ? -1 : 1;
-  const known = rooms.filter((room) => !Number.isNaN(keys[room]));
-  const unknown = rooms.filter((room) => Number.isNaN(keys[room]));
-  known.sort((a, b) => sign * (keys[a] - keys[b]) || a - b);
-  const sorted = new Uint32Array(rooms.length);
-  sorted.set(known);
-  sorted.set(unknown, known.length);
-  return sorted;
-}
+/** Rooms in the order of a view, such as "nrmse" or "-nrmse". */
+const sortRooms = (rooms, sort) => sortByKeys(rooms, keysOf(COLUMN[sort.replace(/^-/, "")]), sort.startsWith("-"));
