@@ -19,6 +19,7 @@ STYLE = "base.css"
 SCRIPTS = (
     "dom.js",
     "formats.js",
+    "address.js",
     "sorting.js",
     "csv.js",
     "figure-parts.js",

@@ -37,7 +37,7 @@ class Meeting(NamedTuple):
     start, end : times in the time zone of the room
     title : subject; may be empty
     outcome : "used", "empty" if nobody came, or "unknown" if counts are missing for over 20 % of it
-    sure : of an empty meeting: whether even the upper ends of the intervals are below one person
+    clear : of an empty meeting: whether even the upper ends of the intervals are below one person
     people : its peak, reached for 15 min in total [people]
     late : time from the start to the first use [min]
     freed : time from the last use to the end [min]
@@ -47,7 +47,7 @@ class Meeting(NamedTuple):
     end: pd.Timestamp
     title: str
     outcome: Outcome
-    sure: bool
+    clear: bool
     people: float
     late: float
     freed: float
@@ -91,8 +91,8 @@ def _judged(event: CalendarEvent, counts: pd.DataFrame, interval: float) -> Meet
     peak = daily_peak(people, interval)
     if in_use.sum() * interval < min(MIN_USE, length / 2):
         high = counts["high"].to_numpy(dtype=float)
-        sure = not np.isnan(high).all() and not is_in_use(high).any()
-        return Meeting(event.start, event.end, event.title, "empty", sure, peak, math.nan, math.nan)
+        clear = not np.isnan(high).all() and not is_in_use(high).any()
+        return Meeting(event.start, event.end, event.title, "empty", clear, peak, math.nan, math.nan)
     used = pd.DatetimeIndex(counts.index)[in_use]
     late = (used[0] - event.start) / pd.Timedelta(minutes=1)
     freed = (event.end - used[-1]) / pd.Timedelta(minutes=1) - interval

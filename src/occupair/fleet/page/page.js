@@ -57,7 +57,7 @@ function change(parts, { address = true } = {}) {
   table.show(shown, view.sort);
   showFilters();
   drawFiguresSoon();
-  if (address) writeAddress();
+  if (address) writeAddress(view, NO_VIEW);
 }
 
 function showFilters() {
@@ -106,7 +106,7 @@ function openRoom(room, { focus = false } = {}) {
   table.mark(room);
   if (focus || details.covers()) details.focus();
   drawFiguresSoon();
-  writeAddress();
+  writeAddress(view, NO_VIEW);
 }
 
 function closeRoom() {
@@ -118,18 +118,12 @@ function closeRoom() {
   table.mark(-1);
   if (focus) table.focus();
   drawFiguresSoon();
-  writeAddress();
+  writeAddress(view, NO_VIEW);
 }
 
 function showTable() {
   byId("rooms").scrollIntoView();
   byId("rooms-heading").focus({ preventScroll: true });
-}
-
-function writeAddress() {
-  const fragment = viewFragment(view);
-  if (fragment === location.hash.slice(1)) return;
-  history.replaceState(null, "", fragment ? `#${fragment}` : location.href.split("#")[0] + "#");
 }
 
 /** Show the view in the address; a fragment without "=" is a section of the page. */
