@@ -2,7 +2,7 @@
 
 - `simulate_and_check`: simulated readings, data quality
 - `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
-- `report`: the use of rooms over weeks
+- `report`: the use of rooms over weeks, from `report_sources`
 - `service`: the live service
 - `export_models`, `import_models`: rooms of the live service as building models, and the reverse
 - `bacnet`: devices and points of a BACnet network

@@ -8,10 +8,11 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import select
+from sqlalchemy import func, select
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from occupair.errors import InputError
@@ -71,15 +72,35 @@ def check_readable(store: Store) -> None:
         )
 
 
-def choose_rooms(store: Store, wanted: list[str]) -> dict[str, str]:
-    """Return the time zone of rooms in a store; with no wanted rooms, of all with readings."""
+class StoredPeriod(NamedTuple):
+    """Times of the oldest and the newest reading of some rooms, in UTC."""
+
+    oldest: pd.Timestamp
+    newest: pd.Timestamp
+
+
+def choose_rooms(store: Store, wanted: list[str]) -> tuple[dict[str, str], StoredPeriod]:
+    """Return the time zone of rooms in a store, and the period of their readings.
+
+    With no wanted rooms, all rooms with readings are chosen.
+    """
     stored = store.newest_readings()
     unknown = [room for room in wanted if room not in stored]
     if unknown and len(unknown) == len(wanted):
         found = f"only of {quoted_list(sorted(stored))}" if stored else "nor of any other room"
-        raise InputError(f"store {store}: has no readings of {quoted_list(unknown)}, {found}")
-    zones = store.zones()
-    return {room: zones.get(room, "UTC") for room in wanted or sorted(stored)}
+        raise InputError(f"store {store}: has no readings of room {quoted_list(unknown)}, {found}")
+    if not stored:
+        raise InputError(f"store {store}: has no readings yet")
+    zones, columns = store.zones(), schema.readings.c
+    chosen = [room for room in wanted or sorted(stored) if room in stored]
+    with snapshot(store.engine) as connection:
+        times = [
+            connection.execute(select(func.min(columns.time)).where(columns.room == room)).scalar_one()
+            for room in chosen
+        ]
+    newest = pd.Timestamp(max(stored[room].time for room in chosen))
+    period = StoredPeriod(pd.Timestamp(min(times), unit="us", tz="UTC"), newest)
+    return {room: zones.get(room, "UTC") for room in wanted or chosen}, period
 
 
 def stored_room_usage(room: StoredRoom) -> RoomUsage:

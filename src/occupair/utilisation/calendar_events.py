@@ -118,16 +118,15 @@ def blocks_room(event: Event) -> bool:
 
 def _local(time: dt.date, zone: dt.tzinfo | None, path: Path) -> pd.Timestamp:
     """Return a time in the time zone of the room; a time without one is that of the room."""
-    stamp = pd.Timestamp(time)
+    assert isinstance(time, dt.datetime)
+    if time.tzinfo is None:
+        stamp = pd.Timestamp(time)
+        return stamp if zone is None else stamp.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
     if zone is not None:
-        return (
-            stamp.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
-            if stamp.tzinfo is None
-            else stamp.tz_convert(zone)
-        )
-    if stamp.tzinfo is not None and str(stamp.tzinfo) in ("UTC", "tzutc()", "Etc/UTC"):
+        return pd.Timestamp(time.astimezone(dt.UTC)).tz_convert(zone)
+    if time.tzname() == "UTC":
         raise InputError(f"{path}: times are in UTC, those of the room are local: state --timezone")
-    return stamp if stamp.tzinfo is None else stamp.tz_localize(None)
+    return pd.Timestamp(time.replace(tzinfo=None))
 
 
 def _places(event: Event) -> Iterator[str]:

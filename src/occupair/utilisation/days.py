@@ -52,7 +52,8 @@ def room_days(
     Returns
     -------
     DataFrame
-        By day: ``status``, empty for a good day, else why the day is left out; ``peak``, ``peak_low`` and
+        By day: ``status``, empty for a good day, else why the day is left out; ``is_open_day``, whether the
+        day has opening hours; ``peak``, ``peak_low`` and
         ``peak_high`` [people], see ``daily_peak``; ``people``, ``low`` and ``high``, their means over the
         opening hours [people], NaN on days without; ``in_use``, ``in_use_low`` and ``in_use_high``, the
         time within the opening hours at which the count, or the lower or upper end of its interval, is one
@@ -94,6 +95,7 @@ def room_days(
         [_daily_peaks(table, days, hours).reindex(every_day), means.reindex(every_day), result], axis=1
     )
     missing = _missing_share(pd.DatetimeIndex(counts.index), every_day, opening, hours, result)
+    result.insert(0, "is_open_day", opening.open_days(every_day))
     result.insert(0, "status", _status(every_day, missing > 1 - COMPLETE_DAY_SHARE, faults))
     return result.rename_axis("day")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from occupair.report.number_format import percent
+from occupair.utilisation.days import GOOD
 from occupair.utilisation.room_usage import RoomUsage
 from occupair.wording import listed, plural
 
@@ -24,7 +25,7 @@ MIN_EMPTY, EMPTY_SHARE = 2, 0.2
 MIN_UNBOOKED = 0.1
 """Share of the time in use without a meeting from which it is worth a look."""
 FEW_DAYS = 0.2
-"""Share of the days left out from which a sensor needs a look."""
+"""Share of the days with opening hours left out from which a sensor needs a look."""
 
 
 class Finding(NamedTuple):
@@ -253,8 +254,9 @@ def _unbooked(room: RoomUsage) -> float | None:
 
 
 def _bad_sensor(room: RoomUsage) -> float | None:
-    count = sum(room.left_out.values())
-    return count if count and count >= FEW_DAYS * len(room.days) else None
+    open_days = room.days[room.days["is_open_day"]]
+    count = int((open_days["status"] != GOOD).sum())
+    return count if count and count >= FEW_DAYS * len(open_days) else None
 
 
 RULES: tuple[_Rule, ...] = (

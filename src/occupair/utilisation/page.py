@@ -128,13 +128,13 @@ def _header(rooms: Sequence[RoomUsage], *, title: str, generated: datetime, open
 <h1><bdi>{escape(headline(rooms))}</bdi></h1>
 <p class="summary">{escape(summary(rooms))}</p>
 <p class="lead">{escape(covered)}</p>
-<ul class="tiles">{"".join(_tiles(rooms) if len(rooms) > 1 else [])}</ul>"""
+{_tiles(rooms) if len(rooms) > 1 else ""}"""
 
 
-def _tiles(rooms: Sequence[RoomUsage]) -> list[str]:
+def _tiles(rooms: Sequence[RoomUsage]) -> str:
     known = [room for room in rooms if not room.problem and room.open_days]
     if not known:
-        return []
+        return ""
     share = sum(room.share_in_use() for room in known) / len(known)
     hours = sum(room.hours_per_day for room in known) / len(known)
     tiles = [
@@ -166,7 +166,7 @@ def _tiles(rooms: Sequence[RoomUsage]) -> list[str]:
             percent(left_out / total, decimals=0), "of the days left out", f"{left_out:,} of {total:,} {unit}"
         )
     )
-    return tiles
+    return f'<ul class="tiles">{"".join(tiles)}</ul>'
 
 
 def _tile(value: str, label: str, note: str) -> str:

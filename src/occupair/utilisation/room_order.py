@@ -65,17 +65,24 @@ class RoomOrder:
         counts = counts[inside]
         if len(counts) < 2:
             return RoomUsage(self.room, problem=NO_COUNTS)
+        zone = pd.DatetimeIndex(counts.index).tz
         return room_usage(
             self.room,
             counts,
             self.opening,
             faults=faults,
-            events=self.events,
+            events=None if self.events is None else [_in_zone(event, zone) for event in self.events],
             first=self.first,
             last=self.last,
             notes=notes,
             limit=limit,
         )
+
+
+def _in_zone(event: CalendarEvent, zone: Any) -> CalendarEvent:
+    if zone is None or event.start.tzinfo is None:
+        return event
+    return event._replace(start=event.start.tz_convert(zone), end=event.end.tz_convert(zone))
 
 
 def local_midnight(day: pd.Timestamp, zone: Any) -> pd.Timestamp:
