@@ -9,7 +9,7 @@ import pytest
 from utilisation.sample_rooms import FIRST, OPEN, sample_counts, sample_meetings, sample_room
 
 from occupair.utilisation.findings import data_quality, find_findings, headline, summary
-from occupair.utilisation.page import render_report
+from occupair.utilisation.report_page import render_report
 from occupair.utilisation.room_order import RoomOrder
 from occupair.utilisation.room_usage import RoomInfo, RoomUsage
 from occupair.utilisation.tables import TABLES, write_tables

@@ -5,7 +5,7 @@ from browser import PHONE
 from playwright.sync_api import expect
 from utilisation.sample_rooms import OPEN, sample_meetings, sample_room, sample_rooms
 
-from occupair.utilisation.page import write_report
+from occupair.utilisation.report_page import write_report
 
 
 @pytest.fixture(scope="module")

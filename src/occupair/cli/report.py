@@ -72,7 +72,7 @@ def report(
     """
     check_output(path, "report")
     from occupair.utilisation.opening_hours import OpeningHours
-    from occupair.utilisation.page import write_report
+    from occupair.utilisation.report_page import write_report
     from occupair.utilisation.room_list import read_room_list
     from occupair.utilisation.tables import table_paths, write_tables
 
