@@ -130,4 +130,5 @@ def test_export_holds_the_filtered_rooms(open_report, rooms):
         page.click("#export")
     lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
     assert lines[0].startswith("room,floor,problem,seats,used,")
-    assert [line.split(",")[0] for line in lines[1:]] == ["Room 2", "Room 12", *(f"Room 2{k}" for k in range(10))]
+    expected = ["Room 2", "Room 12", *(f"Room 2{k}" for k in range(10))]
+    assert [line.split(",")[0] for line in lines[1:]] == expected

@@ -8,6 +8,7 @@
 - `bacnet`: devices and points of a BACnet network
 - `fleet`: thousands of rooms
 - `groundtruth`: head counts from video and door counters
+- `savings`: ventilation policies in a simulated office
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
 
@@ -36,6 +37,7 @@ from occupair.cli import (
     import_models,
     report,
     reproduce,
+    savings,
     service,
     simulate_and_check,
     tune,
@@ -65,6 +67,7 @@ for command in (
     service.token,
     service.backup,
     service.restore,
+    savings.savings,
     reproduce.reproduce,
     benchmark_and_validate.benchmark,
     benchmark_and_validate.validate,

@@ -7,5 +7,5 @@
 - `check_figures`: figures of the check report
 - `check_page`: the report of ``occupair check``
 - `offline_page`: pages of many rooms, without plotly
-- `html_page`, `figure_style`, `plot_traces`, `number_format`: shared by all reports
+- `html_page`, `text_table`, `figure_style`, `plot_traces`, `number_format`: shared by all reports
 """

@@ -10,8 +10,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
+from occupair.control import AirControl, OutdoorAir, next_outdoor_air, people_to_plan_for
 from occupair.errors import InputError
 
 
@@ -149,8 +150,8 @@ class PICo2:
     """Proportional-integral control of CO2 to a setpoint, with anti-windup.
 
     The flow is ``lowest + gain * error + integral``, within its limits. The integral grows by
-    ``gain * error * minutes / reset_time``, stays within the range of the flow, and stops while the flow is at
-    the limit that it would push against.
+    ``gain * error * minutes / reset_time``, stays within the range of the flow, and stops while the flow is
+    at the limit that it would push against.
 
     Parameters
     ----------
@@ -192,3 +193,48 @@ class PICo2:
         if not (stuck_low or stuck_high):
             self._integral = min(max(self._integral + step, 0.0), self.highest - self.lowest)
         return min(max(proportional + self._integral, self.lowest), self.highest)
+
+
+@dataclass
+class CountedFlow:
+    """The flow that a standard requires for a count, with deadband and ramp.
+
+    Parameters
+    ----------
+    control : AirControl
+        Standard, design occupancy, deadband and ramps of the room.
+    count : {"true", "estimate", "upper"}
+        Count to plan for: the true count, the estimate, or the upper end of its prediction interval. Without
+        it, the flow is the design flow.
+
+    Examples
+    --------
+    >>> from occupair.control import AirDemand
+    >>> policy = CountedFlow(AirControl(AirDemand("ASHRAE 62.1", area=50), design_people=20), "upper")
+    >>> nine = dt.datetime(2024, 1, 8, 9)
+    >>> policy.outdoor_air(Situation(nine, 0.0, co2=700.0, people=8.0, high=10.0))
+    40.0
+    >>> policy.outdoor_air(Situation(nine, 5.0, co2=700.0))
+    65.0
+    """
+
+    control: AirControl
+    count: Literal["true", "estimate", "upper"]
+    _previous: OutdoorAir | None = field(default=None, init=False, repr=False)
+
+    def start(self) -> None:
+        """Forget the previous flow."""
+        self._previous = None
+
+    def outdoor_air(self, situation: Situation) -> float:
+        """Return the flow for the count [L/s]."""
+        people = self._people(situation)
+        self._previous = next_outdoor_air(self._previous, people, situation.minutes, self.control)
+        return self._previous.flow
+
+    def _people(self, situation: Situation) -> float | None:
+        if self.count == "true":
+            return situation.true_people
+        if self.count == "estimate" or situation.people is None or situation.high is None:
+            return situation.people if self.count == "estimate" else None
+        return people_to_plan_for(situation.people, situation.high, design_people=self.control.design_people)
