@@ -2,7 +2,7 @@
 
     python -m tools.utilisation accuracy
     python -m tools.utilisation room [--out FOLDER]
-    python -m tools.utilisation store [--rooms 200] [--days 90] [--out FOLDER] [--pictures FOLDER]
+    python -m tools.utilisation store [--rooms 200] [--days 90] [--only N] [--out FOLDER]
 
 ``accuracy`` compares the figures of public rooms by estimates and by head counts. ``room`` writes the report
 of the last two weeks of a public room (ROBOD room 3) from files, with the command line. ``store`` builds a
@@ -25,7 +25,7 @@ from occupair.datasets.benchmark_rooms import read_room
 from occupair.readings.files import write_readings
 from tools.page_speed import FLAGS, Action, measured_in_chromium
 from tools.utilisation.accuracy import accuracy_table, halves
-from tools.utilisation.stored_rooms import simulate_offices, write_calendar, write_store
+from tools.utilisation.stored_rooms import room_id, simulate_offices, write_calendar, write_store
 
 PUBLIC_ROOM, PUBLIC_SEATS, FIRST_DAY = "robod-3", 15, "2021-12-09"
 ACTIONS: tuple[Action, ...] = (
@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("--rooms", type=int, default=200)
     parser.add_argument("--days", type=int, default=90)
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--only", type=int, help="report only so many of the rooms, for a shorter run")
     parser.add_argument("--out", type=Path, help="folder to keep the files in; default: a temporary one")
     parser.add_argument("--pictures", type=Path, help="folder for pictures of the page")
     given = parser.parse_args()
@@ -93,6 +94,8 @@ def report_store(folder: Path, given: argparse.Namespace) -> None:
     page = folder / "report.html"
     options = ["--rooms", folder / "rooms.csv", "--calendar", folder / "building.ics", "--out", page]
     options += [] if given.workers is None else ["--workers", given.workers]
+    for number in range(1, (given.only or 0) + 1):
+        options += ["--room", room_id(number)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = occupair("report", database, *options)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -101,7 +104,10 @@ def report_store(folder: Path, given: argparse.Namespace) -> None:
     tables = sum(path.stat().st_size for path in folder.glob("report-*.csv")) / 1e6
     size = page.stat().st_size / 1e6
     sizes = f"page {size:.2f} MB, tables {tables:.1f} MB"
-    print(f"report: {seconds:.0f} s ({cpu:.0f} s of CPU time), largest process {peak:.0f} MB; {sizes}")
+    n = given.only or given.rooms
+    print(
+        f"report of {n} rooms: {seconds:.0f} s ({cpu:.0f} s of CPU time), {peak:.0f} MB per process; {sizes}"
+    )
     print(measured_in_chromium(page, ACTIONS))
     if given.pictures is not None:
         take_pictures(page, given.pictures)

@@ -62,11 +62,16 @@ def _office(seats: int, weeks: int, seed: int) -> Office:
     return Office(seats, now["co2"].to_numpy(), now["ventilation"].to_numpy(), dump_model(estimator))
 
 
+def room_id(number: int) -> str:
+    """Return the id of a room."""
+    return f"room-{number:03d}"
+
+
 def write_store(path: Path, offices: list[Office], *, rooms: int, days: int) -> int:
     """Write a store and ``rooms.csv`` beside it, and return the number of readings."""
     store = Store(f"sqlite:///{path}")
     store.migrate()
-    names = [f"room-{number:03d}" for number in range(1, rooms + 1)]
+    names = [room_id(number) for number in range(1, rooms + 1)]
     store.set_zones(dict.fromkeys(names, ZONE))
     for number, name in enumerate(names):
         store.add_model(name, offices[number % len(offices)].model, origin="file", note="", activate=True)
