@@ -79,8 +79,9 @@ def test_report_of_estimates(tmp_path, suffix):
 
 
 def test_report_of_a_folder_with_names_and_a_calendar(tmp_path):
-    (tmp_path / "people/room=hall").mkdir(parents=True)
-    write_estimates(tmp_path / "people/lab-7.csv")
+    for room in ("hall", "lab-7"):
+        (tmp_path / f"people/room={room}").mkdir(parents=True)
+    write_estimates(tmp_path / "people/room=lab-7/part.csv")
     write_estimates(tmp_path / "people/room=hall/estimates.parquet", people=0.0)
     (tmp_path / "rooms.toml").write_text(
         '[rooms.lab-7]\nname = "Lab 7"\ncapacity = 8\nco2 = "a"\n[rooms.hall]\n'

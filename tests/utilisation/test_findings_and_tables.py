@@ -63,8 +63,9 @@ def test_meetings_of_a_room():
 def test_peak_at_the_limit_of_the_model():
     counts = sample_counts(6.0)
     order = RoomOrder(RoomInfo("lab", capacity=20), OPEN)
-    assert order.usage(counts, limit=6.0).is_at_limit
-    assert not order.usage(counts, limit=9.0).is_at_limit
+    found = [order.usage(counts, limit=limit) for limit in (6.0, 7.2, 9.0)]  # the peak is 6 (4.8 to 7.2)
+    assert [room.is_at_limit for room in found] == [True, False, False]
+    assert [room.is_interval_at_limit for room in found] == [True, True, False]
 
 
 def test_findings_rank_the_clearest_room_first():

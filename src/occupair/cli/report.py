@@ -90,6 +90,7 @@ def report(
         timezone=timezone,
         quick=quick,
         calendar=calendar,
+        outputs=frozenset(table_paths(path).values()),
     )
     if request.first is not None and request.last is not None and request.last < request.first:
         raise InputError(f"--to must not be before --from, got {last} and {first}")
@@ -103,16 +104,17 @@ def report(
 def _run(tasks: Sequence[Task], workers: int | None) -> list[RoomUsage]:
     """Return the use of all rooms, computed in worker processes if there are several."""
     from occupair.progress import track
+    from occupair.utilisation.room_order import usage_or_problem
 
     workers = min(workers or os.cpu_count() or 1, len(tasks))
     with bar():
         if workers <= 1:
-            return [function(argument) for function, argument in track(tasks, "estimating rooms")]
+            return [usage_or_problem(*task) for task in track(tasks, "estimating rooms")]
         from occupair.fleet.worker_processes import WorkerProcesses
 
         pool = WorkerProcesses(workers)
         try:
-            futures: list[Future[RoomUsage]] = [pool.submit(function, one) for function, one in tasks]
+            futures: list[Future[RoomUsage]] = [pool.submit(usage_or_problem, *task) for task in tasks]
             return [future.result() for future in track(futures, "estimating rooms")]
         finally:
             pool.shutdown(cancel_futures=True)

@@ -53,6 +53,7 @@ class Request:
     timezone: str | None
     quick: bool
     calendar: Path | None
+    outputs: frozenset[Path]
 
     def info(self, id_: str, known: RoomInfo | None = None) -> RoomInfo:
         """Return what is known of a room."""
@@ -165,7 +166,7 @@ def _from_files(paths: Sequence[Path], request: Request) -> tuple[str, list[Task
                 raise InputError(f"{model}: give the readings of its room after it, got another model")
             model = path
             continue
-        found = find_estimate_files(path) if path.is_dir() else {room_of(path): path}
+        found = find_estimate_files(path, without=request.outputs) if path.is_dir() else {room_of(path): path}
         if model is not None:
             if path.is_dir():
                 raise InputError(

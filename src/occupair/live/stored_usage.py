@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.live.messages import Quality, to_microseconds
-from occupair.live.store import DamagedModel, Store, StoreError, schema
+from occupair.live.store import DamagedModel, Store, schema
 from occupair.live.store.database import check_revision, newest_revision, snapshot
 from occupair.live.store.room_readings import local_index, put_values_on_grid, read_values
 from occupair.model_file import parse_model
@@ -106,15 +106,15 @@ def choose_rooms(store: Store, wanted: list[str]) -> tuple[dict[str, str], Store
 def stored_room_usage(room: StoredRoom) -> RoomUsage:
     """Return the use of a room in a store, in a worker process or in this one.
 
-    A room that cannot be estimated has the reason as its problem.
+    Raises
+    ------
+    InputError
+        If the room cannot be estimated.
+    StoreError
+        If the database fails.
     """
     with threadpool_limits(1), closing(Store(room.store)) as store:
-        try:
-            return _usage(store, room)
-        except StoreError:
-            raise
-        except InputError as error:
-            return RoomUsage(room.order.room, problem=str(error))
+        return _usage(store, room)
 
 
 def _usage(store: Store, room: StoredRoom) -> RoomUsage:

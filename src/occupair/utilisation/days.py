@@ -90,6 +90,9 @@ def room_days(
         }
     )
     result = (spent.groupby(days).sum() * hours).reindex(every_day, fill_value=0.0)
+    for name in ("low", "high"):
+        if table[name].isna().all():
+            result[f"in_use_{name}"] = math.nan
     means = table[known & is_open].groupby(days[known & is_open]).mean()
     result = pd.concat(
         [_daily_peaks(table, days, hours).reindex(every_day), means.reindex(every_day), result], axis=1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -21,17 +22,21 @@ SUFFIXES = (".csv", ".parquet", ".pq")
 ROOM_FOLDER = "room="
 
 
-def find_estimate_files(folder: Path) -> dict[str, Path]:
+def find_estimate_files(folder: Path, *, without: Collection[Path] = ()) -> dict[str, Path]:
     """Return the files with estimates in a folder by room.
 
-    The room is the name of the file, or of its folder if that is ``room=NAME``.
+    The room is the name of the file, or of its folder if that is ``room=NAME``. If there are such folders,
+    other files are ignored, and so are the files ``without``.
 
     Raises
     ------
     InputError
         If there are none, or two of the same room.
     """
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    ignored = {path.resolve() for path in without}
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in SUFFIXES and path.is_file()]
+    paths = [path for path in paths if path.resolve() not in ignored]
+    paths = [path for path in paths if path.parent.name.startswith(ROOM_FOLDER)] or paths
     if not paths:
         raise InputError(f"{folder}: has no files with estimates (.csv or .parquet)")
     found: dict[str, Path] = {}

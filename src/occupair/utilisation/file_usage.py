@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from occupair.checks.prepared_readings import Span
-from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.readings.files import read_readings
 from occupair.utilisation.bad_days import sensor_faults
@@ -43,13 +42,16 @@ class RoomFiles:
 
 
 def file_room_usage(room: RoomFiles) -> RoomUsage:
-    """Return the use of a room from its files; if they cannot be used, the reason is its problem."""
-    try:
-        if room.model is None:
-            return room.order.usage(read_estimates(room.data, timezone=room.timezone))
-        return _from_readings(room, room.model)
-    except InputError as error:
-        return RoomUsage(room.order.room, problem=str(error))
+    """Return the use of a room from its files.
+
+    Raises
+    ------
+    InputError
+        If they cannot be used.
+    """
+    if room.model is None:
+        return room.order.usage(read_estimates(room.data, timezone=room.timezone))
+    return _from_readings(room, room.model)
 
 
 def _from_readings(room: RoomFiles, model: Path) -> RoomUsage:

@@ -61,8 +61,8 @@ NUMBERS: dict[str, Any] = {
     "used_low": lambda room: room.capacity_used("low"),
     "used_high": lambda room: room.capacity_used("high"),
     "in_use": lambda room: room.share_in_use(),
-    "in_use_low": lambda room: _with_interval(room, room.share_in_use("in_use_low")),
-    "in_use_high": lambda room: _with_interval(room, room.share_in_use("in_use_high")),
+    "in_use_low": lambda room: room.share_in_use("in_use_low"),
+    "in_use_high": lambda room: room.share_in_use("in_use_high"),
     "hours": lambda room: room.hours_per_day,
     "outside": lambda room: room.outside_per_day,
     "people": lambda room: room.mean(),
@@ -74,7 +74,7 @@ NUMBERS: dict[str, Any] = {
     "peak_high": lambda room: room.peak("peak_high"),
     "unused": lambda room: None if room.seats is None else room.seats.least,
     "unused_likely": lambda room: None if room.seats is None else room.seats.likely,
-    "at_limit": lambda room: int(room.is_at_limit),
+    "at_limit": lambda room: int(room.is_interval_at_limit) + int(room.is_at_limit),
     "good": lambda room: len(room.good),
     "left_out": lambda room: sum(room.left_out.values()),
     "meetings": lambda room: None if room.meetings is None else len(room.meetings),
@@ -90,10 +90,6 @@ NUMBERS: dict[str, Any] = {
 def has_intervals(room: RoomUsage) -> bool:
     """Whether the counts of a room have prediction intervals."""
     return not math.isnan(room.peak("peak_high"))
-
-
-def _with_interval(room: RoomUsage, value: float) -> float:
-    return value if has_intervals(room) else math.nan
 
 
 def _figure(name: str, room: RoomUsage) -> float | int | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.progress import quietly
 from occupair.room.baseline_drift import LOOKBACK
@@ -90,6 +92,32 @@ def local_midnight(day: pd.Timestamp, zone: Any) -> pd.Timestamp:
     if zone is None:
         return day
     return day.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
+
+
+def usage_or_problem(read: Callable[[Any], RoomUsage], source: Any) -> RoomUsage:
+    """Return the use of a room; if its data cannot be used, the reason is its problem.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the use of the room from ``source``.
+    source : object
+        Where the data of the room are; ``source.order`` is a `RoomOrder`.
+
+    Raises
+    ------
+    OSError
+        If a database or a file system fails, which concerns all rooms.
+    """
+    try:
+        return read(source)
+    except OSError:
+        raise
+    except InputError as error:
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001  # one room must not end the report of all
+        problem = f"unexpected error, please report it: {type(error).__name__}: {error}"
+    return RoomUsage(source.order.room, problem=" ".join(problem.split()))
 
 
 LOOKBACK_DAYS = LOOKBACK

@@ -114,7 +114,7 @@ class RoomUsage:
     def share_in_use(self, name: str = "in_use") -> float:
         """Return the share of the opening hours in use [0..1]; see ``room_days`` for other names."""
         hours = float(self.good["open"].sum())
-        return float(self.good[name].sum()) / hours if hours else math.nan
+        return float(self.good[name].sum(min_count=1)) / hours if hours else math.nan
 
     def capacity_used(self, name: str = "people") -> float:
         """Return the mean count over the opening hours as a share of the seats [0..1]."""
@@ -137,7 +137,15 @@ class RoomUsage:
     @property
     def is_at_limit(self) -> bool:
         """Whether the highest peak is the largest count the model can state, so that it may be higher."""
-        return self.limit is not None and self.peak() >= self.limit - 0.5
+        return self._reaches_limit(self.peak())
+
+    @property
+    def is_interval_at_limit(self) -> bool:
+        """Whether the upper end of the highest peak is the largest count the model can state."""
+        return self._reaches_limit(self.peak("peak_high")) or self.is_at_limit
+
+    def _reaches_limit(self, people: float) -> bool:
+        return self.limit is not None and people >= self.limit - 0.5
 
     @cached_property
     def judged(self) -> list[Meeting]:

@@ -55,6 +55,7 @@ def _room_row(room: RoomUsage) -> dict[str, Any]:
     }
     if room.seats is not None:
         row |= {"seats_never_used": room.seats.least, "seats_never_used_likely": room.seats.likely}
+        row["peak_at_limit_of_model"] = room.is_interval_at_limit
     if room.meetings is not None:
         row |= {
             "meetings": len(room.meetings),

@@ -32,7 +32,7 @@ const FINDINGS = DATA.name.map(() => []);
 for (const { title, rooms } of DATA.findings) for (const room of rooms) FINDINGS[room].push(title);
 
 const noteOf = (room) => DATA.problem[room] || FINDINGS[room].join("; ");
-const unusedText = (value, room) => (value === null ? DASH : `${numberOf("at_limit", room) ? "≤" : ""}${value}`);
+const unusedText = (value, room) => (value === null ? DASH : `${value}${numberOf("at_limit", room) ? "*" : ""}`);
 
 // Columns of the table: kind is "name", "text", "number", "week" or "note"; width in rem.
 const COLUMNS = [

@@ -29,7 +29,7 @@ function keyFigures(room) {
     number("seats") !== null && [formatPercent(number("used")), "of the seats used", noted(`of ${formatCount(number("seats"))} seats`, range("used", formatPercent))],
     [formatPeople(number("people_in_use")), "people when in use", noted(`${formatPeople(number("people"))} over the opening hours`, range("people", formatPeople))],
     [formatPeople(number("peak")), "people at the highest peak", noted("for 15 min of a day", range("peak", formatPeople))],
-    number("unused") !== null && [unusedText(number("unused"), room), "seats never used, at least", `${formatCount(number("unused_likely"))} by the best estimate${number("at_limit") ? "; the peak is at the limit of the model" : ""}`],
+    number("unused") !== null && [unusedText(number("unused"), room), "seats never used, at least", `${formatCount(number("unused_likely"))} by the best estimate${number("at_limit") ? "; * more people than the model knows are possible" : ""}`],
     [formatHours(number("outside")), "outside the opening hours", "in use, per good day"],
     number("meetings") !== null && [formatCount(number("empty")), "meetings without people", `of ${formatCount(number("meetings"))}; ${formatCount(number("clearly_empty"))} clearly empty`],
     number("meetings") !== null && [formatHours(number("unbooked")), "used without a booking", `${formatHours(number("freed"))} booked but freed early`],
