@@ -6,7 +6,7 @@ const LEVELS = 10;
 function measuresOf(room) {
   const { grid } = DATA.rooms[room], seats = numberOf("seats", room);
   const ends = grid.low ? ["people", "low", "high"] : ["people"];
-  const most = seats ?? Math.max(1, ...grid[ends.at(-1)].map((value) => value / 10));
+  const most = Math.max(1, ...grid.people.map((value) => Math.ceil(value / 10)));
   const people = (end) => (cell) => tenth(grid[end][cell]);
   const known = (cell) => tenth(grid.known[cell]);
   const interval = (cell, format) => (grid.low ? formatRange(people("low")(cell), people("high")(cell), format) : "");
@@ -62,7 +62,7 @@ function heatMap(measures, tip, label) {
     const has = measure.ends.includes(end);
     ends.hidden = measure.ends.length < 2;
     body.replaceChildren(heatTable(measure, has ? end : "people", tip, `${label}: ${measure.name.toLowerCase()}`));
-    scale.replaceChildren(el("span", {}, measure.show(0)), el("i"), el("span", {}, `${measure.show(measure.most)} ${measure.most === 1 ? "" : measure.unit}`),
+    scale.replaceChildren(el("span", {}, measure.show(0)), el("i"), el("span", {}, `${measure.show(measure.most)}${measure.unit === "people" ? " people" : ""}`),
       el("span", { class: "swatch none" }), el("span", {}, "no data"), el("span", {}, "Bold: opening hours."));
   }
   draw();

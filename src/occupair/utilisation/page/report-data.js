@@ -14,7 +14,7 @@ const hasFloors = DATA.floor.some((floor) => floor !== "");
 const tenth = (value) => (value === null || value === undefined ? null : value / 10);
 
 const formatPeople = (value) => (value === null ? DASH : value < 9.95 ? formatOne(value) : formatFixed(0)(value));
-const formatHours = (value) => (value === null ? DASH : formatOne(value) + NBSP + "h");
+const formatHours = (value) => (value === null ? DASH : (value < 99.95 ? formatOne(value) : formatUpTo(0)(value)) + NBSP + "h");
 const formatRange = (low, high, format) => (low === null || high === null ? "" : `${format(low)}–${format(high)}`);
 
 /** The date that is some days after an ISO date, as a Date in UTC. */
