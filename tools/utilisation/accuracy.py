@@ -27,7 +27,7 @@ HEADS = (
     "true",
     "highest peak",
     "true",
-    "seats",
+    "unused seats",
     "true",
 )
 
