@@ -66,7 +66,7 @@ def _row(name: str) -> list[str]:
         return f"{value:.1f} ({low:.1f} to {high:.1f})"
 
     seats = [
-        "–" if one.seats is None else f"{one.seats.least}" if one is estimated else f"{one.seats.likely}"
+        "–" if one.seats is None else f"{one.seats.least}{'*' if one.is_interval_at_limit else ''}"
         for one in (estimated, true)
     ]
     hours = [
