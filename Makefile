@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -99,6 +99,9 @@ prove: validate
 
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py
+
+planned: $(INSTALLED)    ## how often there are more people than outdoor air is planned for: docs/ventilation.md (5 min)
+	@$(BIN)/python tools/planned_people.py
 
 savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
