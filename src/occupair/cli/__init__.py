@@ -2,12 +2,13 @@
 
 - `simulate_and_check`: simulated readings, data quality
 - `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
+- `report`: the use of rooms over weeks, from `report_sources`
 - `service`: the live service
 - `export_models`, `import_models`: rooms of the live service as building models, and the reverse
 - `bacnet`: devices and points of a BACnet network
 - `fleet`: thousands of rooms
 - `groundtruth`: head counts from video and door counters
-- `savings`: ventilation policies in a simulated office
+- `savings`, `savings_energyplus`: ventilation policies in a simulated office and in an EnergyPlus building
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
 
@@ -34,8 +35,10 @@ from occupair.cli import (
     fleet,
     groundtruth,
     import_models,
+    report,
     reproduce,
     savings,
+    savings_energyplus,
     service,
     simulate_and_check,
     tune,
@@ -60,11 +63,13 @@ for command in (
     tune.tune,
     estimate_and_evaluate.estimate,
     estimate_and_evaluate.evaluate,
+    report.report,
     service.serve,
     service.token,
     service.backup,
     service.restore,
     savings.savings,
+    savings_energyplus.savings_energyplus,
     reproduce.reproduce,
     benchmark_and_validate.benchmark,
     benchmark_and_validate.validate,
