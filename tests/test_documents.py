@@ -173,6 +173,19 @@ def test_readme_left_out_scores_agree_with_the_benchmark():
     assert stated == (mean["left out, lag 0"], mean["left out, lag 20"])
 
 
+def test_hindsight_scores_agree_with_the_benchmark():
+    (table,) = [
+        table for table in tables_of((ROOT / "docs/benchmark.md").read_text()) if "hindsight" in table[0]
+    ]
+    mean = {row["room"]: row for row in table}["mean of 7 benchmark rooms"]
+    assert re.findall(r"Its nRMSE is (\S+) in these rooms", README_PROSE) == [mean["hindsight"]]
+    validation = " ".join((ROOT / "docs/validation.md").read_text().split())
+    (stated,) = re.findall(
+        r"covers (\S+) % of all readings and (\S+) % of occupied ones, mean of the same", validation
+    )
+    assert stated == (mean["covered, hindsight"], mean["occupied, hindsight"])
+
+
 def test_readme_coverage_agrees_with_the_validation():
     mean, *_ = tables_of((ROOT / "docs/validation.md").read_text())
     (stated,) = re.findall(COVERAGE, README_PROSE)
