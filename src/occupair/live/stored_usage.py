@@ -24,9 +24,10 @@ from occupair.live.store.room_readings import local_index, put_values_on_grid, r
 from occupair.model_file import parse_model
 from occupair.readings.source import Source
 from occupair.readings.time_zones import time_zone_of
+from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_FIELDS
 from occupair.utilisation.bad_days import SensorFaults, sensor_faults
-from occupair.utilisation.room_order import LOOKBACK_DAYS, RoomOrder, count_limit, hindsight_counts
+from occupair.utilisation.room_order import RoomOrder, count_limit, hindsight_counts
 from occupair.utilisation.room_usage import RoomUsage
 from occupair.wording import quoted_list
 
@@ -134,7 +135,7 @@ def _usage(store: Store, room: StoredRoom) -> RoomUsage:
 
 def _from_readings(store: Store, room: StoredRoom, estimator: OccupancyEstimator) -> RoomUsage:
     order, zone = room.order, time_zone_of(room.timezone)
-    begin, end = order.period(zone, before=LOOKBACK_DAYS)
+    begin, end = order.period(zone, before=LOOKBACK)  # from which the drift of the sensor is followed
     names = ["co2", *(["ventilation"] if estimator.uses_ventilation_ else []), *estimator.sensor_names]
     times, values = read_values(store, order.room.id, names, since=begin, until=end)
     has_co2 = ~np.isnan(values["co2"])
