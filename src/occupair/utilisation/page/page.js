@@ -107,13 +107,6 @@ function showTable() {
   byId("rooms-heading").focus({ preventScroll: true });
 }
 
-/** Show the view in the address; a fragment without "=" is a section of the page. */
 function readAddress() {
-  const fragment = location.hash.slice(1);
-  if (fragment && !fragment.includes("=")) return false;
-  const read = parseView(fragment), room = read.room ? DATA.name.indexOf(read.room) : -1;
-  closeRoom();
-  change({ ...read, room: "" }, { address: false });
-  if (room >= 0) openRoom(room);
-  return fragment !== "";
+  return followAddress({ parse: parseView, names: DATA.name, onClose: closeRoom, onChange: change, onOpen: openRoom });
 }
