@@ -5,7 +5,7 @@ let view = parseView("");
 let shown = new Uint32Array(0);
 let table = null, panel = null;
 
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { heatEnds = null; if (table) change({}); });
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { weekImages.clear(); if (table) { table.repaint(); } });
 if (DATA.count === 1) showOneRoom();
 else if (DATA.count) showAllRooms();
 
