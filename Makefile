@@ -100,7 +100,7 @@ prove: validate
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py
 
-planned: $(INSTALLED)    ## how often there are more people than outdoor air is planned for: docs/ventilation.md (5 min)
+planned: $(INSTALLED)    ## how often there are more people than outdoor air is planned for: docs/ventilation.md (10 min)
 	@$(BIN)/python tools/planned_people.py
 
 savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
