@@ -19,7 +19,7 @@ from sqlalchemy import select, text
 
 from occupair.errors import InputError
 from occupair.live.messages import Label, Quality
-from occupair.live.store import Store, StoreError, backup, database, restore, schema, service_lock
+from occupair.live.store import Place, Store, StoreError, backup, database, restore, schema, service_lock
 
 KINDS = ["sqlite", "postgresql"]
 backup_module = importlib.import_module("occupair.live.store.backup")  # not the function of this name
@@ -66,6 +66,8 @@ def fill(url: str) -> None:
         store.add_label(Label("a", at(0), 3, at(1)))
         store.set_zones({"a": "Europe/Berlin"})
         store.room_numbers(["b", "a"])
+        store.set_plan("1", bytes(range(256)) * 8_000, media_type="image/png", width=4, height=3)
+        store.set_place("a", Place(0.25, 0.75))
         for origin in ("file", "upload", "trained"):
             version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
         store.activate("a", version - 1)
@@ -106,7 +108,7 @@ def test_backup_is_readable_without_occupair(source, tmp_path):
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0006")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0007")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
     assert [json.loads(line) for line in lines.splitlines()] == [

@@ -37,7 +37,9 @@ from occupair.live.store.database import (
 )
 from occupair.live.store.labelled_intervals import labelled_intervals_query
 from occupair.live.store.model_store import ModelStore, activate_model
+from occupair.live.store.plan_store import PlanStore
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
+from occupair.live.store.quarter_hours import QuarterHourStore
 from occupair.live.store.room_numbers import RoomNumberStore
 from occupair.live.store.shard_store import ShardStore
 from occupair.readings.daily_lows import PERIOD
@@ -54,7 +56,7 @@ _MEAN_PERIOD = PERIOD * 60_000_000  # [us]
 _PRUNED = (schema.readings, schema.estimates)
 
 
-class Store(ModelStore, RoomNumberStore, ShardStore):
+class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore):
     """A store in SQLite or PostgreSQL. Thread-safe.
 
     Parameters
