@@ -46,6 +46,7 @@ TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
 MINUTE = dt.timedelta(minutes=1)
 START = TODAY - 24 * 60 * MINUTE  # start of yesterday
 NOW = 24 * 60 + 14 * 60 + 32  # minutes since START: today, 14:32
+FIRST = -8 * 24 * 60  # first minute of the hours of a week: the two days over and over
 LABELS_NEEDED = 8
 
 KINDS = (
@@ -113,7 +114,7 @@ class FakeRoom:
 
     def quarter_hour(self, first: int, end: int) -> QuarterHour:
         """Return the sums of the minutes of a quarter of an hour."""
-        at = np.maximum(0, np.arange(first, end) - self.shift)
+        at = np.maximum(0, np.arange(first, end) - self.shift) if first >= 0 else np.arange(first, end) % 2880
         size = (self.config.capacity or 24) / 26
         people = office_days(self.seed)["people"][at] * size * self.busy
         is_known = self.quality in (Quality.OK, Quality.STARTING)
@@ -221,7 +222,7 @@ class SimulatedStore(FakeStore):
                 found += FakeStore.quarter_hours(self, [name], since, until)
                 continue
             last = min(end, room.last(self.building.minute) + 1)
-            for start in range(max(first, 0), last, 15):
+            for start in range(max(first, FIRST), last, 15):
                 found.append(room.quarter_hour(start, min(start + 15, last)))
         return found
 

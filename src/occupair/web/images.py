@@ -26,9 +26,9 @@ _PNG_START = b"\x89PNG\r\n\x1a\n"
 _SVG_SPACE = "http://www.w3.org/2000/svg"
 _ELEMENTS = frozenset({
     "svg", "g", "defs", "symbol", "use", "title", "desc", "metadata", "style", "switch", "view", "path",
-    "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "textPath", "image", "marker",
-    "pattern", "clipPath", "mask", "linearGradient", "radialGradient", "stop", "filter", "feGaussianBlur",
-    "feOffset", "feMerge", "feMergeNode", "feBlend", "feColorMatrix", "feComposite", "feFlood",
+    "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "textPath", "image",
+    "marker", "pattern", "clipPath", "mask", "linearGradient", "radialGradient", "stop", "filter",
+    "feGaussianBlur", "feOffset", "feMerge", "feMergeNode", "feBlend", "feColorMatrix", "feComposite", "feFlood",
 })  # fmt: skip
 _EDITOR_SPACES = (  # elements that a browser ignores
     "http://sodipodi.sourceforge.net/DTD/sodipodi-0.dtd",

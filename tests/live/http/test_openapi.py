@@ -121,7 +121,8 @@ def test_schemathesis():
     """All its checks, on every operation: examples, edge cases and random ones, right and wrong."""
     app = make()
     # Which words are rooms and floors, which bytes are a model or a drawing, which years a label may have, and
-    # how long a period is, no schema can say: without these most questions would be about rooms that are not there.
+    # how long a period may be, no schema can say: without these most questions would be about rooms that are
+    # not there.
     for (_, path), one in operations(app.openapi()).items():
         for parameter in one.get("parameters", ()):
             if parameter["name"] == "room":

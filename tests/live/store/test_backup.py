@@ -66,7 +66,7 @@ def fill(url: str) -> None:
         store.add_label(Label("a", at(0), 3, at(1)))
         store.set_zones({"a": "Europe/Berlin"})
         store.room_numbers(["b", "a"])
-        store.set_plan("1", bytes(range(256)) * 8_000, media_type="image/png", width=4, height=3)
+        store.set_plan("1", bytes(range(256)) * 20, media_type="image/png", width=4, height=3)
         store.set_place("a", Place(0.25, 0.75))
         for origin in ("file", "upload", "trained"):
             version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
@@ -100,6 +100,18 @@ def test_restore_equals_the_original_in_either_database(source, target, tmp_path
         assert store.add_model("a", b"new", origin="file") == highest + 1
         assert store.room_numbers(["a", "new"]) == {"a": 2, "new": 3}
         store.write([reading("a", 999, co2=1.0)], [])
+
+
+def test_large_plan_is_restored(target, tmp_path):
+    data = random.Random(0).randbytes(3_000_000)
+    url = f"sqlite:///{tmp_path}/plans.db"
+    with closing(Store(url)) as store:
+        store.migrate()
+        store.set_plan("1", data, media_type="image/png", width=4, height=3)
+    backup(url, tmp_path / "rooms.zip")
+    restore(tmp_path / "rooms.zip", target)
+    with closing(Store(target)) as store:
+        assert store.plan("1")[1] == data
 
 
 def test_backup_is_readable_without_occupair(source, tmp_path):
@@ -285,7 +297,7 @@ INVALID = [
     (
         {"extra": ["passwords"]},
         "unexpected tables: readings, estimates, labels, models, zones, bacnet_rooms, shards, "
-        "room_states, passwords",
+        "room_states, plans, places, passwords",
     ),
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
