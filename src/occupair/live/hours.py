@@ -14,7 +14,7 @@ from typing import NamedTuple
 QUARTER = 900_000_000
 """A quarter of an hour [us]."""
 IN_USE = 0.5
-"""Smallest estimate of a room in use, which rounds to one person [people]."""
+"""Smallest estimate of a room in use, which rounds to one person [people]: `utilisation.counts.is_in_use`."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _QUARTER = dt.timedelta(minutes=15)
 

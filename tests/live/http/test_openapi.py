@@ -120,7 +120,7 @@ def test_schema_is_public_and_names_no_room(app):
 def test_schemathesis():
     """All its checks, on every operation: examples, edge cases and random ones, right and wrong."""
     app = make()
-    # Which words are rooms and floors, which bytes are a model or a drawing, which years a label may have, and
+    # Which words are rooms and floors, which bytes are a model or a drawing, which years a label may have and
     # how long a period may be, no schema can say: without these most questions would be about rooms that are
     # not there.
     for (_, path), one in operations(app.openapi()).items():
