@@ -28,7 +28,8 @@ _ELEMENTS = frozenset({
     "svg", "g", "defs", "symbol", "use", "title", "desc", "metadata", "style", "switch", "view", "path",
     "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "textPath", "image",
     "marker", "pattern", "clipPath", "mask", "linearGradient", "radialGradient", "stop", "filter",
-    "feGaussianBlur", "feOffset", "feMerge", "feMergeNode", "feBlend", "feColorMatrix", "feComposite", "feFlood",
+    "feGaussianBlur", "feOffset", "feMerge", "feMergeNode", "feBlend", "feColorMatrix", "feComposite",
+    "feFlood",
 })  # fmt: skip
 _EDITOR_SPACES = (  # elements that a browser ignores
     "http://sodipodi.sourceforge.net/DTD/sodipodi-0.dtd",

@@ -10,20 +10,22 @@ const NARROW = "(max-width: 52rem)";
 const MINUTE = 60000;
 const MOSTLY_UNKNOWN = 0.5; // an hour with less known time is marked
 
+/** How much of an hour has passed [min]. */
+const elapsedMinutes = (hour, now) => Math.min(hour.minutes, (now - Date.parse(hour.start)) / MINUTE);
+
 /** Largest and mean occupancy, hours in use, and the known share of the time that has passed. */
 export function summarise(hours, now) {
   const past = hours.filter((hour) => Date.parse(hour.start) <= now);
   const known = past.filter((hour) => hour.people !== null);
   const busiest = known.reduce((top, hour) => (top && top.peak >= hour.peak ? top : hour), null);
   const total = (list, value) => list.reduce((sum, hour) => sum + value(hour), 0);
-  const elapsed = (hour) => Math.min(hour.minutes, (now - Date.parse(hour.start)) / MINUTE);
   const minutes = total(known, (hour) => hour.known * hour.minutes);
   return {
     peak: busiest?.peak ?? null,
     peakAt: busiest?.start ?? "",
     mean: minutes ? total(known, (hour) => hour.people * hour.known * hour.minutes) / minutes : null,
     inUse: known.length ? total(known, (hour) => hour.in_use) / 60 : null,
-    known: past.length ? Math.min(1, total(past, (hour) => hour.known * hour.minutes) / total(past, elapsed)) : 0,
+    known: past.length ? Math.min(1, total(past, (hour) => hour.known * hour.minutes) / total(past, (hour) => elapsedMinutes(hour, now))) : 0,
   };
 }
 
@@ -96,9 +98,14 @@ export class WeekTable {
     cell.node = el("td", {
       "data-key": hour ? cell.key : null, tabindex: hour ? "-1" : null, "aria-label": this.describe(day, cell),
       "data-heat": level === null ? "unknown" : level ?? (hour ? "future" : "none"),
-      "data-partial": hour && !isFuture && hour.known > 0 && hour.known < MOSTLY_UNKNOWN ? "yes" : null,
+      "data-partial": hour && !isFuture && this.isPartial(hour) ? "yes" : null,
     }, text);
     return cell;
+  }
+
+  /** Whether most of an hour, as far as it has passed, is unknown. */
+  isPartial(hour) {
+    return hour.known > 0 && hour.known * hour.minutes < MOSTLY_UNKNOWN * elapsedMinutes(hour, this.now);
   }
 
   /** Text of an hour for screen readers. */
