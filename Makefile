@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind prove bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind prove savings bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -92,6 +92,10 @@ prove: validate
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py
 
+savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
+	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
+	@$(BIN)/occupair savings --standard en --jobs 2 --out occupair-savings-en.html --csv occupair-savings-en.csv
+
 bench: $(INSTALLED)      ## measure speed and compare with other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed
 
@@ -121,7 +125,7 @@ container: $(INSTALLED)  ## lint the container files and run the Dockerfile's st
 	@$(BIN)/python tools/container_check.py
 
 clean:                   ## remove the virtual environment and generated files
-	rm -rf $(VENV) occupair-report.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) occupair-report.html occupair-savings* .mypy_cache .ruff_cache .pytest_cache
 
 # A venv without ensurepip works with every Python, also where the distribution does not ship ensurepip;
 # the system's pip then fills it.

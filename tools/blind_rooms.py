@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.progress import quietly, track
+from occupair.report.text_table import Table, markdown
 from occupair.simulation.multizone_air import AirFlows, Room, simulate_air
 from occupair.simulation.outdoor_air import outdoor_co2
 from occupair.simulation.sensor import Sensor, read_out

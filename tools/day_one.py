@@ -32,13 +32,13 @@ from threadpoolctl import threadpool_limits
 import occupair as oc
 from occupair.benchmark.room_starts import start_without
 from occupair.benchmark.room_variants import OFFICE_DAYS, OFFICES
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS, read_room
 from occupair.folds import split_days
 from occupair.inferred_training import identify_air
 from occupair.physics.room_properties import room_properties
 from occupair.progress import quietly, track
 from occupair.report.figure_style import BLUE, styled
+from occupair.report.text_table import Table, markdown
 from tools.readme_picture import render_png
 from tools.single_counts import daytime_readings
 

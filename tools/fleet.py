@@ -32,7 +32,6 @@ from rich.progress import Progress
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.elm.cores import usable_cores
 from occupair.fleet.executors import dask_cluster, local_workers
 from occupair.fleet.fleet_run import FleetRun
@@ -40,6 +39,7 @@ from occupair.fleet.model_runs import estimate_fleet
 from occupair.fleet.training_run import fit_fleet
 from occupair.progress import quietly
 from occupair.readings.files import write_readings
+from occupair.report.text_table import Table, markdown
 
 MOST_SEATS = 35
 WEEKDAYS_A_YEAR, MINUTES_A_YEAR = 261, 525_600

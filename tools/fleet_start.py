@@ -20,8 +20,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.progress import quietly, track
+from occupair.report.text_table import Table, markdown
 from occupair.room.pooled_start import PooledStart
 from occupair.room.pooling import PoolSums, start_of, sum_room
 from tools.blind_rooms import draw_room, simulate

@@ -24,7 +24,6 @@ from threadpoolctl import threadpool_limits
 
 import occupair as oc
 from occupair.benchmark.room_starts import start_without
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS, read_room
 from occupair.folds import N_FOLDS, split_days
 from occupair.live.messages import STALE_AFTER
@@ -32,6 +31,7 @@ from occupair.progress import quietly, track
 from occupair.readings.gaps import default_gap
 from occupair.readings.grid import put_on_grid
 from occupair.readings.source import Source
+from occupair.report.text_table import Table, markdown
 
 INTERVALS = (5.0, 10.0, 15.0, 30.0)  # [min]
 LOST = 0.1

@@ -68,7 +68,7 @@ class LiveRooms:
         by_key: dict[Hashable, list[RoomDay]] = {}
         for room in rooms:
             if isinstance(day := room.day, RoomDay):
-                by_key.setdefault((batch_key(day.model), day.confidence), []).append(day)
+                by_key.setdefault(batch_key(day.model), []).append(day)
         self._batches: dict[tuple[int, float], _DayBatch] = {}
         for days in by_key.values():
             try:
@@ -76,7 +76,7 @@ class LiveRooms:
             except Exception:  # malformed models: update their rooms one by one
                 log.exception("cannot batch %d rooms, updating them one by one", len(days))
             else:
-                self._batches |= {(id(day.model), day.confidence): batch for day in days}
+                self._batches |= {_identity(day): batch for day in days}
         self._cores = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="rooms")
 
@@ -107,7 +107,7 @@ class LiveRooms:
 
     def _group(self, room: LiveRoom) -> _DayBatch | type:
         day = room.day
-        batch = self._batches.get((id(day.model), day.confidence)) if isinstance(day, RoomDay) else None
+        batch = self._batches.get(_identity(day)) if isinstance(day, RoomDay) else None
         return batch or type(day)
 
     def _append(self, group: _DayBatch | type, pending: Sequence[_Pending]) -> list[Exception | None]:
@@ -138,10 +138,10 @@ class _DayBatch:
     """Days whose models have the same batch key."""
 
     def __init__(self, days: Sequence[RoomDay]) -> None:
-        models = {id(day.model): day.model for day in days}
-        self._places = {identity: place for place, identity in enumerate(models)}
-        self._models = list(models.values())  # keeps the models alive, so that their ids stay unique
-        self._rooms = RoomBatch(self._models, days[0].confidence)
+        rooms = {_identity(day): day.model for day in days}
+        self._places = {identity: place for place, identity in enumerate(rooms)}
+        self._models = list(rooms.values())  # keeps the models alive, so that their ids stay unique
+        self._rooms = RoomBatch(self._models, [confidence for _, confidence in rooms])
 
     def append(self, pending: Sequence[_Pending]) -> list[Exception | None]:
         """Add one reading to each day and estimate all of them at once."""
@@ -151,7 +151,7 @@ class _DayBatch:
             for day, one in zip(days, pending, strict=True)
         ]
         try:
-            places = np.array([self._places[id(day.model)] for day in days])
+            places = np.array([self._places[_identity(day)] for day in days])
             seen = np.array([len(day) for day in days])
             with _blas().limit(limits=1):  # products too small to gain from threads
                 found = self._rooms.people(concatenate_inputs(inputs), places, seen)
@@ -163,6 +163,11 @@ class _DayBatch:
         for day, people, interval in zip(days, refined, intervals, strict=True):
             day.set_estimates(people, interval)
         return [None] * len(pending)
+
+
+def _identity(day: RoomDay) -> tuple[int, float]:
+    """Return what distinguishes a trained room in a batch: its model and the confidence of its intervals."""
+    return id(day.model), day.confidence
 
 
 @cache

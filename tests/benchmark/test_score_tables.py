@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from occupair.benchmark.result import BenchmarkResult
-from occupair.benchmark.score_tables import as_json, as_markdown, average_table, full_table, markdown
+from occupair.benchmark.score_tables import as_json, as_markdown, average_table, full_table
 from occupair.benchmark.scores import TOLERANCES
+from occupair.report.text_table import markdown
 
 ROW = {"nrmse": 0.51234, "rmse": 7.6543, "mae": 3.21, "fdr": 0.1234, "fpr": math.nan, "fnr": 0.0}
 ROW |= {f"within_{x}": 0.2 * x for x in TOLERANCES} | {"fit_seconds": 12.3, "estimate_seconds": 0.001}

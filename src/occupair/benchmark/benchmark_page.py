@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 from occupair.atomic_files import write_atomically
 from occupair.benchmark.result import BenchmarkResult
 from occupair.benchmark.room_figures import compared, room_figure
-from occupair.benchmark.score_tables import Table, about, average_table, full_table, lag_words, room_scores
+from occupair.benchmark.score_tables import about, average_table, full_table, lag_words, room_scores
 from occupair.report.html_page import figure_block, prose, section
 from occupair.report.html_page import render_page as render_html
+from occupair.report.text_table import html_table
 from occupair.wording import listed
 
 TITLE = "occupair benchmark"
@@ -72,23 +72,3 @@ def _room_section(result: BenchmarkResult, room: str, number: int) -> str:
         f"""{figure_block(plot, figure, label=room, caption=caption)}
 {html_table(f"room-{number}-table", f"All scores in {room}.", scores)}""",
     )
-
-
-def html_table(name: str, caption: str, table: Table) -> str:
-    """Render a table as HTML, horizontally scrollable on narrow screens."""
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in table.heads)
-    rows = "\n".join(_row(row) for row in table.rows)
-    return f"""<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}-caption">
-<table id="{name}">
-<caption><span id="{name}-caption">{escape(caption)}</span></caption>
-<thead><tr>{heads}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</div>"""
-
-
-def _row(row: list[str]) -> str:
-    first, *others = (escape(cell) for cell in row)
-    return f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'

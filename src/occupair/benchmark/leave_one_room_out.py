@@ -22,11 +22,11 @@ import pandas as pd
 from occupair.benchmark.fold_run import run_fold
 from occupair.benchmark.methods import METHODS, OURS, Method
 from occupair.benchmark.room_variants import origins
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.datasets.benchmark_rooms import BENCHMARK_ROOMS, ROOMS
 from occupair.estimator import OccupancyEstimator
 from occupair.folds import split_days
 from occupair.progress import quietly, track
+from occupair.report.text_table import Table, markdown
 from occupair.room.lags import LAGS
 from occupair.room.pooled_start import PooledStart, shipped_start
 from occupair.room.pooling import pool, sum_room

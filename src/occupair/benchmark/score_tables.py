@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import pandas as pd
@@ -16,17 +15,10 @@ from occupair.benchmark.scores import TOLERANCES
 from occupair.folds import N_FOLDS
 from occupair.readings.schema import date_slices
 from occupair.report.number_format import DASH
+from occupair.report.text_table import Table, markdown
 from occupair.wording import listed
 
 Cell = Callable[[float], str]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text; the first column holds names, the others numbers."""
-
-    heads: list[str]
-    rows: list[list[str]]
 
 
 def _decimals(count: int) -> Cell:
@@ -156,22 +148,6 @@ def lag_words(lag: float) -> str:
     return f"lag {lag:g} min"
 
 
-def markdown(table: Table) -> str:
-    """Format a table as Markdown with aligned columns.
-
-    Examples
-    --------
-    >>> print(markdown(Table(["method", "nRMSE"], [["mean", "1.000"], ["profile", "0.770"]])))
-    | method  | nRMSE |
-    | ------- | ----: |
-    | mean    | 1.000 |
-    | profile | 0.770 |
-    """
-    widths = [max(len(row[i]) for row in [table.heads, *table.rows]) for i in range(len(table.heads))]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return "\n".join(_line(row, widths) for row in [table.heads, rule, *table.rows])
-
-
 def as_json(result: BenchmarkResult) -> str:
     """Write all scores and differences as JSON; missing values are null."""
     document = {
@@ -199,9 +175,3 @@ def _at(table: pd.DataFrame, row: tuple[str, float], column: str) -> float:
 
 def _days(truth: pd.Series[float]) -> int:
     return len(date_slices(truth.to_frame()))
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = row
-    cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))]
-    return f"| {' | '.join(cells)} |"

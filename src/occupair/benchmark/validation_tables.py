@@ -19,9 +19,9 @@ from occupair.benchmark.few_labelled_days import (
     FewDays,
     average_nrmse,
 )
-from occupair.benchmark.score_tables import Table, markdown
 from occupair.folds import N_FOLDS
 from occupair.report.number_format import DASH
+from occupair.report.text_table import Table, markdown
 from occupair.wording import listed
 
 NOMINAL, TOLERANCE, OCCUPIED_TOLERANCE = 0.9, 0.02, 0.03

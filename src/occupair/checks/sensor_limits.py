@@ -78,6 +78,9 @@ two readings of the published rooms is 234 ppm (SDU 2019). eCO2 sensors, and any
 cause changes of 500 ppm and more.
 """
 
+SETTLES = 20.0
+"""Time after a jump during which estimates are still affected by it [min]."""
+
 
 @overload
 def is_plausible(co2: float) -> bool: ...

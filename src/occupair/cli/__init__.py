@@ -7,6 +7,7 @@
 - `bacnet`: devices and points of a BACnet network
 - `fleet`: thousands of rooms
 - `groundtruth`: head counts from video and door counters
+- `savings`: ventilation policies in a simulated office
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
 
@@ -34,6 +35,7 @@ from occupair.cli import (
     groundtruth,
     import_models,
     reproduce,
+    savings,
     service,
     simulate_and_check,
     tune,
@@ -62,6 +64,7 @@ for command in (
     service.token,
     service.backup,
     service.restore,
+    savings.savings,
     reproduce.reproduce,
     benchmark_and_validate.benchmark,
     benchmark_and_validate.validate,

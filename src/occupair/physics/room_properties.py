@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from occupair.errors import InputError
+from occupair.ventilation_rates import EN_PER_AREA, EN_PER_PERSON, M3_PER_HOUR
 
 ACTIVITIES = {
     "sleeping": 0.0130,
@@ -33,7 +34,9 @@ USUAL_PEAK = 0.8
 VOLUME_PER_SEAT, GUESSED_SPREAD = 10.0, 1.2
 """Volume per seat of a room of unknown size [m3], and the standard deviation of its logarithm."""
 
-FLOW_PER_PERSON, FLOW_PER_AREA = 25.2, 2.52
+FLOW_PER_PERSON, FLOW_PER_AREA = (
+    M3_PER_HOUR * rate for rate in (EN_PER_PERSON["II"], EN_PER_AREA["low polluting"]["II"])
+)
 """Outdoor air of a ventilated room [m3/h per seat], [m3/h per m2]: EN 16798-1, method 1, category II, in a
 building with low emissions (7 L/s per person and 0.7 L/s per m2)."""
 

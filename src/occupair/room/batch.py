@@ -72,11 +72,11 @@ class RoomBatch:
     ----------
     models : sequence of RoomModel
         Trained rooms with the same ``batch_key``.
-    confidence : float
-        Nominal coverage of the prediction intervals.
+    confidence : float or sequence of float
+        Nominal coverage of the prediction intervals, of all rooms or of each.
     """
 
-    def __init__(self, models: Sequence[RoomModel], confidence: float) -> None:
+    def __init__(self, models: Sequence[RoomModel], confidence: float | Sequence[float]) -> None:
         if not models:
             raise InputError("models must contain at least one trained room, got none")
         if len({(model.interval, model.smoothing) for model in models}) > 1:
@@ -90,7 +90,8 @@ class RoomBatch:
         self.interval, self.smoothing = models[0].interval, models[0].smoothing
         self._lags = [one.lag for one in models[0].refinements]
         self._equation = RoomEquation(models)
-        self._intervals = _IntervalTable([model.refinements[0].intervals for model in models], confidence)
+        levels = [confidence] * len(models) if isinstance(confidence, int | float) else list(confidence)
+        self._intervals = _IntervalTable([model.refinements[0].intervals for model in models], levels)
 
     def people(self, inputs: Inputs, rooms: Indices, seen: Indices) -> BatchEstimates:
         """Estimate the people in some rooms.
@@ -118,9 +119,9 @@ class RoomBatch:
 class _IntervalTable:
     """Prediction intervals of all rooms, padded to the same number of bins with bins out of reach."""
 
-    def __init__(self, intervals: Sequence[PredictionIntervals], confidence: float) -> None:
+    def __init__(self, intervals: Sequence[PredictionIntervals], confidences: Sequence[float]) -> None:
         bins = max(one.edges.size for one in intervals)
-        errors = [one.errors_at(confidence) for one in intervals]
+        errors = [one.errors_at(level) for one, level in zip(intervals, confidences, strict=True)]
         self._edges = np.array([_pad(one.edges, bins, np.inf) for one in intervals])
         self._low = np.array([_pad(low, bins, 0.0) for low, _ in errors])
         self._high = np.array([_pad(high, bins, 0.0) for _, high in errors])

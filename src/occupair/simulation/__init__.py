@@ -4,12 +4,15 @@ The data of Jiang et al. 2016 are not public. These modules simulate such readin
 
 - `occupants`: the people of the office and their daily routines
 - `presence`: who is in the room in each minute, and their activity
+- `vacations`: who is on vacation
 - `co2_generation`: CO2 generation of a person
 - `outdoor_air`: outdoor CO2
 - `multizone_air`: CO2 balance of a room that is not well mixed
 - `sensor`: response time, noise, resolution, and spikes from people close to the sensor
 - `paper_room`: room, seats and sensor of the paper, each value with its source
-- `office`: the complete simulation
+- `office_day`: people, CO2 generation and sensor noise of one day
+- `office`: the complete simulation, with ventilation on and off at fixed times
+- `closed_loop`: the office with outdoor air that is chosen minute by minute
 - `random_streams`: independent random generators
 
 Each value comes from a standard, a published measurement, the paper's own description or a stated

@@ -8,9 +8,11 @@ The balance of zone i, with volumes V [m3], flows [m3/h], concentrations c [ppm]
                 + X (c_{i-1} - c_i) + X (c_{i+1} - c_i)      exchange X with the neighbours
 
 Inflow and outflow of every zone are equal, so air is conserved. Inputs are constant over a minute and
-the equation is linear, so the step by matrix exponential is exact.
+the equation is linear, so the step by matrix exponential is exact. ``AirSteps`` holds such steps for a set of
+air flows, for rooms whose flows vary.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,6 +181,73 @@ def co2_volume(room: Room, co2: Array) -> Array:
     [50.0]
     """
     return np.asarray(co2 @ np.asarray(room.volumes) / PPM_M3_PER_LITRE)
+
+
+class AirSteps:
+    """Exact one-minute steps of a room for a set of air flows, for many runs at once.
+
+    Parameters
+    ----------
+    room : Room
+        Volumes, supply shares and leakage; its own ``on`` and ``off`` are not used.
+    flows : sequence of AirFlows
+        Air flows to choose from.
+
+    Examples
+    --------
+    One zone of 50 m3 with leakage of 10 m3/h, from 1000 ppm, with 0 and with 90 m3/h of outdoor air:
+
+    >>> still, fresh = AirFlows(0, 0, 0), AirFlows(90, 0, 0)
+    >>> steps = AirSteps(Room((50.0,), (1.0,), leakage=0.2, on=fresh, off=still), [still, fresh])
+    >>> step = steps.advance(np.full((2, 1), 1000.0), np.array([0, 1]), np.zeros((2, 1)), np.full(2, 400.0))
+    >>> step.co2.ravel().round(2).tolist(), (400 + 600 * np.exp(-np.array([0.2, 2.0]) / 60)).round(2).tolist()
+    ([998.0, 980.33], [998.0, 980.33])
+    """
+
+    def __init__(self, room: Room, flows: Sequence[AirFlows]) -> None:
+        steps = [_steps(room, one) for one in flows]
+        self._matrices = np.array([np.concatenate(pair) for pair in steps])  # to c, then to its integral
+        self.outdoor = np.array([outdoor_flows(room, one) for one in flows])  # [m3/h], (flows, zones)
+
+    def advance(self, co2: Array, which: NDArray[np.int64], generation: Array, outdoor: Array) -> "AirStep":
+        """Return the air of all runs one minute later.
+
+        Parameters
+        ----------
+        co2
+            CO2 in each zone [ppm], shape (runs, zones).
+        which
+            Number of the air flows of each run, shape (runs,).
+        generation
+            CO2 generation in each zone [L/s], shape (runs, zones).
+        outdoor
+            Outdoor CO2 [ppm], shape (runs,).
+        """
+        n = co2.shape[1]
+        inputs = np.column_stack([co2, generation * SECONDS_PER_HOUR, outdoor])
+        both = np.matmul(self._matrices[which], inputs[:, :, np.newaxis])[:, :, 0]
+        flow = self.outdoor[which]
+        brought_in = flow.sum(axis=1) * outdoor * STEP / PPM_M3_PER_LITRE
+        carried_out = (flow * both[:, n:]).sum(axis=1) / PPM_M3_PER_LITRE
+        return AirStep(both[:, :n], both[:, n:] / STEP, brought_in, carried_out)
+
+
+@dataclass(frozen=True)
+class AirStep:
+    """One minute of several runs.
+
+    Attributes
+    ----------
+    co2 : concentration in each zone at the end [ppm], shape (runs, zones)
+    mean : mean concentration over the minute [ppm], shape (runs, zones)
+    brought_in : CO2 entering with outdoor air [L], shape (runs,)
+    carried_out : CO2 leaving with room air [L], shape (runs,)
+    """
+
+    co2: Array
+    mean: Array
+    brought_in: Array
+    carried_out: Array
 
 
 def _steps(room: Room, flows: AirFlows) -> tuple[Array, Array]:

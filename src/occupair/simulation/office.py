@@ -8,12 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from occupair.errors import InputError
-from occupair.simulation.co2_generation import co2_generation
 from occupair.simulation.multizone_air import AirHistory, simulate_air
 from occupair.simulation.occupants import Person, draw_meetings, draw_people
+from occupair.simulation.office_day import office_day
 from occupair.simulation.outdoor_air import outdoor_co2
 from occupair.simulation.paper_room import (
-    PASSING,
     SEATS,
     SENSOR,
     SENSOR_ZONE,
@@ -22,9 +21,8 @@ from occupair.simulation.paper_room import (
     ZONES,
     paper_room,
 )
-from occupair.simulation.presence import DAY, day_activity, day_presence
-from occupair.simulation.random_streams import generator
-from occupair.simulation.sensor import passing_rises, read_out
+from occupair.simulation.presence import DAY
+from occupair.simulation.sensor import read_out
 
 FIRST_DAY = "2015-08-03"  # a Monday in the year before the paper
 
@@ -123,48 +121,28 @@ def simulate_history(days: int = 30, *, seed: int = 0, seats: int = SEATS) -> Of
     if _checked_integer("seats", seats, least=1) > SEATS:
         raise InputError(f"seats must be {SEATS} or fewer, got {seats}")
     people = draw_people(seed)[:seats]
-    presence, generation = _presence_and_generation(people, n_days, seed)
+    meetings = draw_meetings(seed)
+    office_days = [office_day(people, meetings, day, seed=seed) for day in range(n_days)]
+    presence = np.concatenate([day.presence for day in office_days])
+    generation = np.concatenate([day.generation for day in office_days])
     outdoor = outdoor_co2(n_days, seed=seed)
     ventilation = np.tile(_ventilation_day(), n_days)
     start = np.full(ZONES, outdoor[0])  # in equilibrium after the weekend
     air = simulate_air(
         paper_room(), generation=generation, outdoor=outdoor, ventilation=ventilation, start=start
     )
-    co2 = _readings(air.co2[:-1, SENSOR_ZONE], presence, seed)
+    rises = np.concatenate([day.rises for day in office_days])
+    noise = np.concatenate([day.noise for day in office_days])
+    co2 = read_out(SENSOR, air.co2[:-1, SENSOR_ZONE] + rises, noise)
     minutes = pd.date_range(FIRST_DAY, periods=len(co2), freq="min")
     time = pd.DatetimeIndex(minutes.to_numpy(), name="time")  # without freq, which is lost with the weekends
     return OfficeHistory(time, people, presence, generation, outdoor, ventilation, air, co2)
-
-
-def _presence_and_generation(
-    people: tuple[Person, ...], n_days: int, seed: int
-) -> tuple[NDArray[np.bool_], Array]:
-    """Return presence, shape (n, people), and CO2 generation by zone [L/s], shape (n, zones)."""
-    meetings = draw_meetings(seed)
-    presence = [day_presence(people, meetings, day, seed=seed) for day in range(n_days)]
-    met = np.concatenate([day_activity(inside, day, seed=seed) for day, inside in enumerate(presence)])
-    breath = co2_generation([person.bmr for person in people], met)
-    in_zone = np.eye(ZONES)[[person.zone for person in people]]
-    return np.concatenate(presence), breath @ in_zone
 
 
 def _ventilation_day() -> Array:
     """Return the ventilation of one day: 1 from 7:30 to 22:00, else 0."""
     minute = np.arange(DAY)
     return ((minute >= VENTILATION_ON) & (minute < VENTILATION_OFF)).astype(float)
-
-
-def _readings(air: Array, presence: NDArray[np.bool_], seed: int) -> Array:
-    """Return the sensor readings in the air of its zone, with people passing by [ppm]."""
-    occupancy = presence.sum(axis=1).astype(float)
-    crossings = np.abs(np.diff(presence.astype(float), axis=0, prepend=0.0)).sum(axis=1)
-    rises, noise = np.empty_like(air), np.empty_like(air)
-    for day in range(len(air) // DAY):
-        now = slice(day * DAY, (day + 1) * DAY)
-        rng = generator(seed, "passing", day)
-        rises[now] = passing_rises(PASSING, occupancy=occupancy[now], crossings=crossings[now], rng=rng)
-        noise[now] = generator(seed, "noise", day).standard_normal(DAY)
-    return read_out(SENSOR, air + rises, noise)
 
 
 def _calendar_days(weekdays: int) -> int:

@@ -6,9 +6,11 @@ measurement, or have a stated reason.
 
 from occupair.simulation.multizone_air import AirFlows, Room
 from occupair.simulation.sensor import Passing, Sensor
+from occupair.ventilation_rates import ASHRAE_SPACES
 
 WIDTH = 9.3  # [m] Jiang et al. 2016
 LENGTH = 20.0  # [m] Jiang et al. 2016
+AREA = WIDTH * LENGTH  # [m2]
 HEIGHT = 2.7  # [m] not in the paper; 2.6 to 2.8 is typical under a suspended ceiling
 DESKS = 24  # [seats] Jiang et al. 2016
 OPEN_SEATS = 11  # [seats] Jiang et al. 2016
@@ -23,10 +25,11 @@ DESKS_PER_ZONE = 6  # [seats] 24 desks in four slices, open seats in the fifth; 
 VENTILATION_ON = 7 * 60 + 30  # [min after midnight] 7:30, every day; Jiang et al. 2016
 VENTILATION_OFF = 22 * 60  # [min after midnight] 22:00, every day; Jiang et al. 2016
 
-FRESH_PER_PERSON = 2.5  # [L/s] ASHRAE 62.1, offices
-FRESH_PER_AREA = 0.3  # [L/(s m2)] ASHRAE 62.1, offices
+FRESH_PER_PERSON = ASHRAE_SPACES["office"].per_person  # [L/s] ASHRAE 62.1, offices: 2.5
+FRESH_PER_AREA = ASHRAE_SPACES["office"].per_area  # [L/(s m2)] ASHRAE 62.1, offices: 0.3
 SUPPLY_PER_AREA = 3.0  # [L/(s m2)] outdoor and recirculated air: low end of the usual 3 to 5 for office
 # cooling, because chilled beams carry part of the load
+SUPPLY = 3.6 * SUPPLY_PER_AREA * AREA  # [m3/h]
 NIGHT_SUPPLY = 0.3  # [-] fraction of the supply, recirculated, with outdoor air off: the paper's VAV system
 # is always on, and 30 % is a common minimum opening of a VAV box
 SUPPLY_SHARE = (0.2, 0.2, 0.2, 0.2, 0.2)  # [-] by zone: uniform, as the paper does not state otherwise
@@ -80,21 +83,35 @@ def paper_room() -> Room:
     >>> round(sum(room.volumes), 1), round(room.on.fresh, 1), room.off.fresh
     (502.2, 515.9, 0.0)
     """
-    area = WIDTH * LENGTH
-    fresh = 3.6 * (FRESH_PER_PERSON * (DESKS + OPEN_SEATS) + FRESH_PER_AREA * area)  # 1 L/s is 3.6 m3/h
-    supply = 3.6 * SUPPLY_PER_AREA * area
+    fresh = 3.6 * (FRESH_PER_PERSON * SEATS + FRESH_PER_AREA * AREA)  # 1 L/s is 3.6 m3/h
     return Room(
-        volumes=(area * HEIGHT / ZONES,) * ZONES,
+        volumes=(AREA * HEIGHT / ZONES,) * ZONES,
         supply_share=SUPPLY_SHARE,
         leakage=LEAKAGE,
-        on=AirFlows(fresh, supply - fresh, exchange=_exchange(supply)),
-        off=AirFlows(0.0, NIGHT_SUPPLY * supply, exchange=_exchange(NIGHT_SUPPLY * supply)),
+        on=office_flows(fresh, design=fresh),
+        off=AirFlows(0.0, NIGHT_SUPPLY * SUPPLY, exchange=_exchange(NIGHT_SUPPLY * SUPPLY)),
     )
+
+
+def office_flows(fresh: float, *, design: float) -> AirFlows:
+    """Return the air flows with ``fresh`` of ``design`` outdoor air [m3/h] and ventilation on.
+
+    A unit of its own supplies the outdoor air. The room units recirculate what is left of the supply at the
+    design flow, whatever the outdoor air.
+
+    Examples
+    --------
+    >>> half = office_flows(300.0, design=600.0)
+    >>> round(half.recirculated, 1), office_flows(600.0, design=600.0).exchange > half.exchange
+    (1408.8, True)
+    """
+    recirculated = SUPPLY - design
+    return AirFlows(fresh, recirculated, exchange=_exchange(fresh + recirculated))
 
 
 def _exchange(supply: float) -> float:
     """Return the air exchange between neighbouring slices by turbulent diffusion [m3/h]."""
     (slow, least), (fast, most) = SLOW_DIFFUSION, FAST_DIFFUSION
-    changes = supply / (WIDTH * LENGTH * HEIGHT) + LEAKAGE  # [1/h]
+    changes = supply / (AREA * HEIGHT) + LEAKAGE  # [1/h]
     diffusion = least + (most - least) * (changes - slow) / (fast - slow)  # [m2/s]
     return diffusion * 3600 * WIDTH * HEIGHT / (LENGTH / ZONES)

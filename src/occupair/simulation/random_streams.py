@@ -2,7 +2,15 @@
 
 import numpy as np
 
-_STREAMS = {"people": 0, "presence": 1, "activity": 2, "outdoors": 3, "passing": 4, "noise": 5}
+_STREAMS = {
+    "people": 0,
+    "presence": 1,
+    "activity": 2,
+    "outdoors": 3,
+    "passing": 4,
+    "noise": 5,
+    "vacations": 6,
+}
 
 
 def generator(seed: int, stream: str, *parts: int) -> np.random.Generator:

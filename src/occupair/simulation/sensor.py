@@ -99,5 +99,35 @@ def read_out(sensor: Sensor, air: Array, noise: Array) -> Array:
     >>> read_out(sensor, np.full(3, 400.2), np.array([0.0, 1.0, -1.0])).tolist()
     [400.0, 403.0, 397.0]
     """
-    shown = follow(air, lag=sensor.lag) + sensor.noise * noise
-    return np.asarray(np.round(shown / sensor.resolution) * sensor.resolution)
+    return _digits(sensor, follow(air, lag=sensor.lag), noise)
+
+
+class LiveSensor:
+    """Sensors of several runs, read one minute after the other; equal to ``read_out`` of the whole series.
+
+    Parameters
+    ----------
+    sensor : Sensor
+        Properties of all sensors.
+
+    Examples
+    --------
+    >>> live = LiveSensor(Sensor(lag=1, noise=3, resolution=1))
+    >>> [live.read(np.array([air]), np.zeros(1)).item() for air in (400.0, 500.0, 500.0)]
+    [400.0, 463.0, 486.0]
+    """
+
+    def __init__(self, sensor: Sensor) -> None:
+        self._sensor = sensor
+        self._shown: Array | None = None
+
+    def read(self, air: Array, noise: Array) -> Array:
+        """Return the next reading of each run [ppm] in ``air`` [ppm], with standard normal ``noise`` [-]."""
+        left = np.exp(-1 / self._sensor.lag)
+        self._shown = air if self._shown is None else left * self._shown + (1 - left) * air
+        return _digits(self._sensor, self._shown, noise)
+
+
+def _digits(sensor: Sensor, shown: Array, noise: Array) -> Array:
+    """Return the output of the sensor [ppm]: the response plus noise, at its resolution."""
+    return np.asarray(np.round((shown + sensor.noise * noise) / sensor.resolution) * sensor.resolution)

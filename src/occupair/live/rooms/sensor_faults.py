@@ -10,14 +10,19 @@ import datetime as dt
 
 import numpy as np
 
-from occupair.checks.sensor_limits import STUCK, STUCK_COARSE, elapsed_minutes, largest_step, stuck_limit
+from occupair.checks.sensor_limits import (
+    SETTLES,
+    STUCK,
+    STUCK_COARSE,
+    elapsed_minutes,
+    largest_step,
+    stuck_limit,
+)
 from occupair.live.messages import Reading
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.reading_grid import TimeSeries
 from occupair.readings.grid import MINUTE
 
-SETTLES = 20.0
-"""Time after a jump during which estimates are still affected by it [min]."""
 FAULT_LOOKBACK = max(STUCK, STUCK_COARSE, SETTLES)
 """Older readings do not affect fault detection [min]."""
 
