@@ -4,14 +4,16 @@ import datetime as dt
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from live.fake_pipeline import quarter_hour
 from live.store_helpers import estimate
 
-from occupair.live.hours import local_slots, quarter_number, slot_use
+from occupair.live.hours import IN_USE, local_slots, quarter_number, slot_use
 from occupair.live.messages import Quality
+from occupair.utilisation.counts import is_in_use
 
 COPENHAGEN = ZoneInfo("Europe/Copenhagen")
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)  # minute 0 of `estimate`
@@ -87,6 +89,11 @@ def test_mean_peak_interval_and_time_in_use():
     assert (first.people, first.peak, first.low, first.high) == (1.5, 2.0, 1.0, 4.0)
     assert (first.known, first.in_use, first.minutes) == (1.0, 45.0, 60)
     assert (second.people, second.peak, second.known, second.in_use) == (None, None, 0.0, 0.0)
+
+
+def test_report_and_page_agree_on_rooms_in_use():
+    people = np.array([0.0, np.nextafter(IN_USE, 0), IN_USE, 1.0])
+    assert is_in_use(people).tolist() == (people >= IN_USE).tolist() == [False, False, True, True]
 
 
 def test_refined_estimate_counts_where_there_is_one():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import re
 from contextlib import ExitStack
 from dataclasses import replace
@@ -469,6 +470,20 @@ def test_touch_targets_of_all_views(open_page, with_plan, url, language):
         page.wait_for_selector(ready)
         assert page.evaluate(SMALL) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") == 390, path
+
+
+def test_screenshots_for_the_guide(open_page, with_plan, url, tmp_path):
+    folder = Path(os.environ.get("OCCUPAIR_SCREENSHOTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    page = open_page(f"{url}/#/room/{ROOM}/week/2026-03-02", device_scale_factor=1.5)
+    cell(page, "2026-03-05", "11").hover()
+    page.screenshot(path=folder / "live-week.png", full_page=True)
+    page.goto(f"{url}/#/floor")
+    expect(page.locator(".marker")).to_have_count(4)
+    wait_for(lambda: page.evaluate("document.querySelector('.plan-image').naturalWidth") > 0)
+    page.screenshot(path=folder / "live-floor.png")
+    for name in ("live-week.png", "live-floor.png"):
+        assert (folder / name).stat().st_size > 20_000
 
 
 def luminance(colour):
