@@ -5,6 +5,7 @@ Fills a store with a day of estimates every minute, and computes the responses o
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import gzip
 import os
@@ -19,8 +20,8 @@ from typing import Any
 
 from occupair.live.config import RoomConfig
 from occupair.live.hours import quarter_number
+from occupair.live.http import today
 from occupair.live.http.hours import _today_json, _today_lines
-from occupair.live.http.today import TodayUse
 from occupair.live.messages import EstimateRecord, Quality
 from occupair.live.store import Store
 from occupair.progress import track
@@ -45,7 +46,7 @@ def _estimate(room: str, time: dt.datetime, people: float) -> EstimateRecord:
 
 def measure(store: Store, configs: list[RoomConfig]) -> None:
     """Print how long reading and encoding take, and the sizes of the responses."""
-    now, cache = DAY + dt.timedelta(minutes=1439), TodayUse()
+    now, cache = DAY + dt.timedelta(minutes=1439), today.TodayUse()
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
         start = time.perf_counter()
@@ -53,9 +54,9 @@ def measure(store: Store, configs: list[RoomConfig]) -> None:
         print(f"{name:<44} {time.perf_counter() - start:6.2f} s")
         return result
 
-    timed("first read: the whole day", lambda: cache.days(store, configs, now))
-    cache._read_at -= 60
-    days = timed("read again: what may have changed", lambda: cache.days(store, configs, now))
+    timed("first read: the whole day", lambda: asyncio.run(cache.days(store, configs, now)))
+    today.SHORTEST_AGE = today.LONGEST_AGE = 0.0
+    days = timed("read again: what may have changed", lambda: asyncio.run(cache.days(store, configs, now)))
     text = timed("JSON", lambda: _today_json(days))
     packed = timed("compressed", lambda: gzip.compress(text.encode(), 5))
     by_room = {room: day for day in days for room in day.rooms}

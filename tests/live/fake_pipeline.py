@@ -15,7 +15,7 @@ import httpx
 
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
-from occupair.live.hours import IN_USE, QuarterHour, quarter_number
+from occupair.live.hours import EMPTY, QuarterHour, quarter_number
 from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState, to_microseconds
 from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
 from occupair.live.store import ModelVersion, Place, Plan
@@ -97,7 +97,7 @@ def quarter_hour(room: str, number: int, estimates: list[EstimateRecord]) -> Qua
         number=number,
         n=len(estimates),
         known=len(people),
-        used=sum(value >= IN_USE for value in people),
+        used=sum(value > EMPTY for value in people),
         first=to_microseconds(estimates[0].time),
         last=to_microseconds(estimates[-1].time),
         people=sum(people) if people else None,

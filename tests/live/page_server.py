@@ -27,7 +27,7 @@ from live.fake_pipeline import MODEL, FakePipeline, FakeStore, FakeTrainer, make
 from occupair import simulate_office
 from occupair.errors import InputError
 from occupair.live.config import RoomConfig
-from occupair.live.hours import IN_USE, QuarterHour, quarter_number
+from occupair.live.hours import EMPTY, QuarterHour, quarter_number
 from occupair.live.http.app import make_app
 from occupair.live.http.events import Streams
 from occupair.live.messages import (
@@ -128,7 +128,7 @@ class FakeRoom:
             number=quarter_number(START + first * MINUTE),
             n=end - first,
             known=len(known),
-            used=int((known >= IN_USE).sum()),
+            used=int((known > EMPTY).sum()),
             first=times[0],
             last=times[1],
             people=sums[0],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from live.fake_pipeline import quarter_hour
 from live.store_helpers import estimate
 
-from occupair.live.hours import IN_USE, local_slots, quarter_number, slot_use
+from occupair.live.hours import EMPTY, local_slots, quarter_number, slot_use
 from occupair.live.messages import Quality
 from occupair.utilisation.counts import is_in_use
 
@@ -92,8 +92,8 @@ def test_mean_peak_interval_and_time_in_use():
 
 
 def test_report_and_page_agree_on_rooms_in_use():
-    people = np.array([0.0, np.nextafter(IN_USE, 0), IN_USE, 1.0])
-    assert is_in_use(people).tolist() == (people >= IN_USE).tolist() == [False, False, True, True]
+    people = np.array([0.0, EMPTY, np.nextafter(EMPTY, 1), 1.0])
+    assert is_in_use(people).tolist() == (people > EMPTY).tolist() == [False, False, True, True]
 
 
 def test_refined_estimate_counts_where_there_is_one():

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 QUARTER = 900_000_000
 """A quarter of an hour [us]."""
-IN_USE = 0.5
-"""Smallest estimate of a room in use, which rounds to one person [people]: `utilisation.counts.is_in_use`."""
+EMPTY = 0.5
+"""Largest estimate of an empty room, which rounds to 0 [people]: the rule of `utilisation.counts.is_in_use`."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _QUARTER = dt.timedelta(minutes=15)
 

@@ -1,8 +1,10 @@
 """Hours of a room, all rooms today, and both as CSV."""
 
+import asyncio
 import csv
 import datetime as dt
 import io
+import threading
 from dataclasses import replace
 
 import pytest
@@ -202,6 +204,33 @@ def test_today_is_read_once_for_many_clients(client, pipeline, monkeypatch):
     monkeypatch.setattr(today, "READ_ALL_EVERY", 0.0)
     client("GET", "/api/today")
     assert asked[2][1] == asked[0][1]  # all of the day, for late readings
+
+
+def test_slow_read_delays_one_request_only(pipeline, monkeypatch):
+    """While one request reads the store again, others get what was read before."""
+    use, rooms, now = today.TodayUse(), list(pipeline.config.rooms.values()), pipeline.now()
+    reading, done = threading.Event(), threading.Event()
+    read = pipeline.store.quarter_hours
+
+    def slow(*period):
+        reading.set()
+        assert done.wait(60)
+        return read(*period)
+
+    async def ask():
+        first = await use.days(pipeline.store, rooms, now)
+        pipeline.store.quarter_hours = slow
+        monkeypatch.setattr(today, "LONGEST_AGE", 0.0)
+        monkeypatch.setattr(today, "SHORTEST_AGE", 0.0)
+        again = asyncio.create_task(use.days(pipeline.store, rooms, now))
+        await asyncio.to_thread(reading.wait, 60)
+        meanwhile = await use.days(pipeline.store, rooms, now)
+        done.set()
+        return first, meanwhile, await again
+
+    first, meanwhile, again = asyncio.run(ask())
+    assert meanwhile[0] is first[0]
+    assert again[0] is not first[0]
 
 
 def test_new_day_starts_empty(client, pipeline, monkeypatch):

@@ -123,8 +123,7 @@ async def today_csv(request: Request) -> Response:
 
 async def _days(request: Request) -> list[ZoneDay]:
     pipeline, cache = get_pipeline(request), get_today(request)
-    rooms = list(pipeline.config.rooms.values())
-    return await run_in_threadpool(cache.days, pipeline.store, rooms, pipeline.now())
+    return await cache.days(pipeline.store, pipeline.config.rooms.values(), pipeline.now())
 
 
 def _hours(

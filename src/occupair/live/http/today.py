@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from starlette.concurrency import run_in_threadpool
+
 from occupair.live.config import RoomConfig
-from occupair.live.hours import QuarterHour, Slot, local_slots, quarter_number
+from occupair.live.hours import QUARTER, QuarterHour, Slot, local_slots, quarter_number
+from occupair.live.messages import to_time
 from occupair.live.store import Store
 
 SHORTEST_AGE, LONGEST_AGE = 5.0, 60.0
@@ -48,58 +52,74 @@ def day_of(now: dt.datetime, zone: ZoneInfo) -> tuple[dt.datetime, dt.datetime]:
     return start, end
 
 
+class _Known(NamedTuple):
+    """Days that were read, at a time of the monotonic clock [s] and of the service."""
+
+    days: dict[str, ZoneDay]
+    read_at: float
+    now: dt.datetime
+
+
 class TodayUse:
-    """Quarter hours of all rooms since their midnight, kept for a minute. Thread-safe."""
+    """Quarter hours of all rooms since their midnight, kept for a minute.
+
+    One request reads them from the store at a time. Meanwhile the others get what was read before, without
+    waiting: with thousands of rooms it may take seconds.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._days: dict[str, ZoneDay] = {}
-        self._read_at = float("-inf")  # monotonic [s]
-        self._now: dt.datetime | None = None  # clock of the service at that time
+        self._lock = asyncio.Lock()
+        self._known: _Known | None = None
 
-    def days(self, store: Store, rooms: Iterable[RoomConfig], now: dt.datetime) -> list[ZoneDay]:
+    async def days(self, store: Store, rooms: Iterable[RoomConfig], now: dt.datetime) -> list[ZoneDay]:
         """Return the day of each time zone that has rooms, as of ``now`` or up to a minute before."""
         wanted = {
             zone: frozenset(room.id for room in some)
             for zone, some in groupby(sorted(rooms, key=_by_zone), key=_by_zone)
         }
-        with self._lock:
-            if not self._is_fresh(wanted, now):
-                clock = time.monotonic()
-                self._days = {
-                    zone: self._read(store, zone, some, now, clock) for zone, some in wanted.items()
-                }
-                self._read_at, self._now = clock, now
-            return list(self._days.values())
+        if self._known is None or not (self._lock.locked() or _is_fresh(self._known, wanted, now)):
+            async with self._lock:
+                if self._known is None or not _is_fresh(self._known, wanted, now):
+                    self._known = await run_in_threadpool(_read, self._known, store, wanted, now)
+        return list(self._known.days.values())
 
-    def _is_fresh(self, wanted: dict[str, frozenset[str]], now: dt.datetime) -> bool:
-        age = time.monotonic() - self._read_at
-        if self._now is None or {zone: day.rooms for zone, day in self._days.items()} != wanted:
-            return False
-        return age < SHORTEST_AGE or (age < LONGEST_AGE and abs(now - self._now) < READ_EVERY)
 
-    def _read(
-        self, store: Store, zone: str, rooms: frozenset[str], now: dt.datetime, clock: float
-    ) -> ZoneDay:
-        known, (start, end) = self._days.get(zone), day_of(now, ZoneInfo(zone))
-        day, since = ZoneDay(ZoneInfo(zone), start, end, rooms, clock), start
-        if (
-            known is not None
-            and self._now is not None
-            and (known.start, known.rooms) == (start, rooms)
-            and clock - known.read_all < READ_ALL_EVERY
-        ):
-            since = max(start, self._now - CHANGING)
-            first = quarter_number(since)
-            since = dt.datetime.fromtimestamp(first * 900, dt.UTC)
-            day.read_all = known.read_all
-            day.quarters = {
-                room: {number: one for number, one in some.items() if number < first}
-                for room, some in known.quarters.items()
-            }
-        for one in store.quarter_hours(sorted(rooms), since, end):
-            day.quarters.setdefault(one.room, {})[one.number] = one
-        return day
+def _is_fresh(known: _Known, wanted: dict[str, frozenset[str]], now: dt.datetime) -> bool:
+    if {zone: day.rooms for zone, day in known.days.items()} != wanted:
+        return False
+    age = time.monotonic() - known.read_at
+    return age < SHORTEST_AGE or (age < LONGEST_AGE and abs(now - known.now) < READ_EVERY)
+
+
+def _read(known: _Known | None, store: Store, wanted: dict[str, frozenset[str]], now: dt.datetime) -> _Known:
+    clock = time.monotonic()
+    days = {zone: _read_day(known, store, zone, rooms, now, clock) for zone, rooms in wanted.items()}
+    return _Known(days, clock, now)
+
+
+def _read_day(
+    known: _Known | None, store: Store, zone: str, rooms: frozenset[str], now: dt.datetime, clock: float
+) -> ZoneDay:
+    """Read a day, or only what may have changed since it was read."""
+    start, end = day_of(now, ZoneInfo(zone))
+    day, since = ZoneDay(ZoneInfo(zone), start, end, rooms, clock), start
+    before = None if known is None else known.days.get(zone)
+    if (
+        known is not None
+        and before is not None
+        and (before.start, before.rooms) == (start, rooms)
+        and clock - before.read_all < READ_ALL_EVERY
+    ):
+        first = quarter_number(max(start, known.now - CHANGING))
+        since = to_time(first * QUARTER)
+        day.read_all = before.read_all
+        day.quarters = {
+            room: {number: one for number, one in some.items() if number < first}
+            for room, some in before.quarters.items()
+        }
+    for one in store.quarter_hours(sorted(rooms), since, end):
+        day.quarters.setdefault(one.room, {})[one.number] = one
+    return day
 
 
 def _by_zone(room: RoomConfig) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Engine, case, func, select, text
 
-from occupair.live.hours import IN_USE, QUARTER, QuarterHour
+from occupair.live.hours import EMPTY, QUARTER, QuarterHour
 from occupair.live.messages import to_microseconds
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot
@@ -36,7 +36,7 @@ class QuarterHourStore:
                 number,
                 func.count(),
                 func.count(best),
-                func.sum(case((best >= IN_USE, 1), else_=0)),
+                func.sum(case((best > EMPTY, 1), else_=0)),
                 func.min(table.c.time),
                 func.max(table.c.time),
                 func.sum(best),

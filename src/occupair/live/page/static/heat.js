@@ -9,7 +9,7 @@ const LEAST_TOP = 4; // scale of rooms without a capacity [people]
 /** Colour step of a number of people, from 0 (empty) to 4 (full) and OVER; null if unknown. */
 export function heatLevel(people, capacity) {
   if (people === null || people === undefined) return null;
-  if (people < 0.5) return 0;
+  if (people <= 0.5) return 0;
   if (Math.round(people) > capacity) return OVER;
   return Math.min(4, Math.max(1, Math.ceil((people / capacity) * 4)));
 }

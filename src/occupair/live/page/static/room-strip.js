@@ -60,7 +60,7 @@ function describe(room, day) {
   if (!values.length) return [room.name, room.floor, t("today.noValues")].filter(Boolean).join(", ");
   const peak = Math.max(...values);
   const at = formatTime(day.timezone, day.start + day.values.indexOf(peak) * day.minutes * 60000);
-  const hours = (values.filter((value) => value >= 0.5).length * day.minutes) / 60;
+  const hours = (values.filter((value) => value > 0.5).length * day.minutes) / 60;
   return [room.name, room.floor, t("today.peak", { people: formatNumber(Math.round(peak)), time: at }),
     t("today.inUse", { hours: formatNumber(hours) })].filter(Boolean).join(", ");
 }
