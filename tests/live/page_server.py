@@ -46,7 +46,9 @@ TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
 MINUTE = dt.timedelta(minutes=1)
 START = TODAY - 24 * 60 * MINUTE  # start of yesterday
 NOW = 24 * 60 + 14 * 60 + 32  # minutes since START: today, 14:32
-FIRST = -8 * 24 * 60  # first minute of the hours of a week: the two days over and over
+WEEK_BEFORE = {-8: 0.9, -7: 1.1, -6: 0.7, -5: 1.5, -4: 0.5, -3: 0.0, -2: 0.0, -1: 1.0}
+"""Hours of the days before START, from a Monday on, as multiples of the two simulated days."""
+FIRST, OFFLINE = -8 * 1440, range(-6 * 1440 + 12 * 60, -6 * 1440 + 16 * 60)  # on Wednesday
 LABELS_NEEDED = 8
 
 KINDS = (
@@ -115,9 +117,11 @@ class FakeRoom:
     def quarter_hour(self, first: int, end: int) -> QuarterHour:
         """Return the sums of the minutes of a quarter of an hour."""
         at = np.maximum(0, np.arange(first, end) - self.shift) if first >= 0 else np.arange(first, end) % 2880
-        size = (self.config.capacity or 24) / 26
+        size = (self.config.capacity or 24) / 26 * (1.0 if first >= 0 else WEEK_BEFORE[first // 1440])
         people = office_days(self.seed)["people"][at] * size * self.busy
         is_known = self.quality in (Quality.OK, Quality.STARTING)
+        if first in OFFLINE:
+            is_known, people = False, people[:0]
         known = people if is_known else people[: max(0, self.since - first)]
         spread = np.where(known > 0, 0.9 + 0.16 * known, 0.0)
         low, high = np.maximum(0, known - spread), known + spread + np.where(known > 0, 0, 0.6)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 QUARTER = 900_000_000
 """A quarter of an hour [us]."""
 EMPTY = 0.5
-"""Largest estimate of an empty room, which rounds to 0 [people]: the rule of `utilisation.counts.is_in_use`."""
+"""Largest estimate of an empty room, which rounds to 0 [people]; as in `utilisation.counts.is_in_use`."""
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _QUARTER = dt.timedelta(minutes=15)
 

@@ -90,7 +90,7 @@ def test_week_shows_means_unknown_and_future_hours(open_page, building, url):
     expect(cell(page, "2026-03-11", "15")).to_have_attribute("data-heat", "future")
     label = cell(page, "2026-03-11", "11").get_attribute("aria-label")
     assert label.startswith(
-        f"Wednesday 11 March 2026, 11:00: {hourly_mean(building, 11):.1f} people on average, "
+        f"Wednesday 11 March 2026, 11:00: {round(hourly_mean(building, 11), 1):g} people on average, "
     )
     assert re.search(r"at most \d+, prediction interval \d+–\d+, 60 min in use$", label)
 
@@ -104,7 +104,7 @@ def test_week_is_read_by_keyboard(open_page, building, url):
         page.keyboard.press(key)
     expect(cell(page, "2026-03-11", "11")).to_be_focused()
     expect(page.locator(".read-hour .read-value")).to_have_text("Wed 11 Mar 11:00")
-    expect(page.locator(".read-people .read-value")).to_have_text(f"{hourly_mean(building, 11):.1f}")
+    expect(page.locator(".read-people .read-value")).to_have_text(f"{round(hourly_mean(building, 11), 1):g}")
     page.keyboard.press("Home")
     expect(cell(page, "2026-03-11", "00")).to_be_focused()
     page.keyboard.press("Enter")
@@ -209,7 +209,7 @@ def test_today_shows_a_strip_for_each_room(open_page, building, url):
     minutes = range(24 * 60 + 660, 24 * 60 + 690)
     mean = sum(building.rooms[ROOM].estimate(minute).people for minute in minutes) / 30
     expect(page.locator("#today-readout")).to_have_text(
-        f"Workshop 0.02 · 11:00–11:30 · {mean:.1f} people on average · {mean / 20:.0%} full"
+        f"Workshop 0.02 · 11:00–11:30 · {round(mean, 1):g} people on average · {mean / 20:.0%} full"
     )
     label = strip(page, ROOM).locator("a").get_attribute("aria-label")
     assert re.fullmatch(r"Workshop 0.02, Ground floor, most people: \d+ at \d\d:\d\d, [\d.]+ h in use", label)
@@ -284,12 +284,21 @@ def marker(page, room):
     return page.locator(f'.marker[data-room="{room}"]')
 
 
+def wait_for_plan(page, width=None):
+    """Wait until the image is shown, with a width in pixels if given."""
+    page.wait_for_function(
+        "(width) => { const image = document.querySelector('.plan-image');"
+        " return width ? image?.naturalWidth === width : image?.naturalWidth > 0; }",
+        arg=width,
+    )
+
+
 def test_floor_shows_occupancy_live(open_page, with_plan, url):
     page = open_page(f"{url}/#/floor")
     expect(page.locator("#floor-pick")).to_have_value("Ground floor")
     expect(page.locator(".marker")).to_have_count(4)
     expect(page.locator(".floor-room")).to_have_count(8)
-    wait_for(lambda: page.evaluate("document.querySelector('.plan-image').naturalWidth") > 0)
+    wait_for_plan(page)
     state = replace(with_plan.state(ROOM), quality=Quality.OK)
     for people, heat, text in (
         (0, "0", "Workshop 0.02, 0 people, 0% full"),
@@ -362,7 +371,7 @@ def test_plan_is_uploaded_and_rooms_are_placed(open_page, building, url, tmp_pat
     assert "#/floor" in page.url  # dragged, not opened
     (tmp_path / "other.png").write_bytes(png(200, 50))
     page.locator("#plan-file").set_input_files(tmp_path / "other.png")
-    wait_for(lambda: page.evaluate("document.querySelector('.plan-image').naturalWidth") == 200)
+    wait_for_plan(page, width=200)
     expect(marker(page, ROOM)).to_have_attribute(
         "style", re.compile(r"left: (60|59\.9\d|60\.0\d)%")
     )  # it kept its place
@@ -426,7 +435,7 @@ def test_script_in_a_stored_plan_never_runs(open_page, building, url):
     """Even an image that was not checked, such as one written to the database, is harmless."""
     building.store.set_plan("Ground floor", EVIL, media_type="image/svg+xml", width=9, height=9)
     page = open_page(f"{url}/#/floor")
-    wait_for(lambda: page.evaluate("document.querySelector('.plan-image').naturalWidth") > 0)
+    wait_for_plan(page)
     expect(page).to_have_title("Floor plan · occupair")
     address = f"{url}/api/floors/plan?floor=Ground%20floor"
     blocked = ["Content Security Policy", "sandboxed", "net::ERR_BLOCKED_BY_CSP", "violates"]
@@ -480,7 +489,7 @@ def test_screenshots_for_the_guide(open_page, with_plan, url, tmp_path):
     page.screenshot(path=folder / "live-week.png", full_page=True)
     page.goto(f"{url}/#/floor")
     expect(page.locator(".marker")).to_have_count(4)
-    wait_for(lambda: page.evaluate("document.querySelector('.plan-image').naturalWidth") > 0)
+    wait_for_plan(page)
     page.screenshot(path=folder / "live-floor.png")
     for name in ("live-week.png", "live-floor.png"):
         assert (folder / name).stat().st_size > 20_000
