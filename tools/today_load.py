@@ -21,7 +21,7 @@ from typing import Any
 from occupair.live.config import RoomConfig
 from occupair.live.hours import quarter_number
 from occupair.live.http import today
-from occupair.live.http.hours import _today_json, _today_lines
+from occupair.live.http.hours import today_json, today_lines
 from occupair.live.messages import EstimateRecord, Quality
 from occupair.live.store import Store
 from occupair.progress import track
@@ -57,10 +57,10 @@ def measure(store: Store, configs: list[RoomConfig]) -> None:
     timed("first read: the whole day", lambda: asyncio.run(cache.days(store, configs, now)))
     today.SHORTEST_AGE = today.LONGEST_AGE = 0.0
     days = timed("read again: what may have changed", lambda: asyncio.run(cache.days(store, configs, now)))
-    text = timed("JSON", lambda: _today_json(days))
+    text = timed("JSON", lambda: today_json(days))
     packed = timed("compressed", lambda: gzip.compress(text.encode(), 5))
     by_room = {room: day for day in days for room in day.rooms}
-    lines = timed("CSV", lambda: "".join(_today_lines(configs, by_room, quarter_number(now))))
+    lines = timed("CSV", lambda: "".join(today_lines(configs, by_room, quarter_number(now))))
     print(f"{'size of the JSON':<44} {len(text) / 1e3:6.0f} kB, compressed {len(packed) / 1e3:.0f} kB")
     print(f"{'size of the CSV':<44} {len(lines) / 1e6:6.1f} MB, {len(lines.splitlines()):,} lines")
 

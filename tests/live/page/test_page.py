@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import DESKTOP, PHONE
+from browser import DESKTOP, PHONE, SMALL, contrast
 from live.fake_pipeline import MODEL, TOKENS
 from live.page_server import NOW, START, Building, make_rooms, serve
 from live.waiting import wait_for
@@ -665,17 +665,6 @@ def test_five_thousand_rooms_update_only_visible_tiles(open_live, serve_building
     expect(page.locator("#found")).to_have_text("1 of 5,000 rooms")
 
 
-def luminance(colour):
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]  # WCAG 2.2, relative luminance
-
-
-def contrast(one, other):
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_colours_have_wcag_aa_contrast(open_live, building, url, theme):
     page = open_live(url, color_scheme=theme)
@@ -712,12 +701,6 @@ def test_theme_is_remembered(open_live, building, url):
     assert page.evaluate(ground) == light
     page.get_by_role("button", name="Theme: light").click()
     assert page.evaluate(ground) == dark
-
-
-SMALL = """() => [...document.querySelectorAll('a, button, input:not([type=checkbox]), select, summary')]
-    .filter((node) => node.checkVisibility() && !node.matches('.skip, .hidden'))
-    .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
-    .filter(([, box]) => box.width && (box.width < 44 || box.height < 44)).map(([html]) => html)"""
 
 
 def test_touch_targets_and_width_on_a_phone(open_live, building, url):

@@ -101,7 +101,7 @@ async def hours_csv(
 async def today(request: Request) -> Response:
     """Return the mean occupancy of all rooms by half hour since their local midnight, up to a minute old."""
     days = await _days(request)
-    return Response(await run_in_threadpool(_today_json, days), media_type="application/json")
+    return Response(await run_in_threadpool(today_json, days), media_type="application/json")
 
 
 @router.get(
@@ -118,7 +118,7 @@ async def today_csv(request: Request) -> Response:
     by_room = {room: day for day in days for room in day.rooms}
     rooms = [room for room in pipeline.config.rooms.values() if room.id in by_room]
     now = pipeline.now()
-    return csv_export.download(_today_lines(rooms, by_room, quarter_number(now)), f"rooms-{now:%Y-%m-%d}")
+    return csv_export.download(today_lines(rooms, by_room, quarter_number(now)), f"rooms-{now:%Y-%m-%d}")
 
 
 async def _days(request: Request) -> list[ZoneDay]:
@@ -165,7 +165,7 @@ def _room_lines(store: Store, room: RoomConfig, slots: list[Slot]) -> Iterator[s
         yield lines if start else csv_export.header() + lines
 
 
-def _today_lines(rooms: list[RoomConfig], days: dict[str, ZoneDay], now: int) -> Iterator[str]:
+def today_lines(rooms: list[RoomConfig], days: dict[str, ZoneDay], now: int) -> Iterator[str]:
     """Yield the lines of all rooms up to the current hour."""
     yield csv_export.header()
     slots = {id(day): [slot for slot in day.slots(60) if slot.first <= now] for day in days.values()}
@@ -175,7 +175,7 @@ def _today_lines(rooms: list[RoomConfig], days: dict[str, ZoneDay], now: int) ->
         yield csv_export.rows(room, slot_use(slots[id(day)], quarters))
 
 
-def _today_json(days: list[ZoneDay]) -> str:
+def today_json(days: list[ZoneDay]) -> str:
     """Return the JSON of all rooms; values after the last known one are left out."""
     return to_json({"minutes": TODAY_SLOT, "days": [_day(day) for day in days]})
 

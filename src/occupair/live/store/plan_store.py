@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Table, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from occupair.errors import InputError
 from occupair.live.messages import to_microseconds, to_time
 from occupair.live.store import schema
-from occupair.live.store.database import check_texts, snapshot, transaction
+from occupair.live.store.database import check_texts, snapshot, transaction, upsert
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class PlanStore:
             "created": to_microseconds(dt.datetime.now(dt.UTC)),
             "data": bytes(data),
         }
-        self._replace(schema.plans, {"floor": floor}, row)
+        self._write(schema.plans, row)
 
     def remove_plan(self, floor: str) -> bool:
         """Delete the plan of a floor and return whether it existed. Rooms keep their places."""
@@ -105,7 +104,7 @@ class PlanStore:
         for name, value in zip("xy", place, strict=True):
             if not 0 <= value <= 1:
                 raise InputError(f"{name} must be from 0 to 1, got {value:g}")
-        self._replace(schema.places, {"room": room}, {"room": room, "x": place.x, "y": place.y})
+        self._write(schema.places, {"room": room, "x": place.x, "y": place.y})
 
     def remove_place(self, room: str) -> bool:
         """Remove the place of a room and return whether it had one."""
@@ -113,12 +112,9 @@ class PlanStore:
         with transaction(self.engine) as connection:
             return connection.execute(delete(schema.places).where(schema.places.c.room == room)).rowcount > 0
 
-    def _replace(self, table: Table, key: Mapping[str, str], row: Mapping[str, Any]) -> None:
-        """Insert a row, or replace the one with the same key."""
-        insert = postgresql.insert if self.engine.name == "postgresql" else sqlite.insert
-        changed = insert(table).values(row).on_conflict_do_update(index_elements=list(key), set_=dict(row))
+    def _write(self, table: Table, row: Mapping[str, Any]) -> None:
         with transaction(self.engine) as connection:
-            connection.execute(changed)
+            connection.execute(upsert(table, self.engine.name), [dict(row)])
 
 
 def _to_plan(row: Any) -> Plan:

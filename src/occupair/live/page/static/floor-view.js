@@ -1,6 +1,6 @@
 // The view of a floor: its plan with a marker for each room, coloured by the capacity used, and a list of its rooms.
 
-import { byId, el, icon, setText, showError } from "./dom.js";
+import { byId, el, setText, showError } from "./dom.js";
 import { startPlanEditor } from "./floor-edit.js";
 import { formatOccupancy, formatPercent, formatPeople, formatReason, isOccupancyKnown } from "./format.js";
 import { createLegend, heatLevel } from "./heat.js";
@@ -12,7 +12,7 @@ import * as rooms from "./room-store.js";
 const view = byId("floor-view");
 let open = null; // the FloorView that is shown
 
-export const floorHash = (floor) => `#/floor/${encodeURIComponent(floor)}`;
+const floorHash = (floor) => `#/floor/${encodeURIComponent(floor)}`;
 const planPath = (floor) => `api/floors/plan?${new URLSearchParams({ floor })}`;
 
 /** Names of all floors, from the lowest. */

@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { formatNumber, t } from "./i18n.js";
 
-export const OVER = 5; // more people than seats
+const OVER = 5; // more people than seats
 const LEAST_TOP = 4; // scale of rooms without a capacity [people]
 
 /** Colour step of a number of people, from 0 (empty) to 4 (full) and OVER; null if unknown. */

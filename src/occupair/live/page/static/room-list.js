@@ -96,7 +96,7 @@ function onRoomsChanged(ids) {
 }
 
 /** Scroll a room into view and focus it. */
-export function focusRoom(id) {
+function focusRoom(id) {
   if (!order.has(id)) return;
   active = id;
   const step = layout.height + layout.gap;

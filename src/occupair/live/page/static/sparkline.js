@@ -32,7 +32,7 @@ function runsOf(values) {
 }
 
 /** Paths of the line and of the area below it; unknown times are gaps. */
-export function sparkPaths(values) {
+function sparkPaths(values) {
   const top = Math.max(LEAST_TOP, ...values.map((value) => value ?? 0));
   const y = (value) => (HEIGHT - 1 - (value / top) * (HEIGHT - 2)).toFixed(1);
   const runs = runsOf(values);

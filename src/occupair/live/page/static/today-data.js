@@ -8,6 +8,7 @@ const RETRY_INTERVAL = 15000; // after an error [ms]
 const days = new Map(); // room id -> {values, slots, start [ms], minutes, timezone, day}
 const listeners = new Set();
 let timer = 0;
+let fetchedAt = -REFRESH_INTERVAL;
 let isRunning = false;
 
 /** The day of a room; null until it is known. */
@@ -32,6 +33,7 @@ async function refresh() {
   let wait = REFRESH_INTERVAL;
   try {
     if (!document.hidden) setDays(await request("GET", "api/today"));
+    fetchedAt = performance.now();
   } catch (error) {
     wait = error.status === 401 ? 0 : RETRY_INTERVAL; // after a login, it is started again
   }
@@ -39,11 +41,11 @@ async function refresh() {
   else isRunning = false;
 }
 
-/** Fetch the values now and then every minute. */
+/** Fetch the values now, unless they are newer than a minute, and then every minute. */
 export function start() {
   if (isRunning) return;
   isRunning = true;
-  refresh();
+  timer = setTimeout(refresh, Math.max(0, fetchedAt + REFRESH_INTERVAL - performance.now()));
 }
 
 /** Stop fetching, as nothing shows the values. */

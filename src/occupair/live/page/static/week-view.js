@@ -16,7 +16,7 @@ const REFRESH_INTERVAL = 60000; // of the current week [ms]
 let open = null; // the WeekView that is shown
 
 /** The Monday of the week of a day. */
-export const mondayOf = (day) => addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
+const mondayOf = (day) => addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
 
 /** Show a room in the week of a day; null for this week. */
 export function show(id, day) {
