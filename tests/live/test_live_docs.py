@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from fastapi.dependencies.utils import get_flat_dependant
 from live.fake_pipeline import Client, FakePipeline, make_config, make_state
 from starlette.routing import Match
 from test_documents import COMMANDS, options_of
@@ -105,16 +106,16 @@ def test_guide_has_commands():
 def test_documented_path_exists(line):
     words = shlex.split(line)
     (address,) = (word for word in words if word.startswith("http://127.0.0.1:8099/"))
-    method = words[words.index("-X") + 1] if "-X" in words else "GET"
-    if {"-d", "--data-binary"} & set(words):
-        method = "POST"
+    method = "POST" if {"-d", "--data-binary"} & set(words) else "GET"
+    if "-X" in words:
+        method = words[words.index("-X") + 1]
     path, _, query = address.removeprefix("http://127.0.0.1:8099").partition("?")
     if path == "/api/openapi.json":
         return
     scope = {"type": "http", "path": path, "method": method, "root_path": ""}
     routes = [route for part in application._ROUTERS for route in part.router.routes]
     (route,) = (route for route in routes if route.matches(scope)[0] is Match.FULL)
-    known = {one.alias for one in route.dependant.query_params}
+    known = {one.alias for one in get_flat_dependant(route.dependant).query_params}
     assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known
 
 

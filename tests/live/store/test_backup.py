@@ -302,7 +302,7 @@ INVALID = [
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
     ({"about": {"tables": []}}, "missing or invalid manifest"),
-    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0006'"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0007'"),
     ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
     ({"about": {"revision": ["0003"]}}, "made by a newer version of occupair"),
 ]
