@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind prove savings bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -88,14 +88,24 @@ blind: $(INSTALLED)      ## accuracy without head counts in 20 simulated rooms o
 sparse: $(INSTALLED)     ## accuracy with a reading every 5 to 30 min, some of them lost: docs/live.md (10 min)
 	@$(BIN)/python -m tools.sparse_readings
 
+hindsight: $(INSTALLED)  ## accuracy and coverage of estimates with all readings of the day: docs/room.md (10 min)
+	@$(BIN)/python -m tools.hindsight
+
 prove: validate
 
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py
 
+planned: $(INSTALLED)    ## how often there are more people than outdoor air is planned for: docs/ventilation.md (5 min)
+	@$(BIN)/python tools/planned_people.py
+
 savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
 	@$(BIN)/occupair savings --standard en --jobs 2 --out occupair-savings-en.html --csv occupair-savings-en.csv
+	@$(MAKE) --no-print-directory savings-energyplus
+
+savings-energyplus: $(INSTALLED)  ## the same policies in an EnergyPlus model of a small office for a year: docs/energyplus.md (15 min)
+	@$(BIN)/occupair savings-energyplus --jobs 2 --csv occupair-savings-energyplus.csv
 
 bench: $(INSTALLED)      ## measure speed and compare with other packages: docs/speed.md (6 min)
 	@$(BIN)/python -m tools.speed

@@ -19,7 +19,9 @@ README = (ROOT / "README.md").read_text()
 README_PROSE = re.sub(r"\s+", " ", README)
 ROWS = re.findall(r"^\| \((\d+)\) \| .* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", EQUATIONS, re.MULTILINE)
 COMMANDS = {
-    command.callback.__name__: command.callback for command in app.registered_commands if not command.hidden
+    command.callback.__name__.replace("_", "-"): command.callback
+    for command in app.registered_commands
+    if not command.hidden
 }
 for group in app.registered_groups:
     COMMANDS[f"{group.name}`"] = group.typer_instance.registered_callback.callback

@@ -345,7 +345,7 @@ def test_ventilation_on_another_scale_is_rejected(slow_office, last_day, with_sc
 
 def test_lag_used_is_the_longest_covered_refinement(trained_room, estimator, slow_office):
     assert [trained_room.lag_used(lag) for lag in (0, 9, 10, 19, 20, 60)] == [0, 0, 10, 10, 20, 20]
-    assert trained_room.lag_used(mode="hindsight") == 20
+    assert trained_room.lag_used(mode="hindsight") is None
     assert (estimator.lag_used(25), estimator.lag_used(mode="hindsight")) == (25, None)
     coarse = oc.OccupancyEstimator(n_hidden=5, random_state=0).fit(slow_office.iloc[::3])
     assert [coarse.lag_used(lag) for lag in (10, 15, 60)] == [0, 15, 15]

@@ -70,6 +70,19 @@ def test_co2_model_is_the_same_with_and_without_sensors(model, co2_model, days):
     assert co2_model.sensor_trials_ == ()
 
 
+def test_hindsight_smooths_estimates_that_no_sensor_corrects(model, co2_model, days):
+    _, test = days
+    table, refined = (
+        model.estimate(test, **when, interval=0.9) for when in ({"mode": "hindsight"}, {"lag": 20})
+    )
+    in_use = (test.index.hour >= 10) & (test.index.hour < 16)
+    pd.testing.assert_frame_equal(table[in_use], refined[in_use])
+    without = test.drop(columns=["wifi", "light"])
+    pd.testing.assert_frame_equal(
+        *(one.estimate(without, mode="hindsight", interval=0.9) for one in (model, co2_model))
+    )
+
+
 def test_prediction_interval_with_sensor_covers(model, days):
     _, test = days
     table = model.estimate(test, interval=0.9)

@@ -46,8 +46,8 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
     ``OccupancyEstimator()`` is the recommended estimator for real rooms (``layer="room"``): the weighted mean
     of an FS-ELM with direct links on locally smoothed CO2, a mass balance of the room, boosted trees, a
     kernel regression and the time-of-day profile. Past estimates are not fed back, because feedback drifts in
-    real rooms. Estimates are refined after 10 and 20 minutes and come with a prediction interval. See
-    ``occupair.room.training``.
+    real rooms. Estimates are refined after 10 and 20 minutes and in hindsight, and come with a prediction
+    interval. See ``occupair.room.training``.
 
     ``OccupancyEstimator.paper()`` is the estimator of Jiang et al. 2016, Eq. (20): trained on the true past
     occupancy with the CO2 of each day smoothed as a whole, and run on its own past estimates.
@@ -374,10 +374,11 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
             time zone as local times, but refuses UTC.
         mode : {"live", "hindsight", "drifting"}
             ``"live"``: causal, the same as ``live()``; for the paper's layers the three steps of Eq. (26).
-            ``"hindsight"``: with the CO2 of the whole day smoothed, Eq. (22); the room layer returns its
-            20-minute refined estimates, because a longer lag gains nothing. ``"drifting"``: causal, without
-            revising earlier estimates, Eq. (24), to show why (26) is needed; the same as ``"live"`` for the
-            room layer, which has no feedback.
+            ``"hindsight"``: with all readings of the day; for the paper's layers its CO2 smoothed as a whole,
+            Eq. (22). The room layer smooths its 20-minute refined estimates over the day, as far as that
+            reduced the error on held-out days; a model of an earlier version or of a single training day
+            returns them as they are. ``"drifting"``: causal, without revising earlier estimates, Eq. (24), to
+            show why (26) is needed; the same as ``"live"`` for the room layer, which has no feedback.
         lag : float
             Lag of the refined estimates [min], live only. The last ``lag`` minutes of a day wait only until
             midnight. The room layer refines its estimates after 10 and after 20 minutes.
@@ -407,6 +408,7 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
                 confidence=level,
                 verbose=self.verbose,
                 sensors=self.sensors_,
+                hindsight=mode == "hindsight",
             )
             return (table["people"] if confidence is None else table).set_axis(times)
         wait, network = exact_readings(lag, self.interval_, "lag", least=0), self.network()
@@ -419,15 +421,19 @@ class OccupancyEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         """Return the lag of the refined estimates that ``estimate`` returns for ``lag`` [min].
 
         The room layer refines estimates after 10 and 20 minutes, rounded down to readings, so this is the
-        longest of 0, 10 and 20 minutes that ``lag`` covers. The paper's layers use all of ``lag``; with
-        ``mode="hindsight"`` they use the whole day, and this is None.
+        longest of 0, 10 and 20 minutes that ``lag`` covers. The paper's layers use all of ``lag``. With
+        ``mode="hindsight"`` the whole day is used, and this is None; a room model without a hindsight part,
+        of an earlier version or of a single training day, uses its longest lag.
         """
         check_is_fitted(self, "most_people_")
         check_request(mode, lag)
-        if not hasattr(self, "room_"):
-            return None if mode == "hindsight" else float(lag)
+        room = getattr(self, "room_", None)
+        if mode == "hindsight" and (room is None or room.hindsight is not None):
+            return None
+        if room is None:
+            return float(lag)
         wait = self._wait(lag, mode)
-        return float(self.interval_ * max(one.lag for one in self.room_.refinements if one.lag <= wait))
+        return float(self.interval_ * max(one.lag for one in room.refinements if one.lag <= wait))
 
     def live(
         self,

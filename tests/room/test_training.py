@@ -150,16 +150,15 @@ def test_coverage_on_unseen_days():
     readings = oc.simulate_office(days=16, seed=4).iloc[::5]
     model = small().fit(readings.iloc[: 8 * 288])
     test = readings.iloc[8 * 288 :]
-    for lag in (0, 20):
-        table = model.estimate(test, lag=lag, interval=0.9)
+    for when in ({"lag": 0}, {"lag": 20}, {"mode": "hindsight"}):
+        table = model.estimate(test, **when, interval=0.9)
         covered = test["occupancy"].between(table["low"], table["high"])
         assert 0.88 < covered.mean() < 0.98
         assert 0.85 < covered[test["occupancy"] > 0].mean() < 0.98
 
 
-def test_hindsight_uses_longest_lag_and_drifting_equals_live(trained_room, last_day):
+def test_no_lag_is_longer_than_the_longest_and_drifting_equals_live(trained_room, last_day):
     waited = trained_room.estimate(last_day, lag=20)
-    pd.testing.assert_series_equal(trained_room.estimate(last_day, mode="hindsight"), waited)
     pd.testing.assert_series_equal(
         trained_room.estimate(last_day, mode="drifting"), trained_room.estimate(last_day)
     )

@@ -7,7 +7,7 @@
 - `bacnet`: devices and points of a BACnet network
 - `fleet`: thousands of rooms
 - `groundtruth`: head counts from video and door counters
-- `savings`: ventilation policies in a simulated office
+- `savings`, `savings_energyplus`: ventilation policies in a simulated office and in an EnergyPlus building
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
 - `shared`: console output, common options and helpers
 
@@ -36,6 +36,7 @@ from occupair.cli import (
     import_models,
     reproduce,
     savings,
+    savings_energyplus,
     service,
     simulate_and_check,
     tune,
@@ -65,6 +66,7 @@ for command in (
     service.backup,
     service.restore,
     savings.savings,
+    savings_energyplus.savings_energyplus,
     reproduce.reproduce,
     benchmark_and_validate.benchmark,
     benchmark_and_validate.validate,

@@ -31,8 +31,8 @@ Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Mode = Annotated[
     str,
     typer.Option(
-        help="live (past readings only), hindsight (whole day) or drifting (live, but past estimates are not "
-        "revised): Eqs. (26), (22) and (24) of the paper."
+        help="live (past readings only), hindsight (all readings of the day) or drifting (live, but past "
+        "estimates are not revised): for the paper's layers Eqs. (26), (22) and (24)."
     ),
 ]
 Lag = Annotated[

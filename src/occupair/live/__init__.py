@@ -14,6 +14,7 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
    and ``occupair.room.batch``, or ``occupair.paper``.
 5. `rooms/day_estimates` turns the estimates into records. `rooms/room_state` turns the newest one into the
    state of the room: its occupancy, or the reason why that is unknown (`reasons`).
+   `rooms/air_recommendation` adds the recommended outdoor air (``occupair.control``).
 6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/topics`),
    `bacnet/room_objects` to a BMS, and `http/events` to the `page` (`http/state_json`).
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only

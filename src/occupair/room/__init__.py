@@ -19,6 +19,8 @@ Modules in data-flow order:
 - `error_scale`: expected size of the errors of an estimate
 - `prediction_intervals`: prediction intervals from errors on held-out days
 - `day_conformal`: calibration of the intervals on days left out
+- `day_smoothing`: smoothing of the estimates of a day
+- `hindsight`: estimates with all readings of a day
 - `equation`: the estimate of one or many rooms
 - `model`: a trained room
 - `training_days`: training samples and sparse head counts
@@ -26,6 +28,7 @@ Modules in data-flow order:
 - `transfer`: prior from other trained rooms
 - `fitted_balances`: mass balances of the training days, and without the days of each fold
 - `members`: training of the members, and their estimates of held-out days
+- `hindsight_training`: weights of the smoothings from held-out days
 - `training`: training of a room
 - `pooling`: read-outs and shapes over several rooms
 - `stuck_sensors`: optional sensors that repeat one value for too long
@@ -35,7 +38,7 @@ Modules in data-flow order:
 - `profile_comparison`: comparison with the time-of-day profile
 - `expectation`: expected accuracy, and what would improve it
 - `fit_and_estimate`: training on a table of readings, and estimation from one
-- `model_json`, `sensor_json`: a trained room and its corrections as JSON
+- `json_values`, `interval_json`, `hindsight_json`, `model_json`, `sensor_json`: a trained room as JSON
 - `sensor_live`, `live_day`: state of one live room
 - `batch`: many trained rooms in one evaluation
 """

@@ -44,6 +44,8 @@ class Expectation:
         By member, its weight at lag 0.
     advice : str
         What would improve the estimates most.
+    hindsight_error : float, optional
+        RMSE in hindsight on held-out days [people].
     """
 
     errors: dict[float, float]
@@ -51,12 +53,15 @@ class Expectation:
     occupied_coverage: float
     weights: dict[str, float]
     advice: str
+    hindsight_error: float | None = None
 
     def __str__(self) -> str:
         errors = ", ".join(
             f"{error:.2f} {'live' if lag == 0 else f'after {lag:g} min'}"
             for lag, error in self.errors.items()
         )
+        if self.hindsight_error is not None:
+            errors += f", {self.hindsight_error:.2f} in hindsight"
         weights = ", ".join(f"{_NAMES[name]} {100 * weight:.0f} %" for name, weight in self.weights.items())
         lines = [f"Expected error (RMSE on held-out days) [people]: {errors}."]
         if np.isfinite(self.coverage):
@@ -97,6 +102,7 @@ def expect(
         lag: _rmse(held_out.by_lag[steps] - training.target(steps), _counted_weight(training, steps))
         for lag, steps in zip(training.lags, training.lags_in_readings, strict=True)
     }
+    longest, smoothed = training.lags_in_readings[-1], held_out.in_hindsight
     covered, occupied = _covered(model, held_out)
     first = model.refinements[0]
     return Expectation(
@@ -105,6 +111,9 @@ def expect(
         float(covered[occupied].mean()) if occupied.any() else np.nan,
         dict(zip(MEMBERS, first.weights, strict=True)),
         _advice(held_out, comparison, uses_ventilation=uses_ventilation, uses_sensors=uses_sensors),
+        None
+        if smoothed is None
+        else _rmse(smoothed - training.target(longest), _counted_weight(training, longest)),
     )
 
 

@@ -129,6 +129,7 @@ def estimate_readings(
     confidence: float,
     verbose: bool | None,
     sensors: SensorCorrections | None = None,
+    hindsight: bool = False,
 ) -> pd.DataFrame:
     """Estimate the people at every reading.
 
@@ -146,6 +147,8 @@ def estimate_readings(
         Whether to show progress; None does so in a terminal, if it takes long.
     sensors : SensorCorrections, optional
         Corrections by optional sensors, applied where the readings have them.
+    hindsight : bool
+        Whether to use all readings of an episode; ``wait`` is then the longest lag.
 
     Returns
     -------
@@ -167,10 +170,12 @@ def estimate_readings(
         )
         inputs = inputs.shifted(drift.shifts(part.index[0].toordinal(), clock.minute, co2))
         if sensors is None:
-            episodes.append(room.episode_people(inputs, wait, confidence))
+            episodes.append(room.episode_people(inputs, wait, confidence, hindsight=hindsight))
         else:
             values, runs = sensors.without_stuck(sensor_columns(part), runs)
-            episodes.append(episode_people(room, sensors, inputs, values, wait, confidence))
+            episodes.append(
+                episode_people(room, sensors, inputs, values, wait, confidence, hindsight=hindsight)
+            )
     columns = (np.concatenate(column) for column in zip(*episodes, strict=True))
     return pd.DataFrame(dict(zip(("people", "low", "high"), columns, strict=True)), index=readings.index)
 

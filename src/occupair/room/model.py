@@ -12,6 +12,7 @@ from occupair.room.baseline_drift import Baseline
 from occupair.room.boosted_trees import BoostedTrees
 from occupair.room.equation import RoomEquation
 from occupair.room.features import COLUMN_SET, FeatureSettings
+from occupair.room.hindsight import Hindsight
 from occupair.room.inputs import Inputs
 from occupair.room.kernel_regression import KernelRegression
 from occupair.room.linked_elm import LinkedLayer
@@ -97,6 +98,9 @@ class RoomModel:
         estimates in closed hours are always 0.
     baseline : Baseline, optional
         Daily lows of CO2 in training, to follow the drift of the sensor. None: it is not followed.
+    hindsight : Hindsight, optional
+        Estimates with all readings of a day. None: those of the longest lag; in models of earlier versions
+        and of a single training day.
     """
 
     interval: float
@@ -110,13 +114,15 @@ class RoomModel:
     people_limit: float | None = None
     evidence_thresholds: tuple[float, ...] | None = None
     baseline: Baseline | None = None
+    hindsight: Hindsight | None = None
 
     def with_wider_intervals(self, spread: float, offset: float, highest: float) -> RoomModel:
         """Return the room with intervals that allow for an unknown factor and offset, see ``widened``."""
         refinements = tuple(
             replace(one, intervals=one.intervals.widened(spread, offset, highest)) for one in self.refinements
         )
-        return replace(self, refinements=refinements)
+        hindsight = self.hindsight and self.hindsight.with_wider_intervals(spread, offset, highest)
+        return replace(self, refinements=refinements, hindsight=hindsight)
 
     def people(self, inputs: Inputs) -> tuple[Array, Array]:
         """Estimate, for every input, the people at the reading of each refinement [people].
@@ -129,7 +135,7 @@ class RoomModel:
         return self._equation.people(inputs)
 
     def episode_people(
-        self, inputs: Inputs, lag: int, confidence: float = CONFIDENCE
+        self, inputs: Inputs, lag: int, confidence: float = CONFIDENCE, *, hindsight: bool = False
     ) -> tuple[Array, Array, Array]:
         """Estimate every reading of an episode with the readings up to ``lag`` readings later.
 
@@ -141,6 +147,8 @@ class RoomModel:
             Lag of the refined estimates [readings].
         confidence : float
             Nominal coverage of the prediction interval.
+        hindsight : bool
+            Whether to use the whole episode, see ``in_hindsight``; ``lag`` is then the longest one.
 
         Returns
         -------
@@ -156,10 +164,44 @@ class RoomModel:
                     refined,
                     *self.episode_intervals(k, inputs, refined, if_open[k, one.lag :], confidence),
                 )
+        if hindsight and self.hindsight is not None:
+            smoothed, before = self.in_hindsight(found[0], inputs), self.refinements[-1].lag
+            found[:, : smoothed.size] = (
+                smoothed,
+                *self.episode_intervals(
+                    -1, inputs, smoothed, if_open[-1, before:], confidence, self.hindsight.intervals
+                ),
+            )
         return found[0], found[1], found[2]
 
+    def in_hindsight(self, refined: Array, inputs: Inputs) -> Array:
+        """Return the estimates in hindsight of an episode, except of its last readings [people].
+
+        The last readings, within the longest lag of the end of the episode, have no refined estimate of that
+        lag. In closed hours nothing is smoothed.
+
+        Parameters
+        ----------
+        refined : array of shape (N,)
+            Estimates of the episode, refined as far as possible [people].
+        inputs : Inputs
+            Inputs of the episode.
+        """
+        lag = self.refinements[-1].lag
+        n = max(len(inputs) - lag, 0)
+        if self.hindsight is None or n == 0:
+            return refined[:n]
+        smoothed = self.hindsight.people(refined, self.interval)[:n]
+        return np.where(self.is_open(inputs)[-1, lag:], smoothed, refined[:n])
+
     def episode_intervals(
-        self, k: int, inputs: Inputs, refined: Array, if_open: Array, confidence: float
+        self,
+        k: int,
+        inputs: Inputs,
+        refined: Array,
+        if_open: Array,
+        confidence: float,
+        intervals: PredictionIntervals | None = None,
     ) -> tuple[Array, Array]:
         """Return the prediction intervals of the estimates of an episode by refinement ``k``.
 
@@ -173,11 +215,14 @@ class RoomModel:
             Estimates of the readings that are refined, and without regard to the open hours [people].
         confidence : float
             Nominal coverage.
+        intervals : PredictionIntervals, optional
+            Intervals to use instead of those of the refinement.
         """
         one = self.refinements[k]
+        intervals = one.intervals if intervals is None else intervals
         rest = inputs.take(slice(one.lag, None))
-        scales = one.intervals.scales_at(rest, one.lag * self.interval)
-        low, high = one.intervals.around(refined, confidence, scales)
+        scales = intervals.scales_at(rest, one.lag * self.interval)
+        low, high = intervals.around(refined, confidence, scales)
         low = np.where(self.is_open(inputs)[k, one.lag :], low, 0.0)
         return low, np.maximum(high, if_open)
 

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 from occupair.elm.hidden_layer import random_layer
 from occupair.room.baseline_drift import Baseline, LowDistribution
 from occupair.room.boosted_trees import N_LEAVES, N_NODES, BoostedTrees
-from occupair.room.error_scale import N_FEATURES, ErrorScale
 from occupair.room.features import COLUMN_SETS, GROUPS, FeatureSettings, group_sizes
+from occupair.room.hindsight_json import hindsight_from_json, hindsight_to_json
 from occupair.room.inputs import window_length
+from occupair.room.interval_json import intervals_from_json, intervals_to_json
+from occupair.room.json_values import array, count, number, single_precision
 from occupair.room.kernel_regression import N_WAVES, KernelRegression, random_waves
 from occupair.room.lags import lags_in_readings
 from occupair.room.linked_elm import LinkedLayer
 from occupair.room.mass_balance import N_TERMS, Balance, BalanceVariant, BaseLevel
 from occupair.room.model import Refinement, RoomModel
 from occupair.room.open_hours import OpenHours
-from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 from occupair.room.stack import MEMBERS
 from occupair.room.time_profile import N_STEPS, TimeProfile
 
@@ -56,12 +57,13 @@ def room_to_json(room: RoomModel) -> dict[str, Any]:
         **_baseline_to_json(room.baseline),
     }
     profile = {} if room.profile is None else {"profile": room.profile.people.tolist()}
-    return plain | profile | limit | evidence
+    hindsight = {} if room.hindsight is None else {"hindsight": hindsight_to_json(room.hindsight)}
+    return plain | profile | limit | evidence | hindsight
 
 
 def room_from_json(values: dict[str, Any]) -> RoomModel:
     """Return the room of plain values, or raise ValueError, TypeError or KeyError."""
-    interval, lags = _number(values["interval"], above=0.0), lags_from_json(values)
+    interval, lags = number(values["interval"], above=0.0), lags_from_json(values)
     width, column_set = window_length(interval, lags[-1]), _column_set(values)
     sizes, share = group_sizes(len(lags), column_set), values.get("network_share")
     refinements = tuple(_refinement_from_json(one, width, sizes, share) for one in values["refinements"])
@@ -76,16 +78,17 @@ def room_from_json(values: dict[str, Any]) -> RoomModel:
         _check_members(one, profile)
     return RoomModel(
         interval=interval,
-        smoothing=_number(values["smoothing"], least=0.0),
-        max_people=_number(values["most_people"], least=0.0),
+        smoothing=number(values["smoothing"], least=0.0),
+        max_people=number(values["most_people"], least=0.0),
         hours=OpenHours(np.array([_from_runs(runs) for runs in values["hours"]]).reshape(2, 1440)),
         refinements=refinements,
         lags=lags,
         column_set=column_set,
         profile=profile,
-        people_limit=_number(values["people_limit"], least=0.0) if "people_limit" in values else None,
+        people_limit=number(values["people_limit"], least=0.0) if "people_limit" in values else None,
         evidence_thresholds=_thresholds(values.get("evidence_thresholds"), len(lags)),
         baseline=_baseline_from_json(values.get("baseline")),
+        hindsight=hindsight_from_json(values["hindsight"]) if "hindsight" in values else None,
     )
 
 
@@ -103,14 +106,14 @@ def _thresholds(values: list[Any] | None, n_lags: int) -> tuple[float, ...] | No
         return None
     if len(values) != max(n_lags - 1, 1):
         raise ValueError(f"evidence_thresholds must be one for each pair of successive lags, got {values!r}")
-    return tuple(_number(value, least=0.0) for value in values)
+    return tuple(number(value, least=0.0) for value in values)
 
 
 def lags_from_json(values: dict[str, Any]) -> tuple[float, ...]:
     """Return the lags of the room in plain values [min]; older files do not have them."""
     if "lags" not in values:
         return _FIRST_LAGS
-    lags = tuple(_number(lag, least=0.0, most=_MAX_LAG) for lag in values["lags"])
+    lags = tuple(number(lag, least=0.0, most=_MAX_LAG) for lag in values["lags"])
     if not 0 < len(lags) <= _MAX_LAGS or lags[0] != 0 or any(b <= a for a, b in pairwise(lags)):
         raise ValueError(f"lags must be up to {_MAX_LAGS} increasing numbers from 0, got {values['lags']!r}")
     return lags
@@ -133,9 +136,7 @@ def _baseline_from_json(values: dict[str, Any] | None) -> Baseline | None:
 
 def _lows_from_json(values: list[Any]) -> LowDistribution:
     median, spread = values
-    return LowDistribution(
-        _number(median, least=0.0, most=_MAX_CO2), _number(spread, least=1.0, most=_MAX_CO2)
-    )
+    return LowDistribution(number(median, least=0.0, most=_MAX_CO2), number(spread, least=1.0, most=_MAX_CO2))
 
 
 def _refinement_to_json(one: Refinement) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def _refinement_to_json(one: Refinement) -> dict[str, Any]:
         "coef": one.coef.tolist(),
         "presence": one.presence.tolist(),
         "threshold": one.threshold,
-        **_intervals_to_json(one.intervals),
+        **intervals_to_json(one.intervals),
     }
 
 
@@ -167,17 +168,17 @@ def _refinement_from_json(
     values: dict[str, Any], width: int, sizes: tuple[int, ...], network_share: Any
 ) -> Refinement:
     n_features = sum(sizes)
-    n_hidden = _count(values["n_hidden"], most=_MAX_NEURONS, least=1)
+    n_hidden = count(values["n_hidden"], most=_MAX_NEURONS, least=1)
     lag, offset, low_share = values["moment"]
-    features = FeatureSettings(_count(lag, most=width), _count(offset, most=lag), _number(low_share))
-    base = BaseLevel(*_array(values["base"], (3,)).tolist())
+    features = FeatureSettings(count(lag, most=width), count(offset, most=lag), number(low_share))
+    base = BaseLevel(*array(values["base"], (3,)).tolist())
     layer = LinkedLayer(
-        seed=_count(values["layer_seed"], most=2**32 - 1),
+        seed=count(values["layer_seed"], most=2**32 - 1),
         n_hidden=n_hidden,
         sizes=sizes,
         alphas=_alphas(values["alphas"], sizes),
-        mean=_array(values["mean"], (n_features,)),
-        scale=_array(values["scale"], (n_features,)),
+        mean=array(values["mean"], (n_features,)),
+        scale=array(values["scale"], (n_features,)),
     )
     check_layer(values["layer_checksum"], *random_layer(layer.seed, n_hidden, n_features))
     weights = _weights(values, network_share)
@@ -189,18 +190,18 @@ def _refinement_from_json(
         kernel=_kernel_from_json(values.get("kernel"), n_features),
         features=features,
         layer=layer,
-        coef=_array(values["coef"], (n_hidden + n_features + 1,)),
-        presence=_array(values["presence"], (n_hidden + n_features + 1,)),
-        threshold=_number(values["threshold"]),
-        intervals=_intervals_from_json(values),
+        coef=array(values["coef"], (n_hidden + n_features + 1,)),
+        presence=array(values["presence"], (n_hidden + n_features + 1,)),
+        threshold=number(values["threshold"]),
+        intervals=intervals_from_json(values),
     )
 
 
 def _alphas(values: list[Any], sizes: tuple[int, ...]) -> Array:
     """Return the scale of every feature; older files have one for each group."""
     if len(values) == len(GROUPS):
-        return np.repeat(_array(values, (len(GROUPS),)), sizes)
-    return _array(values, (sum(sizes),))
+        return np.repeat(array(values, (len(GROUPS),)), sizes)
+    return array(values, (sum(sizes),))
 
 
 def _weights(values: dict[str, Any], network_share: Any) -> tuple[float, ...]:
@@ -209,9 +210,9 @@ def _weights(values: dict[str, Any], network_share: Any) -> tuple[float, ...]:
     The oldest have the weight of the network, for all lags, and the mass balance has the rest.
     """
     if "weights" in values:
-        weights = tuple(_number(weight, least=0.0, most=1.0) for weight in values["weights"])
+        weights = tuple(number(weight, least=0.0, most=1.0) for weight in values["weights"])
     else:
-        share = _number(network_share, least=0.0, most=1.0)
+        share = number(network_share, least=0.0, most=1.0)
         weights = (share, 1 - share)
     if not 1 < len(weights) <= len(MEMBERS) or not np.isclose(sum(weights), 1.0):
         raise ValueError("weights of the members must sum to 1")
@@ -239,16 +240,16 @@ def _kernel_from_json(values: dict[str, Any] | None, n_features: int) -> KernelR
         return None
     check_layer(values["checksum"], *random_waves(n_features))
     return KernelRegression(
-        _array(values["mean"], (n_features,)),
-        _array(values["scale"], (n_features,)),
-        _array(values["coef"], (N_WAVES + 1,)),
+        array(values["mean"], (n_features,)),
+        array(values["scale"], (n_features,)),
+        array(values["coef"], (N_WAVES + 1,)),
     )
 
 
 def _profile_from_json(values: list[Any] | None) -> TimeProfile | None:
     if values is None:
         return None
-    people = _array(values, (2, N_STEPS))
+    people = array(values, (2, N_STEPS))
     if not (people >= 0).all():
         raise ValueError("profile must be 0 or more people")
     return TimeProfile(people)
@@ -275,56 +276,16 @@ def _trees_from_json(values: dict[str, Any] | None, n_columns: int) -> BoostedTr
     if n_trees > _MAX_TREES:
         raise ValueError(f"there must be at most {_MAX_TREES} trees, got {n_trees}")
     feature = np.array(
-        [[_count(one, most=n_columns - 1) for one in tree] for tree in values["feature"]], dtype=np.int16
+        [[count(one, most=n_columns - 1) for one in tree] for tree in values["feature"]], dtype=np.int16
     )
     if feature.shape != (n_trees, N_NODES):
         raise ValueError(f"each tree must have {N_NODES} comparisons")
     return BoostedTrees(
-        _number(values["start"]),
+        number(values["start"]),
         feature,
-        _single_precision(values["threshold"], (n_trees, N_NODES)),
-        _single_precision(values["value"], (n_trees, N_LEAVES)),
+        single_precision(values["threshold"], (n_trees, N_NODES)),
+        single_precision(values["value"], (n_trees, N_LEAVES)),
     )
-
-
-def _intervals_to_json(intervals: PredictionIntervals) -> dict[str, Any]:
-    """Return prediction intervals as plain values; errors in units of a scale have a key of their own."""
-    table = {"edges": intervals.edges.tolist(), "errors": intervals.errors.tolist()}
-    scale = intervals.scale
-    if scale is None:
-        return table
-    return {
-        "intervals": table
-        | {
-            "highest": intervals.highest,
-            "scale_people": scale.max_people,
-            "scale_mean": scale.mean.tolist(),
-            "scale_spread": scale.spread.tolist(),
-            "scale_coef": scale.coef.tolist(),
-        }
-    }
-
-
-def _intervals_from_json(values: dict[str, Any]) -> PredictionIntervals:
-    """Return the prediction intervals of a refinement; those of older files have no scale."""
-    scaled = values.get("intervals")
-    table = values if scaled is None else scaled
-    edges = _array(table["edges"], (len(table["edges"]),))
-    if edges.size == 0 or edges[0] > 0 or (np.diff(edges) < 0).any():
-        raise ValueError("edges must increase from 0")
-    errors = _array(table["errors"], (edges.size, QUANTILES.size))
-    if scaled is None:
-        return PredictionIntervals(edges, errors)
-    spread = _array(scaled["scale_spread"], (N_FEATURES,))
-    if not (spread > 0).all():
-        raise ValueError("scale_spread must be above 0")
-    scale = ErrorScale(
-        max_people=_number(scaled["scale_people"], above=0.0),
-        mean=_array(scaled["scale_mean"], (N_FEATURES,)),
-        spread=spread,
-        coef=_array(scaled["scale_coef"], (2, N_FEATURES)),
-    )
-    return PredictionIntervals(edges, errors, scale, _number(scaled["highest"], least=0.0))
 
 
 def layer_checksum(weights: Array, bias: Array) -> int:
@@ -348,11 +309,11 @@ def _variants(values: list[Any], lag: int) -> tuple[BalanceVariant, ...]:
 def _variant(values: list[Any], lag: int) -> BalanceVariant:
     low_share, delay, offset, weight, *coef = values
     return BalanceVariant(
-        low_share=_number(low_share),
-        delay=_number(delay, least=0.0),
-        offset=_count(offset, most=lag),
-        coef=_array(coef, (N_TERMS,)),
-        weight=_number(weight, least=0.0),
+        low_share=number(low_share),
+        delay=number(delay, least=0.0),
+        offset=count(offset, most=lag),
+        coef=array(coef, (N_TERMS,)),
+        weight=number(weight, least=0.0),
     )
 
 
@@ -362,39 +323,10 @@ def _runs(is_open: NDArray[np.bool_]) -> list[int]:
 
 
 def _from_runs(minutes: list[Any]) -> NDArray[np.bool_]:
-    edges = [_count(minute, most=1440) for minute in minutes]
+    edges = [count(minute, most=1440) for minute in minutes]
     if len(edges) % 2 or any(later <= earlier for earlier, later in pairwise(edges)):
         raise ValueError("hours must alternate between opening and closing minutes")
     is_open = np.zeros(1440, dtype=bool)
     for opens, closes in zip(edges[::2], edges[1::2], strict=True):
         is_open[opens:closes] = True
     return is_open
-
-
-def _number(value: Any, *, least: float = -np.inf, most: float = np.inf, above: float = -np.inf) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"must be a number, got {value!r}")
-    if not (np.isfinite(value) and least <= value <= most and value > above):
-        raise ValueError(f"number out of range: {value!r}")
-    return float(value)
-
-
-def _count(value: Any, *, most: int, least: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"must be an integer from {least} to {most}, got {value!r}")
-    return value
-
-
-def _array(values: Any, shape: tuple[int, ...]) -> Array:
-    array = np.array(values, dtype=float)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"must be finite numbers of shape {shape}")
-    return array
-
-
-def _single_precision(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        array = _array(values, shape).astype(np.float32)
-    if not np.isfinite(array).all():
-        raise ValueError("must be numbers in single precision")
-    return array

@@ -216,6 +216,8 @@ def episode_people(
     columns: Mapping[str, Array],
     lag: int,
     confidence: float,
+    *,
+    hindsight: bool = False,
 ) -> tuple[Array, Array, Array]:
     """Estimate every reading of an episode as ``RoomModel.episode_people`` does, with the optional sensors.
 
@@ -232,6 +234,9 @@ def episode_people(
         Lag of the refined estimates [readings].
     confidence : float
         Nominal coverage of the prediction interval.
+    hindsight : bool
+        Whether to use the whole episode; ``lag`` is then the longest one. Corrected estimates stay as they
+        are at this lag: they fluctuate less than those from CO2, which the smoothing was found on.
 
     Returns
     -------
@@ -241,15 +246,26 @@ def episode_people(
     co2_people, if_open = model.people(inputs)
     people, applied = sensors.correct(co2_people, inputs.clock, *sensors.features(columns, len(inputs)))
     found = np.zeros((3, len(inputs)))
-    for k, one in enumerate(model.refinements):
-        if one.lag > lag:
-            continue
-        refined, size = people[k, one.lag :], applied[k, one.lag :]
-        low, high = model.episode_intervals(k, inputs, refined, if_open[k, one.lag :], confidence)
+
+    def intervals(k: int, refined: Array, co2_intervals: PredictionIntervals) -> tuple[Array, Array]:
+        before = model.refinements[k].lag
+        size = applied[k, before:]
+        low, high = model.episode_intervals(
+            k, inputs, refined, if_open[k, before:], confidence, co2_intervals
+        )
         for step in np.unique(size[size > 0]).tolist():
             corrected = sensors.steps[step - 1].intervals[k].around(refined, confidence)
             low, high = (np.where(size == step, *pair) for pair in zip(corrected, (low, high), strict=True))
-        found[:, : refined.size] = refined, low, high
+        return low, high
+
+    for k, one in enumerate(model.refinements):
+        if one.lag <= lag:
+            refined = people[k, one.lag :]
+            found[:, : refined.size] = refined, *intervals(k, refined, one.intervals)
+    if hindsight and model.hindsight is not None:
+        smoothed = model.in_hindsight(found[0], inputs)
+        smoothed = np.where(applied[-1, model.refinements[-1].lag :] > 0, found[0, : smoothed.size], smoothed)
+        found[:, : smoothed.size] = smoothed, *intervals(-1, smoothed, model.hindsight.intervals)
     return found[0], found[1], found[2]
 
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from occupair.readings.other_sensors import SENSORS
+from occupair.room.json_values import array
 from occupair.room.model import RoomModel
 from occupair.room.prediction_intervals import QUANTILES, PredictionIntervals
 from occupair.room.sensor_corrections import Correction, SensorCorrections
 from occupair.room.sensor_features import N_FEATURES
 from occupair.room.stuck_sensors import LONGEST, SHORTEST, StuckRule
-
-Array = NDArray[np.float64]
 
 _ARRAYS = ("low", "high", "rest", "scale", "coef")
 _MAX_REST = 2  # resting levels of a sensor
@@ -54,7 +52,7 @@ def _step_to_json(step: Correction) -> dict[str, Any]:
 def _step_from_json(values: dict[str, Any], n_lags: int, n_sensors: int) -> Correction:
     n_features = N_FEATURES * n_sensors
     widths = dict.fromkeys(_ARRAYS, n_features) | {"coef": 1 + n_features}
-    arrays = {name: _array(values[name], (n_lags, width)) for name, width in widths.items()}
+    arrays = {name: array(values[name], (n_lags, width)) for name, width in widths.items()}
     if (arrays["scale"] <= 0).any() or (arrays["low"] > arrays["high"]).any():
         raise ValueError("ranges and scales of the sensors must be positive")
     if len(values["intervals"]) != n_lags:
@@ -63,7 +61,7 @@ def _step_from_json(values: dict[str, Any], n_lags: int, n_sensors: int) -> Corr
 
 
 def _rule_from_json(values: dict[str, Any]) -> StuckRule:
-    limit, rest = _array(values["limit"], ()), _array(values["rest"], (len(values["rest"]),))
+    limit, rest = array(values["limit"], ()), array(values["rest"], (len(values["rest"]),))
     if rest.size > _MAX_REST:
         raise ValueError(f"a sensor must have at most {_MAX_REST} resting levels, got {rest.size}")
     if not SHORTEST <= limit <= LONGEST:
@@ -73,14 +71,7 @@ def _rule_from_json(values: dict[str, Any]) -> StuckRule:
 
 def _intervals(values: dict[str, Any]) -> PredictionIntervals:
     n_bins = len(values["edges"])
-    edges = _array(values["edges"], (n_bins,))
+    edges = array(values["edges"], (n_bins,))
     if not 0 < n_bins <= _MAX_BINS or edges[0] > 0 or (np.diff(edges) < 0).any():
         raise ValueError("edges must increase from 0")
-    return PredictionIntervals(edges, _array(values["errors"], (n_bins, QUANTILES.size)))
-
-
-def _array(values: Any, shape: tuple[int, ...]) -> Array:
-    array = np.array(values, dtype=float)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"must be finite numbers of shape {shape}")
-    return array
+    return PredictionIntervals(edges, array(values["errors"], (n_bins, QUANTILES.size)))

@@ -25,7 +25,7 @@ from occupair.room.sensor_corrections import Correction, SensorCorrections, clam
 from occupair.room.sensor_features import N_FEATURES, episode_features, on_scale
 from occupair.room.stuck_sensors import StuckRule
 from occupair.room.training import HeldOutEstimates
-from occupair.room.training_days import LabelledEpisode, choose_samples
+from occupair.room.training_days import LabelledEpisode, labelled_samples
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -214,8 +214,7 @@ class _Samples:
         self, dates: Sequence[Sequence[LabelledEpisode]], model: RoomModel
     ) -> tuple[dict[str, Array], dict[str, Bools]]:
         """Return for each sensor its features, shape (R, N, 4), and whether it is usable, (R, N)."""
-        labelled = [date for date in dates if any(episode.known.any() for episode in date)]
-        chosen = [(one, choose_samples(one, model.interval, self.lags)) for date in labelled for one in date]
+        chosen = labelled_samples(dates, model.interval, self.lags)
         features, usable = {}, {}
         for name in self.names:
             found = []

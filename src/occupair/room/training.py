@@ -26,6 +26,7 @@ from occupair.room.fitted_balances import (
     fit_balances,
     fold_balances,
 )
+from occupair.room.hindsight_training import fit_hindsight
 from occupair.room.inputs import Clock
 from occupair.room.members import (
     TrainingSettings,
@@ -66,6 +67,8 @@ class HeldOutEstimates:
         By lag [readings], the held-out estimates of all days concatenated [people].
     hours : list of OpenHours
         For each day the open hours learned from the other days.
+    in_hindsight : array, optional
+        Held-out estimates in hindsight of all days concatenated [people]; None for a single day.
     """
 
     clock: list[Clock]
@@ -76,6 +79,7 @@ class HeldOutEstimates:
     training: TrainingDays
     by_lag: dict[int, Array]
     hours: list[OpenHours]
+    in_hindsight: Array | None = None
 
     @property
     def error(self) -> float:
@@ -124,6 +128,9 @@ def fit_room(
 
     trained = each_on_a_core(refine, list(validations))
     refinements = tuple(refinement for refinement, _ in trained)
+    hindsight, smoothed = (
+        fit_hindsight(dates, training, trained[-1][1], held_out_hours) if folds else (None, None)
+    )
     model = RoomModel(
         settings.interval,
         settings.smoothing,
@@ -136,6 +143,7 @@ def fit_room(
         evidence_thresholds=fit_thresholds(
             [fold.held_out_balances for fold in folds], hours, training.max_people
         ),
+        hindsight=hindsight,
     )
     held_out = HeldOutEstimates(
         training.clocks,
@@ -146,6 +154,7 @@ def fit_room(
         training=training,
         by_lag={one.lag: estimated for one, estimated in trained},
         hours=held_out_hours,
+        in_hindsight=smoothed,
     )
     return model, held_out
 

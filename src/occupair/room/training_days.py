@@ -278,6 +278,14 @@ def prepare_training_days(
     return TrainingDays(days, people, lows, lags, labels)
 
 
+def labelled_samples(
+    dates: Sequence[Sequence[LabelledEpisode]], interval: float, lags: Sequence[int]
+) -> list[tuple[LabelledEpisode, NDArray[np.int64]]]:
+    """Return the episodes of the days that have head counts, in order, and the readings that are samples."""
+    episodes = [one for date in dates if any(one.known.any() for one in date) for one in date]
+    return [(one, np.arange(one.people.size)[choose_samples(one, interval, lags)]) for one in episodes]
+
+
 def choose_samples(
     episode: LabelledEpisode, interval: float, lags: Sequence[int]
 ) -> slice | NDArray[np.int64]:

@@ -11,4 +11,5 @@ In the order of the data flow:
 - `schedule`, `co2_control`: a schedule from head counts, CO2 control tuned on earlier days
 - `policy_list`, `study_settings`, `study`, `run_study`: training, tuning and evaluation for all seeds
 - `result`, `example_day`, `tables`, `figures`, `savings_page`: means over seeds, and the report
+- `energyplus`: the same policies in an EnergyPlus model of a small office
 """

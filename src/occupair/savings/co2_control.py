@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -94,7 +95,18 @@ def try_policies(
     return {seed: results[k * n : (k + 1) * n] for k, seed in enumerate(seeds)}
 
 
-def least_air(totals: Sequence[RunTotals], below_flow: float) -> int:
+class Shortfall(Protocol):
+    """Totals that settings are chosen by: outdoor air [m3], all person-hours and those below the flow [h]."""
+
+    @property
+    def outdoor_air(self) -> float: ...  # noqa: D102
+    @property
+    def person_hours(self) -> float: ...  # noqa: D102
+    @property
+    def below_flow(self) -> float: ...  # noqa: D102
+
+
+def least_air(totals: Sequence[Shortfall], below_flow: float) -> int:
     """Return the number of the policy with the least air among those that are rarely below the flow.
 
     Parameters

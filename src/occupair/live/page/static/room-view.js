@@ -6,6 +6,7 @@ import { byId, el, icon, setText, showError } from "./dom.js";
 import { createHeadCountCard } from "./head-counts.js";
 import { t } from "./i18n.js";
 import { createModelsCard } from "./models.js";
+import { createOutdoorAirCard } from "./outdoor-air.js";
 import { createAirCard } from "./room-air.js";
 import { backLink, createRoomHead, showNotFound } from "./room-head.js";
 import * as rooms from "./room-store.js";
@@ -82,10 +83,11 @@ class RoomView {
     chartCard.append(this.dayBar.node, this.note);
     this.chart = new DayChart(chartCard, rooms.now);
     this.headCounts = createHeadCountCard(id, zone, (labels) => this.onLabels(labels));
+    this.outdoorAir = createOutdoorAirCard(room);
     this.air = createAirCard(id);
     this.training = createTrainingCard(id, () => { this.models.load().catch(() => {}); this.refetch(); });
     this.models = createModelsCard(id, zone, () => this.onModelChange());
-    const cards = [this.status.node, chartCard, this.headCounts.node, this.air.node, this.training.node, this.models.node];
+    const cards = [this.status.node, chartCard, this.headCounts.node, this.outdoorAir.node, this.air.node, this.training.node, this.models.node];
     byId("room-view").replaceChildren(backLink(), head, el("div", { class: "room-grid" }, ...cards));
     document.title = `${room.name} · occupair`;
     window.scrollTo(0, 0);
@@ -134,6 +136,7 @@ class RoomView {
   onState() {
     const room = rooms.room(this.id);
     this.status.update(room);
+    this.outdoorAir.update(room);
     if (room.state?.quality !== this.quality) {
       this.quality = room.state?.quality; // "untrained" until the first calibration
       this.air.load().catch(() => {});

@@ -1,0 +1,43 @@
+"""Numbers and arrays of JSON values, validated because a model file may come from an untrusted source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def number(value: Any, *, least: float = -np.inf, most: float = np.inf, above: float = -np.inf) -> float:
+    """Return a finite number within limits as a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"must be a number, got {value!r}")
+    if not (np.isfinite(value) and least <= value <= most and value > above):
+        raise ValueError(f"number out of range: {value!r}")
+    return float(value)
+
+
+def count(value: Any, *, most: int, least: int = 0) -> int:
+    """Return an integer within limits."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"must be an integer from {least} to {most}, got {value!r}")
+    return value
+
+
+def array(values: Any, shape: tuple[int, ...]) -> Array:
+    """Return finite numbers of a shape."""
+    found = np.array(values, dtype=float)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"must be finite numbers of shape {shape}")
+    return found
+
+
+def single_precision(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return finite numbers of a shape in single precision."""
+    with np.errstate(over="ignore"):
+        found = array(values, shape).astype(np.float32)
+    if not np.isfinite(found).all():
+        raise ValueError("must be numbers in single precision")
+    return found
