@@ -29,9 +29,10 @@ through the store, `http/forwarding` passes on requests to the shard of a room, 
 of one machine.
 
 `startup_check` checks files and the store before the start. `service` runs all of it, with settings from
-`config`. `rooms/restore` and `rooms/room_models` restore rooms and their models after a restart. `retraining`
-trains new models on labels in a child process (`training_process`, `training_scores`). `calibration`
-calibrates rooms without a model every night (`calibration_process`). `logs` sets up logging. `demo` is the
-service on simulated rooms (`demo_floors` draws their floor plans), `home_assistant` the service as an app of
-Home Assistant. `semantic` exports the rooms as building models, and writes settings from them.
+`config`. `rooms/restore` and `rooms/room_models` restore rooms and their models after a restart.
+`stored_usage` reads the use of rooms from the store, for ``occupair report``. `retraining` trains new models
+on labels in a child process (`training_process`, `training_scores`). `calibration` calibrates rooms without a
+model every night (`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms
+(`demo_floors` draws their floor plans), `home_assistant` the service as an app of Home Assistant. `semantic`
+exports the rooms as building models, and writes settings from them.
 """
