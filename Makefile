@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one sparse blind hindsight prove savings savings-energyplus bench peers load fleet bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -54,6 +54,11 @@ load: $(INSTALLED) servers  ## load test: one process until failure, then four s
 fleet: $(INSTALLED)      ## train 2,000 simulated rooms on processes and on Dask: docs/portfolio.md (45 min)
 	@$(BIN)/python -m tools.fleet
 
+utilisation: $(INSTALLED)  ## report 200 simulated rooms x 90 days and a public room, and the accuracy of their figures: docs/utilisation.md (30 min)
+	@$(BIN)/python -m tools.utilisation accuracy
+	@$(BIN)/python -m tools.utilisation room
+	@$(BIN)/python -m tools.utilisation store --pictures docs
+
 bacnet: $(INSTALLED)     ## load test of BACnet with 200 devices, of which 20 vanish and return: docs/bacnet.md (10 min)
 	@$(BIN)/python tools/bacnet_load.py
 
@@ -94,6 +99,9 @@ prove: validate
 
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py
+
+planned: $(INSTALLED)    ## how often there are more people than outdoor air is planned for: docs/ventilation.md (5 min)
+	@$(BIN)/python tools/planned_people.py
 
 savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv

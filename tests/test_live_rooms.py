@@ -61,6 +61,7 @@ def test_batched_updates_equal_single_updates_across_midnight_and_gaps(estimator
         for r, got in zip(which, batched.update(due), strict=True):
             expected = others[r].update(time, co2[k][r], flow[k][r])
             assert_same(got, expected)
+            assert rooms[r].upper_end(0.6) == pytest.approx(others[r].upper_end(0.6), abs=1e-9)
             estimates.append(got.people)
     for room, other in zip(rooms, others, strict=True):
         np.testing.assert_allclose(room.people, other.people, rtol=0, atol=1e-9)

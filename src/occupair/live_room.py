@@ -94,6 +94,9 @@ class RunningDay(Protocol):
     def prediction_interval(self) -> tuple[float, float] | None:
         """Prediction interval of the newest estimate (low, high) [people], if the model has one."""
 
+    def upper_end(self, confidence: float) -> float | None:
+        """Return the upper end of the newest estimate's interval at any confidence [people], if known."""
+
     @property
     def people(self) -> Array:
         """Current estimates of all readings [people]."""
@@ -292,6 +295,13 @@ class LiveRoom:
         People at other times were found by clear evidence of CO2, see ``occupair.room.evidence``.
         """
         return self.day.is_usual_time(self._local(time))
+
+    def upper_end(self, confidence: float) -> float | None:
+        """Return the upper end of the newest estimate's prediction interval at any confidence [people].
+
+        The interval has the two-sided confidence ``confidence``. None if the model has no intervals.
+        """
+        return self.day.upper_end(confidence)
 
     def refines_after(self, lag: float) -> bool:
         """Whether estimates are refined ``lag`` minutes later."""

@@ -160,8 +160,9 @@ class _DayBatch:
             return [_try(partial(day.estimate, one)) for day, one in zip(days, inputs, strict=True)]
         refined = zip(*(people.tolist() for people in found.refined.values()), strict=True)
         intervals = zip(found.low.tolist(), found.high.tolist(), strict=True)
-        for day, people, interval in zip(days, refined, intervals, strict=True):
-            day.set_estimates(people, interval)
+        above = zip(found.if_open.tolist(), found.scale.tolist(), strict=True)
+        for day, people, interval, one in zip(days, refined, intervals, above, strict=True):
+            day.set_estimates(people, interval, one)
         return [None] * len(pending)
 
 

@@ -25,8 +25,9 @@ import uvicorn
 from live.fake_pipeline import MODEL, FakePipeline, FakeStore, FakeTrainer, make_config
 
 from occupair import simulate_office
+from occupair.control import next_outdoor_air, people_to_plan_for
 from occupair.errors import InputError
-from occupair.live.config import RoomConfig
+from occupair.live.config import OutdoorAirTable, RoomConfig
 from occupair.live.http.app import make_app
 from occupair.live.http.events import Streams
 from occupair.live.messages import NOT_REFINED, EstimateRecord, Label, Quality, RoomState
@@ -44,6 +45,11 @@ KINDS = (
     ("Meeting room", 10), ("Open office", 36), ("Project room", 14), ("Lab", 18), ("Reading room", 40),
     ("Studio", 12), ("Seminar room", 28), ("Workshop", 20), ("Quiet room", 6), ("Lecture hall", 90),
 )  # fmt: skip
+OUTDOOR_AIR = {
+    2: OutdoorAirTable(standard="EN 16798-1", area=60, minimum=40),
+    3: OutdoorAirTable(standard="ASHRAE 62.1", space="classroom", area=60),
+}
+"""Rooms with recommended outdoor air; room 3 is offline."""
 FLOORS = ("Ground floor", "1st floor", "2nd floor", "3rd floor", "4th floor", "5th floor")
 
 
@@ -113,7 +119,7 @@ class FakeRoom:
         now, before = self.estimate(last), self.estimate(max(0, last - 10))
         people = None if now.people is None else round(now.people)
         rise = 0 if now.people is None or before.people is None else now.people - before.people
-        return RoomState(
+        return self.with_outdoor_air(RoomState(
             room=now.room,
             time=now.time,
             people=people,
@@ -129,7 +135,17 @@ class FakeRoom:
             reason=(self.cause.text() if self.cause else self.reason) if people is None else "",
             trend=0 if abs(rise) < 0.7 else (1 if rise > 0 else -1),
             cause=self.cause if people is None else None,
-        )
+        ))  # fmt: skip
+
+    def with_outdoor_air(self, state: RoomState) -> RoomState:
+        """Return a state with the recommended outdoor air, if the room has settings for it."""
+        if (control := self.config.air_control) is None:
+            return state
+        planned = None
+        if state.people_exact is not None and state.high is not None:
+            planned = people_to_plan_for(state.people_exact, state.high, design_people=control.design_people)
+        air = next_outdoor_air(None, planned, 0, control)
+        return replace(state, outdoor_air=air.flow, damper=air.damper, outdoor_air_people=air.people)
 
 
 def make_rooms(number: int) -> list[FakeRoom]:
@@ -140,7 +156,12 @@ def make_rooms(number: int) -> list[FakeRoom]:
         floor = (i // 8) % len(FLOORS)
         code = f"{floor}.{1 + i % 8 + 8 * (i // (8 * len(FLOORS))):02d}"
         about = RoomConfig(
-            id=f"room-{i}", name=f"{kind} {code}", floor=FLOORS[floor], timezone=str(ZONE), capacity=capacity
+            id=f"room-{i}",
+            name=f"{kind} {code}",
+            floor=FLOORS[floor],
+            timezone=str(ZONE),
+            capacity=capacity,
+            outdoor_air=OUTDOOR_AIR.get(i),
         )
         rooms.append(FakeRoom(about, seed=i % 5, shift=(i * 37) % 90 - 45, busy=0 if i % 6 == 4 else 1))
     offline_since = START + (NOW - 41) * MINUTE

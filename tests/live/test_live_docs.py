@@ -12,6 +12,7 @@ from starlette.routing import Match
 from test_documents import COMMANDS, options_of
 
 from occupair.checks import sensor_limits
+from occupair.control.outdoor_air import DEADBAND, RAMP_DOWN_TIME
 from occupair.live import pipeline, training_process
 from occupair.live.config import VARIABLES, Limits, RoomConfig, ServiceConfig, read_config
 from occupair.live.http import app as application
@@ -22,6 +23,7 @@ from occupair.live.mqtt.topics import state_payload
 from occupair.live.rooms import day_estimates
 from occupair.live.rooms import sensor_faults as faults
 from occupair.live.rooms.interval_correction import IntervalCorrection
+from occupair.live.rooms.restore import RECENT_ESTIMATES
 from occupair.readings import gaps
 from occupair.room.live_day import START_UP
 
@@ -141,6 +143,9 @@ def test_documented_numbers_match_the_code():
         f"`retention_days` ({service.retention_days})",
         f"`tolerance` ({service.tolerance:g} people)",
         f"Past {pipeline.MAX_BACKLOG:,} waiting",
+        f"estimates of the last {RECENT_ESTIMATES.total_seconds() / 60:g} minutes",
+        f"{RAMP_DOWN_TIME:g} min from the maximum to 0",
+        f"| `deadband` | {100 * DEADBAND:g} % of the maximum |",
         f"With {training_process.MIN_LABELS} head counts on {training_process.MIN_DAYS} days",
         f"may send {Limits().requests_per_minute} requests per minute",
     ):
@@ -156,7 +161,7 @@ def test_documented_variables_exist():
 def exported():
     """Return the names of all metrics of the service."""
     fake = FakePipeline(make_config("lab"))
-    fake.publish(make_state("lab"))
+    fake.publish(make_state("lab", outdoor_air=56.0, damper=0.5))
     fake.counters["mqtt", ReadingOutcome.ACCEPTED] += 1
     fake.corrections["lab"] = IntervalCorrection(covered=9, labels=10)
     text = Client(make_app(fake, fake.config))("GET", "/metrics").text

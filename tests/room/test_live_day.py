@@ -33,6 +33,38 @@ def test_live_equals_replay(trained_room, slow_office, interval):
     assert_live_equals_replay(trained_room, slow_office.iloc[2 * 288 :], interval)
 
 
+def assert_upper_ends_equal_replay(model, readings, confidence):
+    room, highs = model.live(), []
+    for time, *row in readings[["co2", "ventilation"]].itertuples():
+        room.update(time.to_pydatetime(), *row)
+        highs.append(room.upper_end(confidence))
+    expected = model.estimate(readings, interval=confidence)["high"]
+    np.testing.assert_allclose(highs, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0.0001, 0.5, 0.9, 0.98])
+def test_upper_end_at_any_confidence_equals_replay(trained_room, last_day, confidence):
+    assert_upper_ends_equal_replay(trained_room, last_day, confidence)
+
+
+def test_upper_end_in_closed_hours_equals_replay(trained_room, slow_office):
+    noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]
+    night = noon.set_axis(noon.index - pd.Timedelta(hours=8))
+    assert_upper_ends_equal_replay(trained_room, night, 0.6)
+
+
+def test_upper_end_before_the_first_reading_is_unknown(trained_room):
+    assert trained_room.live().upper_end(0.5) is None
+
+
+def test_upper_end_is_restored(trained_room, last_day):
+    room, restored = trained_room.live(), trained_room.live()
+    times = [time.to_pydatetime() for time in last_day.index]
+    feed(room, last_day)
+    restored.restore(times, last_day["co2"].to_numpy(), last_day["ventilation"].to_numpy())
+    assert restored.upper_end(0.7) == pytest.approx(room.upper_end(0.7), abs=1e-9)
+
+
 def test_closed_hours_estimate_zero_with_open_upper_bound(trained_room, slow_office):
     noon = slow_office.iloc[2 * 288 + 96 : 2 * 288 + 168]  # from 08:00 to 14:00
     night = noon.set_axis(noon.index - pd.Timedelta(hours=8))

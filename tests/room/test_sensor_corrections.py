@@ -100,6 +100,9 @@ def test_live_correction_equals_that_of_an_episode(corrections):
         assert people == pytest.approx([expected[0, k]], abs=1e-9)
         if not applied[0, k]:
             assert interval == (-1.0, -1.0)
+            assert live.upper_end(0.5) is None
         else:
+            _, high = corrections.steps[0].intervals[0].around(expected[0, k : k + 1], 0.5)
+            assert live.upper_end(0.5) == pytest.approx(high[0])
             low, high = corrections.steps[0].intervals[0].around(expected[0, k : k + 1], 0.9)
             assert interval == pytest.approx((low[0], high[0]))

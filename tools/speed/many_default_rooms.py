@@ -94,6 +94,8 @@ class ManyDefaultRooms:
             high=np.concatenate([one.high for one in found]),
             refined={lag: np.concatenate([one.refined[lag] for one in found]) for lag in found[0].refined},
             started=np.concatenate([one.started for one in found]),
+            if_open=np.concatenate([one.if_open for one in found]),
+            scale=np.concatenate([one.scale for one in found]),
         )
 
     def _append(self, rooms: Indices, co2: Array, ventilation: Array) -> None:

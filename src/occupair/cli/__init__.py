@@ -2,6 +2,7 @@
 
 - `simulate_and_check`: simulated readings, data quality
 - `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
+- `report`: the use of rooms over weeks, from `report_sources`
 - `service`: the live service
 - `export_models`, `import_models`: rooms of the live service as building models, and the reverse
 - `bacnet`: devices and points of a BACnet network
@@ -34,6 +35,7 @@ from occupair.cli import (
     fleet,
     groundtruth,
     import_models,
+    report,
     reproduce,
     savings,
     savings_energyplus,
@@ -61,6 +63,7 @@ for command in (
     tune.tune,
     estimate_and_evaluate.estimate,
     estimate_and_evaluate.evaluate,
+    report.report,
     service.serve,
     service.token,
     service.backup,

@@ -1,4 +1,4 @@
-"""Outdoor air by method 1 of EN 16798-1:2019, based on perceived air quality (6.3.2.2, Annex B.3)."""
+"""Outdoor air by method 1 of EN 16798-1:2019, based on perceived air quality (Annex B.3)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,5 @@ def perceived_quality_outdoor_air(
     """
     check_category(category, building)
     flow = EN_PER_PERSON[category] * people + EN_PER_AREA[building][category] * area
-    if EN_PER_PERSON[category] < EN_LEAST_PER_PERSON:
-        least = EN_LEAST_PER_PERSON * people
-        flow = flow + (least - flow) * (least > flow)
-    return flow / effectiveness
+    shortfall = EN_LEAST_PER_PERSON * people - flow
+    return (flow + shortfall * (shortfall > 0)) / effectiveness

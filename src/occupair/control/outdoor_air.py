@@ -87,7 +87,7 @@ class AirControl:
         _check("deadband", self.deadband, "L/s")
         if self.maximum is not None and self.maximum < self.minimum:
             raise InputError(f"maximum {self.maximum:g} L/s is below minimum {self.minimum:g} L/s")
-        _check_curve(self.damper_curve)
+        check_damper_curve(self.damper_curve)
 
     @property
     def highest(self) -> float:
@@ -208,11 +208,12 @@ def _check(name: str, value: float | None, unit: str, *, above_zero: bool = Fals
         raise InputError(f"{name} must be {rule}, got {value!r}")
 
 
-def _check_curve(curve: Sequence[tuple[float, float]]) -> None:
+def check_damper_curve(curve: Sequence[tuple[float, float]]) -> None:
+    """Raise InputError unless a characteristic is empty or has increasing flows and positions."""
     if not curve:
         return
     rising = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(curve))
-    if len(curve) < 2 or not rising or not all(f >= 0 and 0 <= p <= 1 for f, p in curve):
+    if len(curve) < 2 or not rising or not all(0 <= f < math.inf and 0 <= p <= 1 for f, p in curve):
         raise InputError(
             "damper_curve must have two or more pairs of flow [L/s] and position [0..1], both increasing, "
             f"got {list(curve)!r}"

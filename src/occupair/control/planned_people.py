@@ -35,11 +35,11 @@ def interval_confidence(confidence: float) -> float:
 
     Examples
     --------
-    >>> round(interval_confidence(0.95), 9)
+    >>> interval_confidence(0.95)
     0.9
     """
     check_confidence(confidence)
-    return 2 * confidence - 1
+    return round(2 * confidence - 1, 12)  # 0.9 for 0.95, as intervals are published
 
 
 def people_to_plan_for(people: float, high: float, *, design_people: float) -> float:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 
 from occupair.atomic_files import write_atomically
 from occupair.fleet.message_groups import MessageGroup, group_messages
 from occupair.fleet.room_result import RoomResult
 from occupair.fleet.rooms_page_data import in_natural_order, page_data
 from occupair.fleet.rooms_page_summary import failed_section, page_header, technician_section
+from occupair.report.offline_page import render_offline_page
 
 TITLE = "Room portfolio"
-SCRIPTS = ("room-data.js", "room-view.js", "room-table.js", "room-details.js", "room-figures.js", "page.js")
-"""Parts of the script of the page, in order."""
+SCRIPTS = ("room-data.js", "room-view.js", "room-details.js", "room-figures.js", "page.js")
+"""Own parts of the script of the page, in order."""
 
 
 def write_rooms_page(
@@ -65,20 +62,16 @@ def render_rooms_page(
     rooms = in_natural_order(results)
     groups = room_groups(rooms)
     time = generated or datetime.now().astimezone()
-    css = _page_file("page.css")
-    script = "\n".join(_page_file(name) for name in SCRIPTS)
-    page = Template(_page_file("page.html")).substitute(
+    return render_offline_page(
+        "occupair.fleet",
+        "page",
+        SCRIPTS,
         title=escape(title),
-        script_hash=_hash(f"\n{script}\n"),
-        style_hash=_hash(f"\n{css}\n"),
-        css=css,
         header=page_header(rooms, title=title, generated=time, version=version("occupair")),
         technician=technician_section(rooms, groups),
         failed=failed_section(rooms, groups),
         data=page_data(rooms, groups=groups),
-        script=script,
     )
-    return page.encode(errors="replace").decode()  # a name from a damaged file system may be no valid Unicode
 
 
 def room_groups(rooms: Sequence[RoomResult]) -> dict[str, Sequence[MessageGroup]]:
@@ -106,12 +99,3 @@ def _groups(rooms: Sequence[RoomResult], messages: Sequence[str | None]) -> list
     texts = [messages[k] or "No details." for k in chosen]
     found = group_messages(texts, [rooms[k].room for k in chosen])
     return [MessageGroup(g.key, g.label, tuple(chosen[k] for k in g.members)) for g in found]
-
-
-def _hash(text: str) -> str:
-    """Return the source of an inline script or style sheet for a Content Security Policy."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _page_file(name: str) -> str:
-    return files("occupair.fleet").joinpath("page", name).read_text(encoding="utf-8").strip()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from occupair.fleet.message_groups import MessageGroup
 from occupair.fleet.room_result import Basis, RoomResult, SensorQuality, Status, Trust
+from occupair.report.offline_page import natural_key, script_json
 
 CLASSES: dict[str, tuple[str, ...]] = {
     "status": get_args(Status),
@@ -38,8 +37,6 @@ NUMBERS = (
 DIGITS = 4  # significant digits of a number
 FINGERPRINT = 12  # characters shown of a fingerprint
 ROOM_MARK = "\ue000"  # in a text: the name of the room, so that equal texts are stored once
-
-_UNSAFE = {"&": r"\u0026", "<": r"\u003c", ">": r"\u003e"}
 
 
 def page_data(results: Sequence[RoomResult], *, groups: dict[str, Sequence[MessageGroup]]) -> str:
@@ -76,18 +73,6 @@ def page_data(results: Sequence[RoomResult], *, groups: dict[str, Sequence[Messa
     return script_json(data)
 
 
-def script_json(data: Any) -> str:
-    r"""Return data as JSON that is safe inside a script element.
-
-    Examples
-    --------
-    >>> print(script_json("</script>"))
-    "\u003c/script\u003e"
-    """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return re.sub("[&<>]", lambda match: _UNSAFE[match[0]], text)
-
-
 def in_natural_order(results: Iterable[RoomResult]) -> list[RoomResult]:
     """Return rooms by name, with numbers in names in numerical order.
 
@@ -97,18 +82,7 @@ def in_natural_order(results: Iterable[RoomResult]) -> list[RoomResult]:
     >>> [result.room for result in in_natural_order(rooms)]
     ['A1', 'b2', 'B10']
     """
-    return sorted(results, key=_natural_key())
-
-
-def _natural_key() -> Callable[[RoomResult], Any]:
-    digits = re.compile(r"(\d+)")
-
-    def key(result: RoomResult) -> tuple[list[str], str]:
-        parts = digits.split(result.room.casefold())
-        padded = [f"{len(part.lstrip('0')):09}{part.lstrip('0')}" for part in parts[1::2]]
-        return [text for pair in zip(parts[::2], [*padded, ""], strict=True) for text in pair], result.room
-
-    return key
+    return sorted(results, key=lambda result: natural_key(result.room))
 
 
 def _texts(result: RoomResult) -> Iterable[str]:

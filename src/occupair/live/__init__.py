@@ -14,6 +14,7 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
    and ``occupair.room.batch``, or ``occupair.paper``.
 5. `rooms/day_estimates` turns the estimates into records. `rooms/room_state` turns the newest one into the
    state of the room: its occupancy, or the reason why that is unknown (`reasons`).
+   `rooms/air_recommendation` adds the recommended outdoor air (``occupair.control``).
 6. `pipeline` publishes the state at once: `mqtt/publisher` to the broker (`mqtt/topics`),
    `bacnet/room_objects` to a BMS, and `http/events` to the `page` (`http/state_json`).
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
@@ -26,10 +27,10 @@ through the store, `http/forwarding` passes on requests to the shard of a room, 
 of one machine.
 
 `startup_check` checks files and the store before the start. `service` runs all of it, with settings from
-`config`. `rooms/restore` and `rooms/room_models` restore rooms
-and their models after a restart. `retraining` trains new models on labels in a child process
-(`training_process`, `training_scores`). `calibration` calibrates rooms without a model every night
-(`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms,
+`config`. `rooms/restore` and `rooms/room_models` restore rooms and their models after a restart.
+`stored_usage` reads the use of rooms from the store, for ``occupair report``. `retraining` trains new models
+on labels in a child process (`training_process`, `training_scores`). `calibration` calibrates rooms without a
+model every night (`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms,
 `home_assistant` the service as an app of Home Assistant. `semantic` exports the rooms as building models, and
 writes settings from them.
 """

@@ -18,7 +18,14 @@ import pandas as pd
 from amqtt.broker import Broker
 
 from occupair.estimator import OccupancyEstimator
-from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationTopic
+from occupair.live.config import (
+    MqttConfig,
+    OutdoorAirTable,
+    RoomConfig,
+    ServiceConfig,
+    Topic,
+    VentilationTopic,
+)
 from occupair.live.messages import Reading
 from occupair.live.mqtt.client import CancellableClient
 from occupair.live.pipeline import Pipeline
@@ -37,6 +44,11 @@ ROOMS = {
     "office": ("Open office", "Second floor", 28),
 }
 """Name, floor and seats of each room; the studio has fewer seats than people at times."""
+OUTDOOR_AIR: dict[str, dict[str, Any]] = {
+    "meeting-1": {"standard": "EN 16798-1", "area": 186.0, "minimum": 60.0},
+    "office": {"standard": "ASHRAE 62.1", "space": "office", "area": 186.0, "confidence": 0.9},
+}
+"""Rooms with recommended outdoor air: a standard each, for the simulated office of 186 m2."""
 NEW_ROOM = "seminar"
 """A room from its first day: with its size and seats, and without a model or head counts."""
 NEW_ROOM_SIZE: dict[str, Any] = {"volume": 502.0, "capacity": 35}
@@ -90,7 +102,13 @@ def demo_config(
     for room, model in models.items():
         name, floor, seats = ROOMS[room]
         rooms[room] = RoomConfig(
-            id=room, name=name, model=model, floor=floor, capacity=seats, **_topics(room)
+            id=room,
+            name=name,
+            model=model,
+            floor=floor,
+            capacity=seats,
+            outdoor_air=OutdoorAirTable(**OUTDOOR_AIR[room]) if room in OUTDOOR_AIR else None,
+            **_topics(room),
         )
     rooms[NEW_ROOM] = RoomConfig(
         id=NEW_ROOM, name="Seminar room, new", floor="Second floor", **NEW_ROOM_SIZE, **_topics(NEW_ROOM)

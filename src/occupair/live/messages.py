@@ -175,6 +175,10 @@ class RoomState:
         interfaces.
     baseline_shift : float, optional
         Shift of the CO2 baseline since training that the occupancy is corrected for [ppm].
+    outdoor_air, damper : float, optional
+        Recommended outdoor air [L/s] and damper position [0..1]; None if the room has no settings for them.
+    outdoor_air_people : float, optional
+        Count that the outdoor air is planned for [people]; None if it is unknown.
     """
 
     room: str
@@ -195,6 +199,9 @@ class RoomState:
     baseline_shift: float | None = None
     note: str = ""
     note_cause: Cause | None = None
+    outdoor_air: float | None = None
+    damper: float | None = None
+    outdoor_air_people: float | None = None
 
 
 def unknown_state(room: str, quality: Quality, cause: Cause) -> RoomState:

@@ -428,6 +428,6 @@ class Pipeline:
 
 def _setups(config: ServiceConfig) -> dict[str, RoomSetup]:
     return {
-        id_: RoomSetup(room.timezone, room.given_stale_after, room.interval)
+        id_: RoomSetup(room.timezone, room.given_stale_after, room.interval, room.air_control)
         for id_, room in config.own_rooms.items()
     }

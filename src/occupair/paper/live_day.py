@@ -87,6 +87,9 @@ class LiveDay:
         """None: the paper's estimators have no prediction interval."""
         return
 
+    def upper_end(self, confidence: float) -> None:
+        """Return None: the paper's estimators have no prediction interval."""
+
     def restore(
         self,
         co2: Array,

@@ -6,5 +6,6 @@
 - `paper_report`: the report of the experiment
 - `check_figures`: figures of the check report
 - `check_page`: the report of ``occupair check``
+- `offline_page`: pages of many rooms, without plotly
 - `html_page`, `text_table`, `figure_style`, `plot_traces`, `number_format`: shared by all reports
 """

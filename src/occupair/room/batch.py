@@ -40,6 +40,10 @@ class BatchEstimates:
         By lag [readings], the estimate for the reading at that lag [people]; NaN before the day began.
     started : array of bool of shape (n,)
         Whether the start-up phase of the day is over.
+    if_open : array of shape (n,)
+        Current estimates without regard to the open hours [people].
+    scale : array of shape (n,)
+        Unit of the errors above the estimates [people].
     """
 
     people: Array
@@ -47,6 +51,8 @@ class BatchEstimates:
     high: Array
     refined: dict[int, Array]
     started: NDArray[np.bool_]
+    if_open: Array
+    scale: Array
 
 
 def batch_key(model: RoomModel) -> Hashable:
@@ -106,14 +112,23 @@ class RoomBatch:
             Readings of each room since its day began, or since a gap.
         """
         people, if_open = self._equation.people(inputs, rooms)
-        low, high = self._intervals.around(inputs, people[0], rooms)  # the first lag is 0
+        scales = self._intervals.scales_at(inputs, rooms)
+        low, high = self._intervals.around(people[0], rooms, scales)  # the first lag is 0
         low = np.where(self._equation.is_open(inputs, rooms)[0], low, 0.0)
         refined = {
             lag: np.where(seen > lag, estimate, np.nan)
             for lag, estimate in zip(self._lags, people, strict=True)
         }
         started = (seen - 1) * self.interval >= START_UP
-        return BatchEstimates(people[0], low, np.maximum(high, if_open[0]), refined, started)
+        return BatchEstimates(
+            people=people[0],
+            low=low,
+            high=np.maximum(high, if_open[0]),
+            refined=refined,
+            started=started,
+            if_open=if_open[0],
+            scale=np.ones(rooms.size) if scales is None else scales[1],
+        )
 
 
 class _IntervalTable:
@@ -129,10 +144,13 @@ class _IntervalTable:
         scales = [one.scale for one in intervals]
         self._scales = RoomScales(scales) if any(one is not None for one in scales) else None
 
-    def around(self, inputs: Inputs, people: Array, rooms: Indices) -> tuple[Array, Array]:
+    def scales_at(self, inputs: Inputs, rooms: Indices) -> Array | None:
+        """Return the unit of the errors below and above the estimate of each room, shape (2, n) [people]."""
+        return None if self._scales is None else self._scales.at(inputs, rooms)
+
+    def around(self, people: Array, rooms: Indices, scales: Array | None) -> tuple[Array, Array]:
         """Return the prediction interval of the estimate of each room [people]."""
         which = (self._edges[rooms] <= people[:, np.newaxis]).sum(axis=1) - 1
-        scales = None if self._scales is None else self._scales.at(inputs, rooms)
         low, high = self._low[rooms, which], self._high[rooms, which]
         return add_errors(people, low, high, scales, self._highest[rooms])
 

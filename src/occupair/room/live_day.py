@@ -53,6 +53,8 @@ class RoomDay:
         self._drift = DriftFollower(model.baseline, model.interval)
         self._people = np.zeros(1024)  # grows when the day has more readings
         self.prediction_interval: tuple[float, float] | None = None
+        self._co2_people = 0.0  # newest estimate from CO2, before the optional sensors [people]
+        self._above = (0.0, 1.0)  # see ``set_estimates``
         self._sensors = None if sensors is None else LiveSensors(sensors, confidence)
         self._clock: Clock | None = None  # of the newest reading
 
@@ -87,15 +89,28 @@ class RoomDay:
         """Update the estimates with the newest input."""
         people, if_open = self.model.people(newest)
         intervals = self.model.refinements[0].intervals  # of lag 0
-        low, high = intervals.with_errors(people[0], *self._errors, intervals.scales_at(newest))
+        scales = intervals.scales_at(newest)
+        low, high = intervals.with_errors(people[0], *self._errors, scales)
         lowest = float(low[0]) if people[0, 0] == 0 or self.model.is_open(newest)[0, 0] else 0.0
-        self.set_estimates(people[:, 0].tolist(), (lowest, float(max(high[0], if_open[0, 0]))))
+        above = float(if_open[0, 0]), 1.0 if scales is None else float(scales[1, 0])
+        self.set_estimates(people[:, 0].tolist(), (lowest, float(max(high[0], above[0]))), above)
 
-    def set_estimates(self, people: Sequence[float], interval: tuple[float, float]) -> None:
-        """Set the estimate of each refinement, and the prediction interval of the current one [people].
+    def set_estimates(
+        self, people: Sequence[float], interval: tuple[float, float], above: tuple[float, float]
+    ) -> None:
+        """Set the estimates of the newest reading, which are corrected here by the optional sensors.
 
-        Both are those from CO2; they are corrected here by the optional sensors.
+        Parameters
+        ----------
+        people : sequence of float
+            Estimate of each refinement from CO2 [people].
+        interval : tuple of float
+            Prediction interval of the current one [people].
+        above : tuple of float
+            What its upper end at another confidence depends on, besides the estimate: the estimate without
+            regard to the open hours, and the unit of the errors [people].
         """
+        self._co2_people, self._above = people[0], above
         if self._sensors is not None and self._clock is not None:
             people, interval = self._sensors.correct(people, interval, self._clock)
         last = len(self) - 1
@@ -105,6 +120,16 @@ class RoomDay:
             if one.lag <= last:
                 self._people[last - one.lag] = refined
         self.prediction_interval = interval
+
+    def upper_end(self, confidence: float) -> float | None:
+        """Return the upper end of the newest estimate's interval at another confidence [people]."""
+        if self.prediction_interval is None or confidence == self.confidence:
+            return None if self.prediction_interval is None else self.prediction_interval[1]
+        if self._sensors is not None and (corrected := self._sensors.upper_end(confidence)) is not None:
+            return corrected
+        if_open, scale = self._above
+        intervals = self.model.refinements[0].intervals
+        return max(intervals.upper_end(self._co2_people, confidence, scale), if_open)
 
     def _newest_input(self, time: dt.datetime) -> Inputs:
         width = window_length(self.model.interval, self.model.lags[-1])

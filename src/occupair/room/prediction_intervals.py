@@ -12,7 +12,9 @@ occupancies.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +144,26 @@ class PredictionIntervals:
         """
         which = self.edges.searchsorted(people, side="right") - 1
         return add_errors(people, low[which], high[which], scales, self.highest)
+
+    def upper_end(self, people: float, confidence: float, scale: float = 1.0) -> float:
+        """Return the upper end of the prediction interval of one estimate, faster than ``around`` [people].
+
+        ``scale`` is the unit of errors above the estimate, see ``scales_at``.
+        """
+        which = bisect_right(self._edge_list, people) - 1
+        if confidence not in self._upper_errors:
+            self._upper_errors[confidence] = self.errors_at(confidence)[1].tolist()
+        high = people + scale * self._upper_errors[confidence][which]
+        return max(min(high, self.highest), people)
+
+    @cached_property
+    def _edge_list(self) -> list[float]:
+        return [float(edge) for edge in self.edges]
+
+    @cached_property
+    def _upper_errors(self) -> dict[float, list[float]]:
+        """Upper error of each bin, by confidence [people]."""
+        return {}
 
     def scales_at(self, inputs: Inputs, before: float = 0.0) -> Array | None:
         """Return the unit of the errors below and above N estimates, shape (2, N) [people].

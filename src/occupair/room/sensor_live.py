@@ -44,6 +44,7 @@ class LiveSensors:
         self.missing: tuple[str, ...] = ()
         self.runs: Runs = corrections.new_runs()
         self._stuck: set[str] = set()
+        self._applied, self._people = 0, 0.0  # number of sensors of the newest estimate, and the estimate
 
     def append(self, values: Mapping[str, float]) -> None:
         """Add the values of one reading; sensors without a value are missing."""
@@ -102,7 +103,14 @@ class LiveSensors:
             people = [
                 new if size == own else old for new, old, own in zip(corrected, people, sizes, strict=True)
             ]
+        self._applied, self._people = sizes[0], people[0]
         return people, self._interval(people[0], sizes[0]) if sizes[0] else interval
+
+    def upper_end(self, confidence: float) -> float | None:
+        """Return the upper end of the newest estimate's interval at a confidence; None if not corrected."""
+        if not self._applied:
+            return None
+        return self._corrections.steps[self._applied - 1].intervals[0].upper_end(self._people, confidence)
 
     @property
     def stuck(self) -> tuple[str, ...]:

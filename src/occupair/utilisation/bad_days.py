@@ -15,7 +15,7 @@ import pandas as pd
 from occupair.checks.co2_sensor import check_failed_reads, check_jumps, check_stuck
 from occupair.checks.fault import Fault
 from occupair.checks.lowest_co2 import check_moving_baseline
-from occupair.checks.prepared_readings import prepare_readings
+from occupair.checks.prepared_readings import Span, prepare_readings
 from occupair.checks.sensor_limits import SETTLES
 from occupair.utilisation.counts import Mask
 
@@ -35,11 +35,13 @@ class SensorFaults(NamedTuple):
     ----------
     hours : faulty time [h] by local day and kind of fault, see ``NAMES``
     is_faulty : whether each reading is faulty
+    spans : faulty times in local time, from the first to the last faulty reading
     notes : what else to know about the sensor, as sentences
     """
 
     hours: pd.DataFrame
     is_faulty: Mask
+    spans: tuple[Span, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -68,13 +70,15 @@ def sensor_faults(readings: pd.DataFrame) -> SensorFaults:
     steps = np.append(np.diff(times) / pd.Timedelta(hours=1), 0.0)
     usual = float(np.median(steps[:-1]))
     steps = np.where((steps > 2 * usual) | (steps <= 0), usual, steps)  # a gap is not a fault of its own
-    is_faulty, hours = np.zeros(len(times), dtype=bool), {}
+    is_faulty, hours, spans = np.zeros(len(times), dtype=bool), {}, []
     for fault in (fault for check in _CHECKS for fault in check(table)):
         found = np.zeros(len(times), dtype=bool)
-        for start, end in fault.spans:
-            found |= (times >= start) & (times <= end + _AFTER.get(fault.kind, pd.Timedelta(0)))
+        for start, last in fault.spans:
+            end = last + _AFTER.get(fault.kind, pd.Timedelta(0))
+            spans.append((start, end))
+            found |= (times >= start) & (times <= end)
         hours[NAMES[fault.kind]] = pd.Series(np.where(found, steps, 0.0)).groupby(times.normalize()).sum()
         is_faulty |= found
     notes = tuple(fault.finding for fault in check_moving_baseline(table) if fault.kind in NOTED)
     by_day = pd.DataFrame(hours) if hours else nothing
-    return SensorFaults(by_day[by_day.sum(axis=1) > 0], is_faulty, notes)
+    return SensorFaults(by_day[by_day.sum(axis=1) > 0], is_faulty, tuple(spans), notes)

@@ -23,8 +23,8 @@ from occupair.utilisation.opening_hours import OpeningHours
 PEAK_MINUTES = 15.0
 """A peak is the count that was reached for this long in total on a day [min], so that one odd estimate is
 not a peak."""
-GOOD, OFFLINE = "", "sensor offline"
-"""Status of a good day, and of a day with too few counts for no known reason."""
+GOOD, TOO_LITTLE = "", "too little data"
+"""Status of a good day, and of a day with too few counts for no other reason, such as a sensor offline."""
 
 
 def room_days(
@@ -52,9 +52,10 @@ def room_days(
     Returns
     -------
     DataFrame
-        By day: ``status``, empty for a good day, else why the day is left out; ``peak``, ``peak_low`` and
+        By day: ``status``, empty for a good day, else why the day is left out; ``is_open_day``, whether the
+        day has opening hours; ``peak``, ``peak_low`` and
         ``peak_high`` [people], see ``daily_peak``; ``people``, ``low`` and ``high``, their means over the
-        opening hours [people], NaN on days without; ``in_use``, ``surely_in_use`` and ``maybe_in_use``, the
+        opening hours [people], NaN on days without; ``in_use``, ``in_use_low`` and ``in_use_high``, the
         time within the opening hours at which the count, or the lower or upper end of its interval, is one
         person or more [h]; ``open``, the known time within the opening hours [h]; ``outside``, the time in
         use outside the opening hours [h]; ``known``, the known time of the whole day [h].
@@ -81,19 +82,23 @@ def room_days(
     spent = pd.DataFrame(
         {
             "in_use": in_use & is_open,
-            "surely_in_use": is_in_use(table["low"]) & is_open,
-            "maybe_in_use": is_in_use(table["high"]) & is_open,
+            "in_use_low": is_in_use(table["low"]) & is_open,
+            "in_use_high": is_in_use(table["high"]) & is_open,
             "open": known & is_open,
             "outside": in_use & ~is_open,
             "known": known,
         }
     )
     result = (spent.groupby(days).sum() * hours).reindex(every_day, fill_value=0.0)
+    for name in ("low", "high"):
+        if table[name].isna().all():
+            result[f"in_use_{name}"] = math.nan
     means = table[known & is_open].groupby(days[known & is_open]).mean()
     result = pd.concat(
         [_daily_peaks(table, days, hours).reindex(every_day), means.reindex(every_day), result], axis=1
     )
     missing = _missing_share(pd.DatetimeIndex(counts.index), every_day, opening, hours, result)
+    result.insert(0, "is_open_day", opening.open_days(every_day))
     result.insert(0, "status", _status(every_day, missing > 1 - COMPLETE_DAY_SHARE, faults))
     return result.rename_axis("day")
 
@@ -146,8 +151,8 @@ def _missing_share(
 
 
 def _status(every_day: pd.DatetimeIndex, is_bad: Mask, faults: pd.DataFrame | None) -> list[str]:
-    """Return why each day is left out: its longest fault, or ``OFFLINE`` if none is known."""
-    reasons = pd.Series(OFFLINE, index=every_day, dtype=object)
+    """Return why each day is left out: its longest fault, or ``TOO_LITTLE`` if none is known."""
+    reasons = pd.Series(TOO_LITTLE, index=every_day, dtype=object)
     if faults is not None and not faults.empty:
         found = faults[(faults > 0).any(axis=1)].idxmax(axis=1)
         reasons.update(found[found.index.isin(every_day)].astype(str))

@@ -16,12 +16,12 @@ class UnusedSeats(NamedTuple):
 
     Attributes
     ----------
-    surely : capacity minus the upper end of the highest daily peak, in whole people; without intervals, the
+    least : capacity minus the upper end of the highest daily peak, in whole people; without intervals, the
         same as ``likely``
     likely : capacity minus the highest daily peak, in whole people
     """
 
-    surely: int
+    least: int
     likely: int
 
 
@@ -39,14 +39,14 @@ def unused_seats(days: pd.DataFrame, capacity: int) -> UnusedSeats | None:
     --------
     >>> days = pd.DataFrame({"status": "", "peak": [6.2, 9.0], "peak_high": [8.0, 11.6]})
     >>> unused_seats(days, 20)
-    UnusedSeats(surely=8, likely=11)
+    UnusedSeats(least=8, likely=11)
     """
     good = days[days["status"] == GOOD]
     peak, high = float(good["peak"].max()), float(good["peak_high"].max())
     if math.isnan(peak):
         return None
-    likely, surely = (
+    likely, least = (
         max(0, capacity - int(whole_people([value])[0]))
         for value in (peak, peak if math.isnan(high) else high)
     )
-    return UnusedSeats(min(surely, likely), likely)
+    return UnusedSeats(min(least, likely), likely)

@@ -16,6 +16,8 @@ MIN_DAYS = 3
 """Good open days that a week needs to be compared."""
 CONFIDENCE = 0.95
 """Confidence of the interval of a change."""
+SMALLEST_ERROR = 1e-9
+"""Standard error of a change that is rounding [people]."""
 
 
 def room_weeks(days: pd.DataFrame) -> pd.DataFrame:
@@ -76,7 +78,7 @@ class Change(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """Whether the difference is more than the usual variation between days."""
-        return self.low > 0 or self.high < 0
+        return self.low > SMALLEST_ERROR or self.high < -SMALLEST_ERROR
 
 
 def last_week_change(days: pd.DataFrame) -> Change | None:
@@ -108,11 +110,17 @@ def last_week_change(days: pd.DataFrame) -> Change | None:
 
 
 def _welch_interval(one: Array, other: Array) -> tuple[float, float]:
-    if one.std() == 0 and other.std() == 0:
-        difference = float(one.mean() - other.mean())
+    """Return the interval of the difference of two means by Welch's t-test."""
+    difference = float(one.mean() - other.mean())
+    parts = [float(values.var(ddof=1)) / values.size for values in (one, other)]
+    error = math.sqrt(sum(parts))
+    if error < SMALLEST_ERROR:
         return difference, difference
-    interval = stats.ttest_ind(one, other, equal_var=False).confidence_interval(CONFIDENCE)
-    return float(interval.low), float(interval.high)
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (values.size - 1) for part, values in zip(parts, (one, other), strict=True)
+    )
+    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, freedom)) * error
+    return difference - half, difference + half
 
 
 def _mondays(days: pd.DatetimeIndex) -> pd.DatetimeIndex:

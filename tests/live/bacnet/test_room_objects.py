@@ -34,7 +34,7 @@ from live.waiting import until
 
 from occupair.live.bacnet import cov_services, room_objects
 from occupair.live.bacnet.instance_numbers import DIGITS
-from occupair.live.config import RoomConfig
+from occupair.live.config import OutdoorAirTable, RoomConfig
 from occupair.live.messages import Quality, unknown_state
 from occupair.live.reasons import Cause, Reason
 from occupair.live.store import StoreError
@@ -273,6 +273,37 @@ def test_rooms_are_added_and_removed():
     asyncio.run(main())
 
 
+def test_outdoor_air_has_objects_in_rooms_with_settings_for_it():
+    async def main():
+        async with device_and_client("lab", "kitchen") as (device, client):
+            revision = await client.read((DEVICE, INSTANCE), bacnet.DATABASE_REVISION)
+            rooms = make_config("lab", "kitchen").rooms
+            air = OutdoorAirTable(standard="EN 16798-1", area=40)
+            with_air = {**rooms, "lab": rooms["lab"].model_copy(update={"outdoor_air": air})}
+            state = make_state("lab", 3, outdoor_air=56.25, damper=0.5, outdoor_air_people=4.5)
+            device.pipeline.publish(state)
+
+            device.objects.use_rooms(with_air)
+            await until(lambda: device.objects.is_complete)
+            for instance, name, value, units in ((16, "outdoor_air", 56.25, 87), (17, "damper", 50.0, 98)):
+                target = (ANALOG_VALUE, instance)
+                assert await client.read(target, bacnet.OBJECT_NAME) == f"lab.{name}"
+                assert await client.read(target, PRESENT_VALUE) == value
+                assert await client.read(target, bacnet.UNITS) == units  # L/s and %, ASHRAE 135, clause 21
+                assert await client.read(target, STATUS_FLAGS) == NORMAL
+            with pytest.raises(Refused, match="5, 1, 31"):  # unknown object
+                await client.read((ANALOG_VALUE, 26), PRESENT_VALUE)
+            assert await client.read((DEVICE, INSTANCE), bacnet.DATABASE_REVISION) != revision
+
+            device.objects.use_rooms(rooms)
+            await until(lambda: device.objects.is_complete)
+            with pytest.raises(Refused, match="5, 1, 31"):
+                await client.read((ANALOG_VALUE, 16), PRESENT_VALUE)
+            assert await client.read((DEVICE, INSTANCE), bacnet.DATABASE_REVISION) == revision
+
+    asyncio.run(main())
+
+
 def test_numbers_of_the_store_are_used(store):
     async def main():
         store.room_numbers(["lab", "hall"])
@@ -355,7 +386,8 @@ def test_document_has_the_numbers_of_the_objects():
     }
     assert documented.pop("occupied") == (DIGITS["occupied"], "", "every change")
     assert documented == {
-        key: (DIGITS[key], str(one.units), f"{one.increment:g}") for key, one in room_objects.ANALOG.items()
+        key: (DIGITS[key], str(one.units), f"{one.increment:g}")
+        for key, one in (room_objects.ANALOG | room_objects.AIR).items()
     }
     assert f"Up to {cov_services.MAX_SUBSCRIPTIONS:,} subscriptions" in text
     assert f"{cov_services.MAX_OF_CLIENT:,} of one client" in " ".join(text.split())

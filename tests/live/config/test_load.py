@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from occupair.control import AirControl, AirDemand
 from occupair.errors import InputError
 from occupair.live.config import (
     VARIABLES,
@@ -16,6 +17,7 @@ from occupair.live.config import (
     BacnetPoint,
     Limits,
     MqttConfig,
+    OutdoorAirTable,
     RoomConfig,
     TokenConfig,
     Topic,
@@ -150,6 +152,51 @@ def test_every_setting_is_read(read, tmp_path):
     }
 
 
+def test_outdoor_air(read):
+    config = read(
+        """
+        [rooms.lab]
+        capacity = 12
+        volume = 90
+        [rooms.lab.outdoor_air]
+        standard = "ASHRAE 62.1"
+        space = "conference"
+        effectiveness = 0.8
+        confidence = 0.9
+        minimum = 10
+        maximum = 80
+        ramp_up = 20
+        ramp_down = 4
+        deadband = 3
+        damper_curve = [[0, 0.1], [60, 0.4], [80, 1]]
+        [rooms.hall]
+        area = 50
+        capacity = 20
+        outdoor_air.standard = "EN 16798-1"
+        [rooms.plain]
+        """
+    )
+    assert config.rooms["plain"].air_control is None
+    assert config.rooms["hall"].air_control == AirControl(AirDemand("EN 16798-1", area=50), 20)
+    assert config.rooms["lab"].air_control == AirControl(
+        AirDemand("ASHRAE 62.1", area=30, space="conference", effectiveness=0.8),  # 90 m3, 3 m high
+        design_people=12,
+        confidence=0.9,
+        minimum=10,
+        maximum=80,
+        ramp_up=20,
+        ramp_down=4,
+        deadband=3,
+        damper_curve=((0, 0.1), (60, 0.4), (80, 1)),
+    )
+
+
+def test_space_types_are_listed(mistakes_in):
+    (mistake,) = mistakes_in(AIR + 'standard = "ASHRAE 62.1"\nspace = "cellar"\n')
+    assert "rooms.x.outdoor_air.space: must be one of 'office', 'conference'," in mistake
+    assert mistake.endswith("got 'cellar'")
+
+
 def test_defaults(read, tmp_path):
     config = read("[rooms.lab]\n")
     assert config.store == f"sqlite:///{tmp_path}/occupair.db"
@@ -174,6 +221,7 @@ def test_repr_hides_secrets(read):
     assert "hush" not in repr(config.origin)
 
 
+AIR = "[rooms.x.outdoor_air]\narea = 50\ndesign_people = 9\n"
 POSTGRES = 'store = "postgresql://me@db/x"\n'
 # Settings with one mistake each, and the message.
 MISTAKES = [
@@ -377,6 +425,66 @@ MISTAKES = [
     (
         "[rooms.x]\ncapacity = 5\nheight = 3\n",
         "rooms.toml, line 3, rooms.x.height: requires rooms.x.area",
+    ),
+    (
+        '[rooms.x.outdoor_air]\nstandard = "EN 16798-1"\ndesign_people = 9\n',
+        "rooms.toml, line 1, rooms.x.outdoor_air.area: is required, here or as rooms.x.area [m2]",
+    ),
+    (
+        '[rooms.x.outdoor_air]\nstandard = "EN 16798-1"\narea = 50\n',
+        "rooms.toml, line 1, rooms.x.outdoor_air.design_people: is required, here or as rooms.x.capacity",
+    ),
+    (
+        "[rooms.x.outdoor_air]\narea = 50\ndesign_people = 9\n",
+        "rooms.toml, line 1, rooms.x.outdoor_air.standard: is required",
+    ),
+    (
+        AIR + 'standard = "EN 15251"\n',
+        "rooms.toml, line 4, rooms.x.outdoor_air.standard: must be 'ASHRAE 62.1' or 'EN 16798-1', "
+        "got 'EN 15251'",
+    ),
+    (
+        AIR + 'standard = "ASHRAE 62.1"\n',
+        "rooms.toml, line 1, rooms.x.outdoor_air.space: is required with standard 'ASHRAE 62.1', "
+        "for example 'conference'",
+    ),
+    (
+        AIR + 'standard = "ASHRAE 62.1"\nspace = "office"\ncategory = "II"\n',
+        "rooms.toml, line 6, rooms.x.outdoor_air.category: must not be set with standard 'ASHRAE 62.1'",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\nspace = "office"\n',
+        "rooms.toml, line 5, rooms.x.outdoor_air.space: must not be set with standard 'EN 16798-1'",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\ncategory = "V"\n',
+        "rooms.toml, line 5, rooms.x.outdoor_air.category: must be 'I', 'II', 'III' or 'IV', got 'V', "
+        "did you mean 'IV'?",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\nminimum = 90\nmaximum = 80\n',
+        "rooms.toml, line 6, rooms.x.outdoor_air.maximum: must not be below minimum, 90 L/s, got 80",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\nconfidence = 95\n',
+        "rooms.toml, line 5, rooms.x.outdoor_air.confidence: must be less than 1, got 95",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\nramp_up = 0\n',
+        "rooms.toml, line 5, rooms.x.outdoor_air.ramp_up: must be greater than 0, got 0",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\ndamper_curve = [[0, 0.2], [100, 0.1]]\n',
+        "rooms.toml, line 5, rooms.x.outdoor_air.damper_curve: must be two or more pairs of flow [L/s] and "
+        "position [0..1], both increasing, as in [[0, 0.1], [150, 1]], got an array",
+    ),
+    (
+        AIR + 'standard = "EN 16798-1"\nconfidenc = 0.9\n',
+        "rooms.toml, line 5, rooms.x.outdoor_air.confidenc: unknown key, did you mean 'confidence'?",
+    ),
+    (
+        '[rooms.x]\noutdoor_air = "EN 16798-1"\n',
+        "rooms.toml, line 2, rooms.x.outdoor_air: must be a table, [rooms.x.outdoor_air], got 'EN 16798-1'",
     ),
     (
         '[rooms.x]\nactivity = "dancing"\n',
@@ -691,6 +799,8 @@ def test_deployed_example_lists_every_setting_with_its_default(tmp_path):
     assert config.mqtt.session_expiry == plain.mqtt.session_expiry
     defaults = BacnetConfig(address="10.0.2.5/24", device=1234, bbmd="10.0.9.1")
     assert config.bacnet == defaults
+    listed = values["rooms"]["meeting-1"]["outdoor_air"].keys()
+    assert listed == OutdoorAirTable.model_fields.keys() - {"space"}  # of the other standard
 
 
 def test_shard_has_some_of_the_rooms(read):

@@ -15,9 +15,9 @@ from live.fake_pipeline import (
     make_state,
 )
 
-from occupair.live.config import Limits
+from occupair.live.config import Limits, OutdoorAirTable
 from occupair.live.http.app import make_app
-from occupair.live.http.schemas import History, Outcomes, Rooms
+from occupair.live.http.schemas import History, Outcomes, Room, Rooms
 from occupair.live.messages import REJECTION_TEXTS, Quality, ReadingOutcome
 from occupair.live.reasons import Cause, Reason
 from occupair.live.room_pipeline import BacklogFull
@@ -42,6 +42,7 @@ def test_room_state_fields(pipeline, ask):
         "floor": "1",
         "timezone": "Europe/Copenhagen",
         "capacity": 8,
+        "outdoor_air": None,
         "state": {
             "room": "lab",
             "time": "2026-03-02T08:00:00Z",
@@ -59,8 +60,32 @@ def test_room_state_fields(pipeline, ask):
             "trend": 1,
             "baseline_shift": 42.5,
             "note": "",
+            "outdoor_air": None,
+            "damper": None,
+            "outdoor_air_people": None,
         },
     }
+
+
+def test_outdoor_air_of_a_room_has_its_settings(pipeline, ask):
+    lab = pipeline.config.rooms["lab"]
+    air = OutdoorAirTable(standard="EN 16798-1", area=40, category="I", confidence=0.9, maximum=150)
+    rooms = {"lab": lab.model_copy(update={"outdoor_air": air})}
+    pipeline.config = pipeline.config.model_copy(update={"rooms": rooms})
+    pipeline.publish(make_state("lab", 3, outdoor_air=95.0, damper=0.63, outdoor_air_people=5.5))
+    answer = Room.model_validate_json(ask("GET", "/api/rooms/lab").content)
+    assert answer.outdoor_air.model_dump() == {
+        "standard": "EN 16798-1",
+        "space": None,
+        "category": "I",
+        "confidence": 0.9,
+        "design_people": 8,
+        "design_flow": 120,  # 8 seats with 10 L/s each, and 40 m2 with 1 L/s each
+        "minimum": 0,
+        "maximum": 150,
+    }
+    state = answer.state
+    assert (state.outdoor_air, state.damper, state.outdoor_air_people) == (95.0, 0.63, 5.5)
 
 
 def test_all_rooms_equal_single_rooms(ask):

@@ -39,7 +39,7 @@ def pipeline():
 
 
 def test_room_metrics(pipeline):
-    pipeline.publish(make_state("lab", 3))
+    pipeline.publish(make_state("lab", 3, outdoor_air=56.0, damper=0.5))
     found = scrape(pipeline)
     lab = ("room", "lab")
     assert {key: value for key, value in found.items() if lab in key} == {
@@ -49,6 +49,8 @@ def test_room_metrics(pipeline):
         ("occupair_room_occupied", lab): 1.0,
         ("occupair_room_co2_ppm", lab): 812.0,
         ("occupair_room_ventilation", lab): 0.5,
+        ("occupair_room_outdoor_air_liters_per_second", lab): 56.0,
+        ("occupair_room_damper", lab): 0.5,
         ("occupair_room_baseline_shift_ppm", lab): 42.5,
         ("occupair_room_time_seconds", lab): START.timestamp(),
         ("occupair_room_quality", ("quality", "ok"), lab): 1.0,

@@ -10,11 +10,12 @@ import datetime as dt
 import json
 import math
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from occupair.live.config import MqttConfig, RoomConfig
+from occupair.live.config import MqttConfig, OutdoorAirTable, RoomConfig
 from occupair.live.messages import Quality, RoomState
 from occupair.live.mqtt.discovery import (
     device_id,
@@ -187,6 +188,30 @@ def test_state_payload():
         "note": "",
         "time": "2024-01-08T07:00:00Z",
     }
+
+
+def test_room_with_outdoor_air_has_two_more_sensors():
+    air = OutdoorAirTable(standard="EN 16798-1", area=40, design_people=8)
+    message = json.loads(discovery_payload(MQTT, LAB.model_copy(update={"outdoor_air": air})))
+    flow, damper = (message["components"][key] for key in ("outdoor_air", "damper"))
+    assert len(message["components"]) == 5
+    for component in (flow, damper):
+        assert component["platform"] == "sensor"
+        assert component["state_class"] == "measurement"
+        assert set(component) <= ENTITY_KEYS | SENSOR_KEYS
+    assert (flow["device_class"], flow["unit_of_measurement"]) == ("volume_flow_rate", "L/s")
+    assert damper["unit_of_measurement"] == "%"
+    assert damper["default_entity_id"] == "sensor.lab_2_damper"
+    state = replace(KNOWN, outdoor_air=56.0, damper=0.5, outdoor_air_people=4.0)
+    assert render(flow["value_template"], state) == "56.0"
+    assert render(damper["value_template"], state) == "50.0"
+    assert json.loads(render(flow["json_attributes_template"], state)) == {"people": 4.0}
+
+
+def test_state_payload_with_outdoor_air():
+    state = replace(UNKNOWN, outdoor_air=84.0, damper=1.0)
+    found = json.loads(state_payload(state))
+    assert (found["outdoor_air"], found["damper"], found["outdoor_air_people"]) == (84.0, 1.0, None)
 
 
 def test_non_finite_numbers_are_null():

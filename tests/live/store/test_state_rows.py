@@ -26,6 +26,8 @@ CAUSES = [
 def test_state_is_the_same_after_a_round_trip():
     state = make_state("lab", 3, note="drift", note_cause=Cause(Reason.SENSOR_READS_HIGH, {"ppm": 42}))
     assert from_text(to_text(state)) == state
+    air = replace(state, outdoor_air=95.0, damper=0.63, outdoor_air_people=5.5)
+    assert from_text(to_text(air)) == air
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: str(cause.reason))

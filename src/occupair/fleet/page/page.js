@@ -13,11 +13,14 @@ fillChoices();
 fillLegend();
 
 const table = createTable({
+  columns: COLUMNS,
+  cellText,
+  decorate: ({ name }) => (name === "trust" || name === "sensor" ? stateIcon() : null),
   onSort: (name) => change({ sort: view.sort === name ? `-${name}` : name }),
   onOpen: openRoom,
   onClose: closeRoom,
 });
-const details = createDetails({ onClose: closeRoom, onStep: (by) => table.step(by) });
+const details = createPanel({ title: roomName, content: detailParts, onClose: closeRoom, onStep: (by) => table.step(by) });
 const figures = createFigures({
   onRange: (nrmse) => { change({ nrmse: nrmse === view.nrmse ? "" : nrmse }); if (view.nrmse) showTable(); },
   onOpen: (room) => { openRoom(room); showTable(); },
@@ -54,7 +57,7 @@ function change(parts, { address = true } = {}) {
   table.show(shown, view.sort);
   showFilters();
   drawFiguresSoon();
-  if (address) writeAddress();
+  if (address) writeAddress(view, NO_VIEW);
 }
 
 function showFilters() {
@@ -103,7 +106,7 @@ function openRoom(room, { focus = false } = {}) {
   table.mark(room);
   if (focus || details.covers()) details.focus();
   drawFiguresSoon();
-  writeAddress();
+  writeAddress(view, NO_VIEW);
 }
 
 function closeRoom() {
@@ -115,18 +118,12 @@ function closeRoom() {
   table.mark(-1);
   if (focus) table.focus();
   drawFiguresSoon();
-  writeAddress();
+  writeAddress(view, NO_VIEW);
 }
 
 function showTable() {
   byId("rooms").scrollIntoView();
   byId("rooms-heading").focus({ preventScroll: true });
-}
-
-function writeAddress() {
-  const fragment = viewFragment(view);
-  if (fragment === location.hash.slice(1)) return;
-  history.replaceState(null, "", fragment ? `#${fragment}` : location.href.split("#")[0] + "#");
 }
 
 /** Show the view in the address; a fragment without "=" is a section of the page. */
@@ -141,15 +138,9 @@ function readAddress() {
   return fragment !== "";
 }
 
-function exportRooms() {
-  const file = URL.createObjectURL(new Blob([roomsAsCsv(shown)], { type: "text/csv" }));
-  el("a", { href: file, download: "rooms.csv" }).click();
-  setTimeout(() => URL.revokeObjectURL(file), 10_000);
-}
-
 byId("query").addEventListener("input", (event) => change({ q: event.target.value }));
 byId("clear").addEventListener("click", () => { change({ ...NO_VIEW, sort: view.sort, room: view.room }); byId("query").focus(); });
-byId("export").addEventListener("click", exportRooms);
+byId("export").addEventListener("click", () => download("rooms.csv", roomsAsCsv(shown)));
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-view], [data-room]");
   if (!button) return;

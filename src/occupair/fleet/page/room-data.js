@@ -1,28 +1,6 @@
 // The rooms as columns. A room is its index: rooms are stored in the order of their names.
 
 const DATA = JSON.parse(document.getElementById("rooms-data").textContent);
-const DASH = "–";
-const NBSP = "\u00a0";
-const MINUS = "\u2212";
-
-const byId = (id) => document.getElementById(id);
-
-function el(name, attributes = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
-}
-
-function svg(name, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
-}
-
-const icon = (name) => svg("svg", { class: `icon ${name}`, "aria-hidden": "true" }, svg("use", { href: `#icon-${name}` }));
-
 const roomName = (room) => DATA.room[room];
 const numberOf = (name, room) => DATA.numbers[name][room];
 
@@ -48,19 +26,6 @@ function noteOf(room) {
   const findings = classOf("sensor", room) === "good" ? "" : textOf("sensor_finding", room);
   return findings || textOf("trust_reason", room) || reason;
 }
-
-// Numbers, as text
-const grouped = new Intl.NumberFormat("en-GB");
-const formatCount = (value) => (value === null ? DASH : grouped.format(value));
-const formatFixed = (digits) => (value) => {
-  if (value === null) return DASH;
-  const text = Math.abs(value).toFixed(digits);
-  return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
-};
-const formatOne = formatFixed(1);
-const formatTwo = formatFixed(2);
-const formatPercent = (value) => (value === null ? DASH : formatFixed(0)(100 * value) + NBSP + "%");
-const formatUpTo = (digits) => (value) => (value === null ? DASH : grouped.format(Number(value.toFixed(digits))));
 
 // Columns of the table: kind is "name", "class", "number", "date" or "note"; width in rem.
 const COLUMNS = [
@@ -100,13 +65,8 @@ function fieldText(name, room) {
   if (name in DATA.numbers) return numberOf(name, room) === null ? "" : String(numberOf(name, room));
   if (name === "ventilation") return DATA.ventilation[room] ? "true" : "false";
   const text = name in DATA.classes ? classOf(name, room) : name in DATA.texts ? textOf(name, room) : DATA[name][room];
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;  // a spreadsheet would run it as a formula
+  return text;
 }
 
 /** The rooms as CSV, in the given order. */
-function roomsAsCsv(rooms) {
-  const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [FIELDS.join(",")];
-  for (const room of rooms) lines.push(FIELDS.map((name) => quote(fieldText(name, room))).join(","));
-  return "\ufeff" + lines.join("\r\n") + "\r\n";
-}
+const roomsAsCsv = (rooms) => asCsv(FIELDS, Array.from(rooms, (room) => FIELDS.map((name) => fieldText(name, room))));

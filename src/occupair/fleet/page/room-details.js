@@ -1,31 +1,4 @@
-// The details of a room: all fields, in a panel beside the table; on a narrow screen it covers the page.
-
-function createDetails({ onClose, onStep }) {
-  const panel = byId("panel");
-  const close = el("button", { type: "button", class: "icon-button", "aria-label": "Close" }, "✕");
-  const previous = el("button", { type: "button", class: "icon-button", "aria-label": "Previous room" }, "↑");
-  const next = el("button", { type: "button", class: "icon-button", "aria-label": "Next room" }, "↓");
-  const heading = el("h3", { id: "panel-room", dir: "auto", tabindex: "-1" });
-  const content = el("div");
-  panel.append(el("div", { class: "panel-head" }, heading, previous, next, close), content);
-  close.addEventListener("click", onClose);
-  previous.addEventListener("click", () => onStep(-1));
-  next.addEventListener("click", () => onStep(1));
-  panel.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.preventDefault(); onClose(); } });
-
-  return {
-    show(room) {
-      heading.textContent = roomName(room);
-      content.replaceChildren(...detailParts(room));
-      if (panel.hidden) panel.hidden = false;
-      panel.scrollTop = 0;
-    },
-    hide() { panel.hidden = true; },
-    focus: () => heading.focus({ preventScroll: true }),
-    covers: () => getComputedStyle(panel).position === "fixed",
-    holdsFocus: () => panel.contains(document.activeElement),
-  };
-}
+// The details of a room: all fields.
 
 function detailParts(room) {
   const number = (name, format, unit = "") => {
@@ -81,4 +54,16 @@ function detailParts(room) {
 function fieldList(heading, fields) {
   const rows = fields.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", { dir: "auto" }, value)));
   return el("div", { class: "fields" }, el("h4", {}, heading), el("dl", {}, ...rows));
+}
+
+/** The icon of a state in a cell of the table. */
+function stateIcon() {
+  const node = icon("none");
+  return {
+    node,
+    update(room, value) {
+      node.setAttribute("class", `icon ${value}`);
+      node.firstChild.setAttribute("href", `#icon-${value}`);
+    },
+  };
 }

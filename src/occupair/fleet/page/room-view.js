@@ -6,8 +6,7 @@ const HAS_MODEL = "model";  // status "trained" or "fallback"
 
 /** Parse a fragment such as "sensor=faulty&sort=-nrmse"; unknown names are ignored. */
 function parseView(fragment) {
-  const view = { ...NO_VIEW };
-  for (const [key, value] of new URLSearchParams(fragment)) if (key in view) view[key] = value;
+  const view = readFragment(fragment, NO_VIEW);
   if (!(view.sort.replace(/^-/, "") in COLUMN)) view.sort = NO_VIEW.sort;
   for (const name of CHOICES) {
     const known = DATA.classes[name].words.includes(view[name]) || (name === "status" && view[name] === HAS_MODEL);
@@ -16,12 +15,6 @@ function parseView(fragment) {
   if (!nrmseRange(view)) view.nrmse = "";
   if (!groupOf(view)) view.group = "";
   return view;
-}
-
-/** The fragment of a view; empty if nothing is chosen. */
-function viewFragment(view) {
-  const chosen = Object.entries(view).filter(([key, value]) => value !== NO_VIEW[key]);
-  return String(new URLSearchParams(chosen));
 }
 
 /** Range [low, high) of the nRMSE that a view is limited to; null if there is none. */
@@ -91,15 +84,5 @@ function makeKeys(name, kind) {
   return keys.map((_, room) => (texts[room] === "" ? NaN : ranks.get(texts[room])));
 }
 
-/** Rooms in the order of a view, such as "nrmse" or "-nrmse"; those without a value come last in both directions. */
-function sortRooms(rooms, sort) {
-  const keys = keysOf(COLUMN[sort.replace(/^-/, "")]);
-  const sign = sort.startsWith("-") ? -1 : 1;
-  const known = rooms.filter((room) => !Number.isNaN(keys[room]));
-  const unknown = rooms.filter((room) => Number.isNaN(keys[room]));
-  known.sort((a, b) => sign * (keys[a] - keys[b]) || a - b);
-  const sorted = new Uint32Array(rooms.length);
-  sorted.set(known);
-  sorted.set(unknown, known.length);
-  return sorted;
-}
+/** Rooms in the order of a view, such as "nrmse" or "-nrmse". */
+const sortRooms = (rooms, sort) => sortByKeys(rooms, keysOf(COLUMN[sort.replace(/^-/, "")]), sort.startsWith("-"));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-DIGITS = {"people": 1, "low": 2, "high": 3, "co2": 4, "occupied": 5}
+DIGITS = {"people": 1, "low": 2, "high": 3, "co2": 4, "occupied": 5, "outdoor_air": 6, "damper": 7}
 """The last digit of each quantity; ``occupied`` is a Binary Value, the others are Analog Values."""
 
 

@@ -1,8 +1,9 @@
 """The BACnet objects of all rooms, kept up to date with the states of the pipeline.
 
 Room number k has the Analog Values 10 k + 1 (people), 10 k + 2 (low), 10 k + 3 (high) and 10 k + 4 (CO2), and
-the Binary Value 10 k + 5 (occupied): the last digit is the quantity, the digits before it are the room. The
-store keeps the number of a room, so its instance numbers never change.
+the Binary Value 10 k + 5 (occupied): the last digit is the quantity, the digits before it are the room. Rooms
+with settings for outdoor air also have 10 k + 6 (recommended flow) and 10 k + 7 (damper position). The store
+keeps the number of a room, so its instance numbers never change.
 """
 
 from __future__ import annotations
@@ -69,6 +70,13 @@ ANALOG = {
     "co2": Quantity("CO2, smoothed", _PPM, Real(25.0)),
 }
 """The Analog Values of each room. 25 ppm is half of what a typical sensor is accurate to."""
+AIR = {
+    "outdoor_air": Quantity(
+        "outdoor air, recommended for the people estimated", EngineeringUnits("liters-per-second"), Real(5.0)
+    ),
+    "damper": Quantity("damper position for the outdoor air", EngineeringUnits("percent"), Real(2.0)),
+}
+"""The Analog Values of rooms with settings for outdoor air."""
 OCCUPIED = "occupied"
 _EMPTY_TEXT, _OCCUPIED_TEXT = CharacterString("empty"), CharacterString("occupied")
 
@@ -180,7 +188,11 @@ class RoomObjects:
         if number > MAX_NUMBER:
             log.error("room %s has no BACnet objects: there are no instance numbers left", room.id)
             return
-        if known := self._rooms.get(room.id):
+        known = self._rooms.get(room.id)
+        if known and known.objects.keys() != {*_quantities(room), OCCUPIED}:
+            self._remove(room.id)  # outdoor air was added or removed
+            known = None
+        if known:
             known.config = room
             for key, one in known.objects.items():
                 one.description = _description(room, key)
@@ -201,7 +213,10 @@ class RoomObjects:
 
         The standard counts changes. A count would start anew with the service, as if objects had changed.
         """
-        rooms = sorted((room.number, id_) for id_, room in self._rooms.items())
+        rooms = sorted(
+            (room.number, id_, *(key for key in AIR if key in room.objects))
+            for id_, room in self._rooms.items()
+        )
         return zlib.crc32(repr(rooms).encode())
 
     async def _update(self, states: Iterable[RoomState], pipeline: RoomPipeline) -> None:
@@ -220,9 +235,9 @@ class RoomObjects:
             await self._update(states, pipeline)
 
     def _set_values(self, room: _Room, state: RoomState, now: dt.datetime) -> None:
-        for key, (value, reliability) in room_values(state, now, room.config.stale_after).items():
-            target = room.objects[key]
-            target.set_value(value, reliability)
+        values = room_values(state, now, room.config.stale_after)
+        for key, target in room.objects.items():
+            target.set_value(*values[key])
             self._application.object_changed(target)
 
 
@@ -248,7 +263,11 @@ def room_values(state: RoomState, now: dt.datetime, stale_after: float) -> dict[
             "high": _known(state.high, _NOT_CONFIGURED),
             OCCUPIED: Value(state.people > 0, NO_FAULT),
         }
-    return counts | {"co2": _co2(state, now, stale_after)}
+    air = {
+        "outdoor_air": _known(state.outdoor_air, _NOT_CONFIGURED),
+        "damper": _known(None if state.damper is None else 100 * state.damper, _NOT_CONFIGURED),
+    }
+    return counts | air | {"co2": _co2(state, now, stale_after)}
 
 
 def _co2(state: RoomState, now: dt.datetime, stale_after: float) -> Value:
@@ -277,7 +296,7 @@ def _reliability(state: RoomState) -> Any:
 
 def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue]]:
     """Yield the objects of a room by quantity. Ids of rooms have no dots, so names are unique."""
-    for key, quantity in ANALOG.items():
+    for key, quantity in _quantities(room).items():
         yield (
             key,
             AnalogValue(
@@ -300,9 +319,15 @@ def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue
     )
 
 
+def _quantities(room: RoomConfig) -> dict[str, Quantity]:
+    """Return the Analog Values of a room."""
+    return ANALOG if room.outdoor_air is None else ANALOG | AIR
+
+
 def _description(room: RoomConfig, key: str) -> Any:
     place = ", ".join(part for part in (room.name or room.id, room.floor) if part)
-    return CharacterString(f"{place}: {ANALOG[key].text if key in ANALOG else OCCUPIED}")
+    quantity = _quantities(room).get(key)
+    return CharacterString(f"{place}: {OCCUPIED if quantity is None else quantity.text}")
 
 
 def _batches(items: list[T]) -> Iterator[list[T]]:

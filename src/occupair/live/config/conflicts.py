@@ -5,6 +5,7 @@ The checks use the values as they are in the file, so they also run if other val
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -21,6 +22,7 @@ def find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
     yield from _find_mqtt_conflicts(_table(values.get("mqtt")))
     yield from _find_topic_conflicts(values)
     yield from _find_size_conflicts(_table(values.get("rooms")))
+    yield from _find_air_conflicts(_table(values.get("rooms")))
     hashes: dict[str, str] = {}
     for name, token in _table(values.get("tokens")).items():
         given = str(_table(token).get("hash", name))
@@ -68,6 +70,28 @@ def _find_size_conflicts(rooms: Table) -> Iterator[tuple[Key, str]]:
                 yield ("rooms", name, key), f"requires rooms.{name}.capacity, the number of seats"
         if "height" in given and "area" not in given:
             yield ("rooms", name, "height"), f"requires rooms.{name}.area"
+
+
+def _find_air_conflicts(rooms: Table) -> Iterator[tuple[Any, ...]]:
+    for name, room in rooms.items():
+        given, air = _table(room), _table(_table(room).get("outdoor_air"))
+        if not air:
+            continue
+        key: Key = ("rooms", name, "outdoor_air")
+        if not given.keys() & {"area", "volume"} and "area" not in air:
+            yield (*key, "area"), f"is required, here or as rooms.{name}.area [m2]"
+        if "capacity" not in given and "design_people" not in air:
+            yield (*key, "design_people"), f"is required, here or as rooms.{name}.capacity"
+        standard = air.get("standard")
+        is_ashrae = standard == "ASHRAE 62.1"
+        for other in ("category", "building") if is_ashrae else ("space",):
+            if other in air:
+                yield (*key, other), f"must not be set with standard {standard!r}"
+        if is_ashrae and "space" not in air:
+            yield (*key, "space"), "is required with standard 'ASHRAE 62.1', for example 'conference'"
+        minimum, maximum = air.get("minimum", 0), air.get("maximum", math.inf)
+        if isinstance(minimum, int | float) and isinstance(maximum, int | float) and maximum < minimum:
+            yield (*key, "maximum"), f"must not be below minimum, {minimum:g} L/s", maximum
 
 
 def _find_topic_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:

@@ -31,6 +31,7 @@ from occupair.live.config.settings import (
     MqttConfig,
     MqttTable,
     Origin,
+    OutdoorAirTable,
     RoomConfig,
     ServiceConfig,
     ServiceTable,
@@ -240,6 +241,8 @@ def _known_keys(key: Key, loc: tuple[int | str, ...]) -> list[str]:
     """Return the keys that the table of a key, at a location of pydantic, may have."""
     if len(key) == 1:
         return list(SettingsFile.model_fields)
+    if key[2:3] == ("outdoor_air",):
+        return list(OutdoorAirTable.model_fields)
     if len(key) == 4:
         kinds: dict[object, tuple[type[BaseModel], type[BaseModel]]] = {
             "<mqtt>": (Topic, VentilationTopic),

@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from occupair.control import AirControl, AirDemand
+from occupair.control.planned_people import CONFIDENCE
 from occupair.errors import InputError
 from occupair.live.config.values import (
     Activity,
@@ -24,6 +26,7 @@ from occupair.live.config.values import (
     BacnetObject,
     BbmdAddress,
     ClosedHours,
+    DamperCurve,
     FilePath,
     Host,
     Id,
@@ -34,6 +37,7 @@ from occupair.live.config.values import (
     Secret,
     SecretFile,
     ShardNumber,
+    SpaceType,
     StoreUrl,
     String,
     TimeZone,
@@ -42,7 +46,7 @@ from occupair.live.config.values import (
     TopicPrefix,
 )
 from occupair.live.messages import MAX_PEOPLE, STALE_AFTER
-from occupair.physics.room_properties import PROPERTIES
+from occupair.physics.room_properties import HEIGHT, PROPERTIES
 from occupair.readings.gaps import LONGEST_HOLD
 from occupair.readings.other_sensors import SENSORS
 from occupair.web.limits import BODY_BYTES
@@ -137,6 +141,53 @@ _VentilationSource = Annotated[
 ]
 
 
+class OutdoorAirTable(_Model):
+    """``[rooms.ID.outdoor_air]``: outdoor air that the service recommends for a room.
+
+    Parameters
+    ----------
+    standard : {"ASHRAE 62.1", "EN 16798-1"}
+    space : str, optional
+        Occupancy category of ASHRAE 62.1.
+    category, building : str
+        Category and kind of building of EN 16798-1.
+    area, design_people : float, optional
+        Floor area [m2] and design occupancy [people]. Default: area and capacity of the room.
+    effectiveness, confidence, minimum, maximum, ramp_up, ramp_down, deadband, damper_curve
+        See ``occupair.control.AirDemand`` and ``AirControl``.
+    """
+
+    standard: Literal["ASHRAE 62.1", "EN 16798-1"]
+    space: SpaceType | None = None
+    category: Literal["I", "II", "III", "IV"] = "II"
+    building: Literal["very low polluting", "low polluting", "non low polluting"] = "low polluting"
+    area: _Positive | None = None
+    effectiveness: Annotated[float, Field(ge=0.1, le=3)] = 1.0
+    design_people: _Positive | None = None
+    confidence: Annotated[float, Field(ge=0.5, lt=1)] = CONFIDENCE
+    minimum: Annotated[float, Field(ge=0, le=1e9)] = 0.0
+    maximum: _Positive | None = None
+    ramp_up: _Positive | None = None
+    ramp_down: _Positive | None = None
+    deadband: Annotated[float, Field(ge=0, le=1e9)] | None = None
+    damper_curve: DamperCurve = ()
+
+    def control(self, area: float, capacity: float | None) -> AirControl:
+        """Return the settings for a room with a floor area [m2] and a capacity [people]."""
+        demand = AirDemand(
+            self.standard,
+            area if self.area is None else self.area,
+            space=self.space or "office",
+            category=self.category,
+            building=self.building,
+            effectiveness=self.effectiveness,
+        )
+        design_people = capacity if self.design_people is None else self.design_people
+        assert design_people is not None  # see `conflicts`
+        names = ("confidence", "minimum", "maximum", "ramp_up", "ramp_down", "deadband", "damper_curve")
+        return AirControl(demand, design_people, **{name: getattr(self, name) for name in names})
+
+
 class RoomTable(_Model):
     """``[rooms.ID]``; see `RoomConfig`."""
 
@@ -163,6 +214,15 @@ class RoomTable(_Model):
     air_flow: _Positive | None = None
     activity: Activity = "seated"
     outdoor_co2: _Positive | None = None
+    outdoor_air: OutdoorAirTable | None = None
+
+    @property
+    def air_control(self) -> AirControl | None:
+        """How the recommended outdoor air follows the count; None if there are no settings for it."""
+        if self.outdoor_air is None:
+            return None
+        area = self.area or (self.volume or 0.0) / (self.height or HEIGHT)
+        return self.outdoor_air.control(area, self.capacity)
 
     @property
     def given_stale_after(self) -> float | None:
@@ -226,6 +286,8 @@ class RoomConfig(RoomTable):
     air_flow, activity, outdoor_co2 : optional
         Outdoor air flow at full ventilation [m3/h], what people do (or their CO2 generation [m3/h]), and
         outdoor CO2 [ppm]; see ``occupair.physics.room_properties``.
+    outdoor_air : OutdoorAirTable, optional
+        Outdoor air to recommend. Default: none is recommended.
     closed : tuple of str, optional
         Times of day at which the room is empty, such as ``22:00-06:00``, where head counts are missing.
         Default: midnight to 05:00, unless people were counted then.

@@ -16,10 +16,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
+from occupair.control.outdoor_air import check_damper_curve
 from occupair.errors import InputError
 from occupair.live.room_shards import Shard, parse_shard
 from occupair.physics.room_properties import ACTIVITIES
 from occupair.room.closed_hours import parse_closed
+from occupair.ventilation_rates import ASHRAE_SPACES
 
 ID_PATTERN = r"[a-z0-9_-]{1,64}"
 """Ids of rooms and names of tokens."""
@@ -171,6 +173,19 @@ def _check_closed(value: Any) -> Any:
     return periods
 
 
+def _check_curve(value: Any) -> tuple[tuple[float, float], ...]:
+    """Return pairs of flow and damper position as tuples."""
+    try:
+        curve = tuple((float(flow), float(position)) for flow, position in value)
+        check_damper_curve(curve)
+    except (TypeError, ValueError):  # also an InputError
+        raise ValueError(
+            "must be two or more pairs of flow [L/s] and position [0..1], both increasing, as in "
+            "[[0, 0.1], [150, 1]]"
+        ) from None
+    return curve
+
+
 def _is_number(text: str, low: int, high: int) -> bool:
     return text.isascii() and text.isdecimal() and low <= int(text) <= high
 
@@ -243,6 +258,10 @@ ShardNumber = Annotated[Shard, BeforeValidator(_parse_shard)]
 TimeZone = Annotated[String, _rule(_is_timezone, "must be an IANA time zone such as Europe/Copenhagen")]
 Activity = Annotated[str | float, BeforeValidator(_check_activity)]
 ClosedHours = Annotated[tuple[str, ...] | None, BeforeValidator(_check_closed)]
+DamperCurve = Annotated[tuple[tuple[float, float], ...], BeforeValidator(_check_curve)]
+SpaceType = Annotated[
+    String, _rule(ASHRAE_SPACES.__contains__, f"must be one of {', '.join(map(repr, ASHRAE_SPACES))}")
+]
 TopicName = Annotated[
     String,
     _rule(lambda name: not {*name} & {"+", "#"}, "must be a single topic, without the wildcards + and #"),

@@ -51,6 +51,12 @@ _GAUGES: tuple[tuple[str, str, Callable[[RoomState], float | None]], ...] = (
     ),
     ("occupair_room_ventilation", "Ventilation [0..1].", lambda state: state.ventilation),
     (
+        "occupair_room_outdoor_air_liters_per_second",
+        "Recommended outdoor air [L/s].",
+        lambda state: state.outdoor_air,
+    ),
+    ("occupair_room_damper", "Recommended damper position [0..1].", lambda state: state.damper),
+    (
         "occupair_room_time_seconds",
         "Time of the newest estimate [s since 1970].",
         lambda state: state.time.timestamp() if state.time else None,

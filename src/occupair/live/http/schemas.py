@@ -76,6 +76,29 @@ class State(_with_refined(_StateStart, "{lag}-minute refined estimate, for {lag}
         description="What else to know about the sensor, such as a shift of its baseline; mostly empty. "
         "See `Accept-Language` (en, de)."
     )
+    outdoor_air: float | None = Field(
+        description="Recommended outdoor air [L/s]; null if the room has no settings for it."
+    )
+    damper: float | None = Field(description="Damper position for that flow [0..1].")
+    outdoor_air_people: float | None = Field(
+        description="Count that the outdoor air is planned for [people]; null: unknown, so that it is the "
+        "design flow."
+    )
+
+
+class OutdoorAir(BaseModel):
+    """Settings of the recommended outdoor air."""
+
+    standard: Literal["ASHRAE 62.1", "EN 16798-1"]
+    space: str | None = Field(description="Occupancy category of ASHRAE 62.1; null with EN 16798-1.")
+    category: str | None = Field(description="Category of EN 16798-1, I to IV; null with ASHRAE 62.1.")
+    confidence: float = Field(description="Probability that the planned count is not exceeded [0..1].")
+    design_people: float = Field(description="Design occupancy [people].")
+    design_flow: float = Field(
+        description="Flow for the design occupancy, and if the count is unknown [L/s]."
+    )
+    minimum: float = Field(description="Lowest flow [L/s].")
+    maximum: float = Field(description="Highest flow, at which the damper is fully open [L/s].")
 
 
 class Room(BaseModel):
@@ -88,6 +111,9 @@ class Room(BaseModel):
         description="Time zone; the room's day starts at its midnight.", examples=["Europe/Copenhagen"]
     )
     capacity: int | None = Field(description="Capacity [people].")
+    outdoor_air: OutdoorAir | None = Field(
+        description="Settings of the recommended outdoor air; null if the room has none."
+    )
     state: State
 
 

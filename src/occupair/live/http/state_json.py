@@ -50,8 +50,26 @@ class StateEncoder:
             "floor": room.floor,
             "timezone": room.timezone,
             "capacity": room.capacity,
+            "outdoor_air": _air_settings(room),
         }
         return f'{to_json(settings)[:-1]},"state":{self.encode(state, language)}}}'
+
+
+def _air_settings(room: RoomConfig) -> dict[str, Any] | None:
+    """Return the settings of the recommended outdoor air that readers need to understand it."""
+    if (control := room.air_control) is None:
+        return None
+    demand, is_ashrae = control.demand, control.demand.standard == "ASHRAE 62.1"
+    return {
+        "standard": demand.standard,
+        "space": demand.space if is_ashrae else None,
+        "category": None if is_ashrae else demand.category,
+        "confidence": control.confidence,
+        "design_people": control.design_people,
+        "design_flow": control.design_flow,
+        "minimum": control.minimum,
+        "maximum": control.highest,
+    }
 
 
 def estimates_json(estimates: Iterable[EstimateRecord]) -> str:

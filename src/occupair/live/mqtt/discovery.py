@@ -1,8 +1,8 @@
 """Home Assistant discovery: topics and messages that announce rooms.
 
 Each room is announced with one device discovery message (Home Assistant 2024.12 and later): a device with a
-people sensor, an occupancy binary sensor and a CO2 sensor. Unknown values are ``None`` in all three, and
-never "off" or 0.
+people sensor, an occupancy binary sensor and a CO2 sensor, and with settings for outdoor air two sensors of
+the recommended flow and damper position. Unknown values are ``None`` in all of them, and never "off" or 0.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _VALUE_TEMPLATE = "{{{{ 'None' if value_json.{key} is none else value_json.{key} }}}}"
 _OCCUPIED_TEMPLATE = "{{ 'None' if value_json.occupied is none else 'ON' if value_json.occupied else 'OFF' }}"
+_PERCENT_TEMPLATE = "{{ 'None' if value_json.damper is none else 100 * value_json.damper }}"
+_AIR_ATTRIBUTES_TEMPLATE = "{{ {'people': value_json.outdoor_air_people} | tojson }}"
 _ATTRIBUTES_TEMPLATE = (
     "{{ {'low': value_json.low, 'high': value_json.high, 'quality': value_json.quality,"
     " 'reason': value_json.reason} | tojson }}"
@@ -66,7 +68,7 @@ def discovery_payload(mqtt: MqttConfig, room: RoomConfig, *, shard: Shard | None
             "sw_version": _version(),
         },
         "origin": {"name": "occupair", "sw_version": _version()},
-        "components": _components(mqtt, room.id),
+        "components": _components(mqtt, room),
         "state_topic": state_topic(mqtt, room.id),
         "availability": [{"topic": topic} for topic in available],
         "availability_mode": "all",
@@ -80,7 +82,8 @@ def _version() -> str:
     return version("occupair")
 
 
-def _components(mqtt: MqttConfig, room: str) -> dict[str, dict[str, object]]:
+def _components(mqtt: MqttConfig, config: RoomConfig) -> dict[str, dict[str, object]]:
+    room = config.id
     people: dict[str, object] = {
         "platform": "sensor",
         "name": "People",
@@ -108,10 +111,38 @@ def _components(mqtt: MqttConfig, room: str) -> dict[str, dict[str, object]]:
         "entity_category": "diagnostic",
         "value_template": _VALUE_TEMPLATE.format(key="co2"),
     }
+    components = {"people": people, "occupied": occupied, "co2": co2}
+    if config.outdoor_air is not None:
+        components |= _air_components(mqtt, room)
     return {
         key: component | _entity_ids(mqtt, room, f"{component['platform']}", key)
-        for key, component in (("people", people), ("occupied", occupied), ("co2", co2))
+        for key, component in components.items()
     }
+
+
+def _air_components(mqtt: MqttConfig, room: str) -> dict[str, dict[str, object]]:
+    """Return the sensors of the recommended flow and damper position."""
+    flow: dict[str, object] = {
+        "platform": "sensor",
+        "name": "Outdoor air, recommended",
+        "device_class": "volume_flow_rate",
+        "state_class": "measurement",
+        "unit_of_measurement": "L/s",
+        "suggested_display_precision": 0,
+        "value_template": _VALUE_TEMPLATE.format(key="outdoor_air"),
+        "json_attributes_topic": state_topic(mqtt, room),
+        "json_attributes_template": _AIR_ATTRIBUTES_TEMPLATE,
+    }
+    damper: dict[str, object] = {
+        "platform": "sensor",
+        "name": "Damper, recommended",
+        "icon": "mdi:valve",
+        "state_class": "measurement",
+        "unit_of_measurement": "%",
+        "suggested_display_precision": 0,
+        "value_template": _PERCENT_TEMPLATE,
+    }
+    return {"outdoor_air": flow, "damper": damper}
 
 
 def _entity_ids(mqtt: MqttConfig, room: str, platform: str, key: str) -> dict[str, object]:

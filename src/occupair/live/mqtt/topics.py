@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ONLINE, OFFLINE = "online", "offline"
 """Payloads of the availability topics and of the Home Assistant status."""
+_AIR_ATTRIBUTES = ("outdoor_air", "damper", "outdoor_air_people")
 _ATTRIBUTES = ("people", "people_exact", "low", "high", "occupied", "co2", "co2_smoothed", "people_refined")
 
 
@@ -35,6 +36,8 @@ def availability_topic(mqtt: MqttConfig, room: str) -> str:
 def state_payload(state: RoomState) -> str:
     """Return the state of a room as JSON; unknown values are null.
 
+    Only rooms with settings for outdoor air have it in their state.
+
     Examples
     --------
     >>> from occupair.live.messages import Quality, unknown_state
@@ -42,8 +45,9 @@ def state_payload(state: RoomState) -> str:
     >>> state_payload(unknown_state("lab", Quality.UNTRAINED, Cause(Reason.NO_MODEL)))[:50]
     '{"people": null, "people_exact": null, "low": null'
     """
+    attributes = _ATTRIBUTES if state.outdoor_air is None else (*_ATTRIBUTES, *_AIR_ATTRIBUTES)
     content: dict[str, object] = {
-        name: _finite(value) for name, value in interface_values(state, _ATTRIBUTES).items()
+        name: _finite(value) for name, value in interface_values(state, attributes).items()
     }
     time = None if state.time is None else state.time.isoformat().replace("+00:00", "Z")
     content |= {"quality": str(state.quality), "reason": state.reason, "note": state.note, "time": time}

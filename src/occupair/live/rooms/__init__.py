@@ -8,6 +8,7 @@
 - `day_lows`: lowest CO2 of earlier days
 - `sensor_faults`: implausible CO2 and wrong sensor clocks
 - `room_state`: the state a room reports
+- `air_recommendation`: recommended outdoor air, which follows the state
 - `room_models`: the model of each room
 - `restore`: rooms restored from the store when the service starts
 """

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from occupair.live.messages import Co2Mean, EstimateRecord, Quality, Refined, to_time
+from occupair.live.messages import Co2Mean, EstimateRecord, Quality, Refined, to_microseconds, to_time
 from occupair.live.reasons import Cause, Reason
 from occupair.live.rooms.day_lows import co2_means
 from occupair.live.rooms.interval_correction import IntervalCorrection
@@ -25,6 +25,7 @@ from occupair.live.rooms.sensor_faults import FaultDetector
 from occupair.live_room import Estimate, LiveRoom
 from occupair.live_rooms import NextReading
 from occupair.readings.grid import MINUTE
+from occupair.room.prediction_intervals import CONFIDENCE
 
 EMPTY_AT_MIDNIGHT = 30.0
 """A day whose first reading is at most this long after midnight starts with an empty room [min]."""
@@ -84,6 +85,14 @@ class DayEstimates:
     def newest(self) -> EstimateRecord | None:
         """The estimate of the newest grid reading."""
         return self._recent[-1] if self._recent else None
+
+    def upper_end(self, confidence: float, correction: IntervalCorrection) -> float | None:
+        """Return the upper end of the newest estimate's interval at any confidence [people], if known."""
+        newest = self.newest
+        if newest is None or newest.people is None or self.live is None or confidence == CONFIDENCE:
+            return None if newest is None else newest.high
+        high = self.live.upper_end(confidence)
+        return correction.corrected(newest.people, None, high, to_microseconds(newest.time))[1]
 
     def is_usual_time(self, time: dt.datetime) -> bool:
         """Whether the room may be occupied at this time of day, as far as its model knows."""

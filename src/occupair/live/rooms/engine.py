@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
+from occupair.control import AirControl
 from occupair.live.messages import (
     MAX_CLOCK_AHEAD,
+    STALE_AFTER,
     STORED_OUTCOMES,
     Co2Mean,
     EngineResult,
@@ -28,6 +30,7 @@ from occupair.live.messages import (
     unknown_state,
 )
 from occupair.live.reasons import Cause, Reason
+from occupair.live.rooms.air_recommendation import AirRecommendation
 from occupair.live.rooms.day_estimates import Estimation
 from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
 from occupair.live.rooms.room import UNTRAINED_INTERVAL, Model, Room
@@ -60,11 +63,14 @@ class RoomSetup:
         as gaps are bridged.
     interval : float, optional
         Time between the readings of the CO2 sensor, if that is longer than the interval of models [min].
+    air : AirControl, optional
+        How the recommended outdoor air follows the count; None recommends nothing.
     """
 
     timezone: str
     stale_after: float | None = None
     interval: float | None = None
+    air: AirControl | None = None
 
     def is_same_grid(self, other: RoomSetup) -> bool:
         """Whether readings are put on the same grid with other settings."""
@@ -95,6 +101,7 @@ class Engine:
         self.follows_clock = follows_clock
         self._rooms: dict[str, Room] = {}
         self._setups: dict[str, RoomSetup] = {}
+        self._air: dict[str, AirRecommendation] = {}
         self._live_rooms, self._n_new_models = LiveRooms([]), 0
         for room, setup in rooms.items():
             self._set_up(room, setup)
@@ -114,8 +121,8 @@ class Engine:
     ) -> EngineResult:
         """Remove rooms and apply the settings of others."""
         for room in removed:
-            self._rooms.pop(room, None)
-            self._setups.pop(room, None)
+            for known in (self._rooms, self._setups, self._air):
+                known.pop(room, None)
         for room, setup in setups.items():
             self._set_up(room, setup)
         return EngineResult(states=self.states(now))
@@ -159,6 +166,8 @@ class Engine:
         """Restore rooms after a restart and return the estimates of today that had to be computed again."""
         for room, found in stored.items():
             self._rooms[room].track_labels(found.labelled)
+            if room in self._air:
+                self._air[room].restore(found.estimates, self._setups[room].stale_after or STALE_AFTER)
         estimations = {
             room: self._rooms[room].restore(
                 map(self._with_arrival, found.readings), found.estimates, found.co2_means
@@ -191,6 +200,10 @@ class Engine:
             if old is not None:
                 self._rooms[room].take_readings_of(old)
         self._setups[room] = setup
+        if setup.air is None:
+            self._air.pop(room, None)
+        else:
+            self._air.setdefault(room, AirRecommendation(setup.air)).use_control(setup.air)
 
     def _estimate_today(
         self, estimations: Mapping[str, Estimation[list[EstimateRecord]]], models: Mapping[str, Model | None]
@@ -285,11 +298,20 @@ class Engine:
 
     def _state(self, room: str, now: dt.datetime) -> RoomState:
         try:
-            return room_state(self._rooms[room], now, self._setups[room].stale_after)
+            state = room_state(self._rooms[room], now, self._setups[room].stale_after)
+            high = self._planned_end(room)
         except Exception:
             log.exception("room %s: its state cannot be determined", room)
             self._rooms[room].broken = True
-            return unknown_state(room, Quality.SUSPECT, Cause(Reason.ESTIMATION_FAILED))
+            state, high = unknown_state(room, Quality.SUSPECT, Cause(Reason.ESTIMATION_FAILED)), None
+        air = self._air.get(room)
+        return state if air is None else air.follow(state, high, now)
+
+    def _planned_end(self, room: str) -> float | None:
+        """Return the upper end of the prediction interval for which outdoor air is planned [people]."""
+        if (air := self._air.get(room)) is None:
+            return None
+        return self._rooms[room].today.upper_end(air.confidence, self._rooms[room].correction)
 
 
 def run_batched(estimations: Mapping[str, Estimation[T]], live_rooms: LiveRooms) -> dict[str, T | Exception]:

@@ -6,7 +6,7 @@
 - `store`: reading and writing, with `model_store`, `room_numbers`, `labelled_intervals` and `pruning`
 - `store_lock`: allows one service per store, or one per shard
 - `shard_store`, `state_rows`, `state_news`: heartbeats and room states that shards exchange
-- `training_data`: readings and labels for training
+- `room_readings`: readings of a room on a grid; `training_data`: with labels, for training
 - `backup`: backup to a file, and restore
 - `access_check`: whether the service can use a store
 """

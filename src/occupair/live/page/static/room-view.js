@@ -6,6 +6,7 @@ import { byId, el, icon, setText, showError } from "./dom.js";
 import { createHeadCountCard } from "./head-counts.js";
 import { t } from "./i18n.js";
 import { createModelsCard } from "./models.js";
+import { createOutdoorAirCard } from "./outdoor-air.js";
 import { createAirCard } from "./room-air.js";
 import * as rooms from "./room-store.js";
 import { createStatusCard } from "./status-card.js";
@@ -89,10 +90,11 @@ class RoomView {
     chartCard.append(this.dayBar.node, this.note);
     this.chart = new DayChart(chartCard, rooms.now);
     this.headCounts = createHeadCountCard(id, zone, (labels) => this.onLabels(labels));
+    this.outdoorAir = createOutdoorAirCard(room);
     this.air = createAirCard(id);
     this.training = createTrainingCard(id, () => { this.models.load().catch(() => {}); this.refetch(); });
     this.models = createModelsCard(id, zone, () => this.onModelChange());
-    const cards = [this.status.node, chartCard, this.headCounts.node, this.air.node, this.training.node, this.models.node];
+    const cards = [this.status.node, chartCard, this.headCounts.node, this.outdoorAir.node, this.air.node, this.training.node, this.models.node];
     const floor = room.floor ? el("p", { class: "muted" }, room.floor) : null;
     byId("room-view").replaceChildren(
       backLink(), el("header", { class: "room-head" }, title, floor), el("div", { class: "room-grid" }, ...cards));
@@ -143,6 +145,7 @@ class RoomView {
   onState() {
     const room = rooms.room(this.id);
     this.status.update(room);
+    this.outdoorAir.update(room);
     if (room.state?.quality !== this.quality) {
       this.quality = room.state?.quality; // "untrained" until the first calibration
       this.air.load().catch(() => {});

@@ -1,19 +1,21 @@
-// The table of rooms. Only the rows in sight, and a few more, exist in the document.
+// A table of rooms. Only the rows in sight, and a few more, exist in the document.
+// A column has name, label, unit, kind ("name", "note", "number" ...), width [rem] and help; `cellText(column, room)` is the
+// text of a cell, and `decorate(column)` may add a node to its cells: { node, update(room, text) }.
 
 const ROW_HEIGHT = Math.round(2.25 * parseFloat(getComputedStyle(document.documentElement).fontSize));  // [px]
 const EXTRA_ROWS = 8;  // above and below those in sight
 const PRINTED_ROWS = 1000;
 
-function createTable({ onSort, onOpen, onClose }) {
+function createTable({ columns, cellText, decorate = () => null, onSort, onOpen, onClose }) {
   const scroll = byId("scroll"), table = byId("table"), body = byId("body"), empty = byId("empty");
   const [above, below] = [...table.querySelectorAll(".spacer td")];
   const heads = new Map(), rows = [];
   let rooms = new Uint32Array(0), active = 0, open = -1, drawing = false, whole = false;
 
   document.documentElement.style.setProperty("--row", `${ROW_HEIGHT}px`);
-  table.setAttribute("aria-colcount", COLUMNS.length);
-  table.style.minWidth = `${COLUMNS.reduce((sum, { width }) => sum + width, 0)}rem`;
-  for (const column of COLUMNS) {
+  table.setAttribute("aria-colcount", columns.length);
+  table.style.minWidth = `${columns.reduce((sum, { width }) => sum + width, 0)}rem`;
+  for (const column of columns) {
     const col = el("col");
     if (column.kind !== "note") col.style.width = column.kind === "name" ? `min(${column.width}rem, 36vw)` : `${column.width}rem`;
     table.querySelector("colgroup").append(col);
@@ -28,13 +30,13 @@ function createTable({ onSort, onOpen, onClose }) {
 
   function makeRow() {
     const tr = el("tr");
-    const cells = COLUMNS.map((column) => {
+    const cells = columns.map((column) => {
       const cell = column.kind === "name" ? el("th", { scope: "row" }) : el("td");
       cell.className = column.kind;
       const text = el("span", { dir: column.kind === "name" || column.kind === "note" ? "auto" : "ltr" });
-      const use = column.name === "trust" || column.name === "sensor" ? icon("none") : null;
-      cell.append(...(use ? [use, text] : [text]));
-      return { column, cell, text, use };
+      const extra = decorate(column);
+      cell.append(...(extra ? [extra.node, text] : [text]));
+      return { column, cell, text, extra };
     });
     tr.append(...cells.map(({ cell }) => cell));
     tr.addEventListener("click", () => { active = row.at; onOpen(rooms[row.at]); table.focus({ preventScroll: true }); });
@@ -53,15 +55,12 @@ function createTable({ onSort, onOpen, onClose }) {
     tr.setAttribute("aria-selected", String(room === open));
     if (row.room === room) return;
     row.room = room;
-    for (const { column, cell, text, use } of row.cells) {
+    for (const { column, cell, text, extra } of row.cells) {
       const value = cellText(column, room);
+      if (extra) extra.update(room, value);
       if (text.textContent === value) continue;
       text.textContent = value;
       if (column.kind === "name" || column.kind === "note") cell.title = value;
-      if (use) {
-        use.setAttribute("class", `icon ${value}`);
-        use.firstChild.setAttribute("href", `#icon-${value}`);
-      }
     }
   }
 

@@ -1,0 +1,1 @@
+"""The utilisation report measured: ``python -m tools.utilisation``, run by ``make utilisation``."""
