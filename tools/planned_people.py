@@ -19,7 +19,12 @@ CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
 def measure(rooms: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return one row for each room and confidence, over the held-out readings with people."""
+    """Return one row for each room and confidence.
+
+    Columns: readings with more people than the upper end of the interval, as a share of all held-out readings
+    and of those with people; people above it, as a share of all people; and the sum of the upper ends while
+    there are people, relative to the sum of the people.
+    """
     tasks = [(name, fold) for name, readings in rooms.items() for fold in split_days(readings)]
     found: dict[tuple[str, float], list[np.ndarray]] = {}
     for name, (train, test) in track(tasks, "planned people", show=None):
@@ -34,11 +39,12 @@ def measure(rooms: dict[str, pd.DataFrame]) -> pd.DataFrame:
     rows = {}
     for key, folds in found.items():
         true, high = np.hstack(folds)
-        true, high = true[true > 0], high[true > 0]
+        occupied = true > 0
         rows[key] = {
             "exceeded [%]": 100 * np.mean(true > high),
-            "people beyond [%]": 100 * np.maximum(true - high, 0).sum() / true.sum(),
-            "planned / true": high.sum() / true.sum(),
+            "exceeded, occupied [%]": 100 * np.mean((true > high)[occupied]),
+            "people above [%]": 100 * np.maximum(true - high, 0).sum() / true.sum(),
+            "planned / true": high[occupied].sum() / true.sum(),
         }
     return pd.DataFrame(rows).T.rename_axis(["room", "confidence"])
 

@@ -232,8 +232,20 @@ def test_lag_that_is_not_fully_used_is_noted(desk, percent_model):
         assert json.loads(done.stdout)["lag_used"] == used
         text = occupair("evaluate", "percent.occupair", "percent.csv", "--lag", lag, cwd=desk).stdout
         assert (f"Lag used: {used} min instead of {lag} min" in text) == (lag != used)
-    done = occupair("evaluate", "room.occupair", "test.csv", "--mode", "hindsight", "--json", cwd=desk)
-    assert json.loads(done.stdout)["lag_used"] is None
+    for model, readings in (("room.occupair", "test.csv"), ("percent.occupair", "percent.csv")):
+        done = occupair("evaluate", model, readings, "--mode", "hindsight", "--json", cwd=desk)
+        assert json.loads(done.stdout)["lag_used"] is None
+
+
+def test_estimate_in_hindsight_has_intervals(desk, percent_model):
+    options = ["--mode", "hindsight", "--interval", "0.9", "--out", "whole.csv"]
+    done = occupair("estimate", "percent.occupair", "percent.csv", *options, cwd=desk)
+    assert done.returncode == 0, done.stderr
+    found = pd.read_csv(desk / "whole.csv")
+    assert list(found) == ["time", "people", "people_whole", "low", "high"]
+    model = oc.OccupancyEstimator.load(desk / "percent.occupair")
+    expected = model.estimate(oc.read_readings(desk / "percent.csv"), mode="hindsight", interval=0.9)
+    np.testing.assert_allclose(found[["people", "low", "high"]], expected, atol=1e-12)
 
 
 def test_fit_warns_if_the_room_is_always_empty(desk, last_day):

@@ -2,6 +2,7 @@
 
 import pytest
 
+import occupair as oc
 from occupair.errors import InputError
 from occupair.live.config import read_config
 from occupair.live.startup_check import check_config, check_files
@@ -53,6 +54,19 @@ def test_warnings_about_passwords_and_readings(read, write, model, slow_office):
     assert "hush" not in "".join(report.warnings)
     path.chmod(0o640)
     assert not [text for text in check_config(read_config(path, {})).warnings if "world-readable" in text]
+
+
+def test_warnings_about_outdoor_air(read, tmp_path, slow_office):
+    paper = oc.OccupancyEstimator.paper(n_hidden=15, n_draws=1, random_state=0)
+    paper.fit(slow_office.tz_localize("Europe/Oslo")).save(tmp_path / "paper.occupair")
+    text = (
+        '[service]\ntimezone = "Europe/Oslo"\n[rooms.a]\nmodel = "paper.occupair"\nventilation = "v"\n'
+        'co2 = "c"\ncapacity = 20\narea = 50\noutdoor_air = {standard = "EN 16798-1", maximum = 120}\n'
+    )
+    assert check_config(read(f'[mqtt]\nhost = "localhost"\n{text}')).warnings == [
+        "a: outdoor_air.maximum is 120 L/s, but EN 16798-1 requires 175 L/s for 20 people",
+        "a: model has no prediction intervals: outdoor_air is always the design flow",
+    ]
 
 
 def test_warnings_about_sensors_that_send_rarely(read, model, tmp_path, office):

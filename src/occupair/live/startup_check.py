@@ -133,6 +133,7 @@ def _room_warnings(
         yield "has topics but there is no [mqtt]: readings arrive over HTTP only"
     elif config.mqtt is not None and room.co2 is None:
         yield "has no source of co2: readings arrive over HTTP only"
+    yield from _air_warnings(room, model)
     if model is None:
         if room.properties is None:
             yield "has no model: occupancy is unknown until it is trained, or set volume and capacity"
@@ -159,6 +160,20 @@ def _room_warnings(
         yield f"{rule}: set interval if the LoRaWAN sensor sends less often"
     if given is not None and given < 2 * sent_every:
         yield f"stale_after is {given:g} min with a reading every {sent_every:g} min"
+
+
+def _air_warnings(room: RoomConfig, model: OccupancyEstimator | None) -> Iterator[str]:
+    """Yield warnings about recommended outdoor air that is never enough, or never follows the count."""
+    if (control := room.air_control) is None:
+        return
+    required = control.demand.flow(control.design_people)
+    if required > control.highest:
+        yield (
+            f"outdoor_air.maximum is {control.highest:g} L/s, but {control.demand.standard} requires "
+            f"{required:.0f} L/s for {control.design_people:g} people"
+        )
+    if model is not None and not hasattr(model, "room_"):
+        yield "model has no prediction intervals: outdoor_air is always the design flow"
 
 
 def _is_lorawan(room: RoomConfig) -> bool:

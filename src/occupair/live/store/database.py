@@ -21,11 +21,13 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, func, make_url, select, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from occupair.errors import InputError
 
+Insert = postgresql.Insert | sqlite.Insert
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_TIMEOUT = 5.0
 """How long a writer waits for the lock, and a caller for a free connection [s]."""
@@ -219,6 +221,21 @@ def _turn_on_wal(connection: sqlite3.Connection) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("occupair_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def upsert(table: Table, dialect: str) -> Insert:
+    """Return a statement that inserts rows, and replaces existing ones."""
+    statement = insert_into(table, dialect)
+    keys = list(table.primary_key.columns)
+    others = [column.name for column in table.c if not column.primary_key]
+    return statement.on_conflict_do_update(
+        index_elements=keys, set_={name: statement.excluded[name] for name in others}
+    )
+
+
+def insert_into(table: Table, dialect: str) -> Insert:
+    """Return an insert statement that supports ON CONFLICT."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def check_texts(name: str, texts: Iterable[str]) -> None:
