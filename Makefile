@@ -50,6 +50,7 @@ mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test f
 load: $(INSTALLED) servers  ## load test: one process until failure, then four shards beside one: docs/load.md (1 h)
 	@$(BIN)/python -m tools.load --until-it-breaks
 	@$(BIN)/python -m tools.load --shards 1 4 --rooms 8000 --minutes 2 --before 60
+	@$(BIN)/python tools/today_load.py
 
 fleet: $(INSTALLED)      ## train 2,000 simulated rooms on processes and on Dask: docs/portfolio.md (45 min)
 	@$(BIN)/python -m tools.fleet
@@ -125,8 +126,8 @@ peers: $(INSTALLED)      ## install the packages that make bench compares with (
 seeds: $(INSTALLED)      ## run the paper's experiment with ten seeds, one draw each (6 min)
 	@$(BIN)/python tools/seeds.py 10
 
-screenshots: $(INSTALLED) servers  ## update the README screenshots of the live page
-	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/page/test_page.py
+screenshots: $(INSTALLED) servers  ## update the screenshots of the live page in README.md and docs/live.md
+	OCCUPAIR_SCREENSHOTS=docs $(BIN)/python -m pytest -q tests/live/page -k screenshots
 
 pooled: $(INSTALLED)     ## renew the read-outs over all public rooms that new rooms start from
 	@$(BIN)/python tools/pooled_start.py

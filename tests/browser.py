@@ -14,6 +14,24 @@ PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobil
 TIMEOUT = 90_000  # generous, for slow and busy machines [ms]
 
 
+SMALL = """() => [...document.querySelectorAll('a, button, input:not([type=checkbox]), select, summary')]
+    .filter((node) => node.checkVisibility() && !node.matches('.skip, .hidden'))
+    .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
+    .filter(([, box]) => box.width && (box.width < 44 || box.height < 44)).map(([html]) => html)"""
+"""Script that returns the touch targets below 44 px, as HTML."""
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]  # WCAG 2.2, relative luminance
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
 def why_no_chromium() -> str | None:
     """Return why Chromium is not available; None if it is."""
     how = "on Debian: apt install chromium"

@@ -8,15 +8,17 @@ import hashlib
 from collections import Counter, deque
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import groupby
 from types import SimpleNamespace
 
 import httpx
 
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
-from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState
+from occupair.live.hours import EMPTY, QuarterHour, quarter_number
+from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState, to_microseconds
 from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
-from occupair.live.store import ModelVersion
+from occupair.live.store import ModelVersion, Place, Plan
 from occupair.live.training_scores import Score, Scores
 from occupair.web.tokens import hash_token
 
@@ -85,6 +87,27 @@ def make_estimates(room: str, count: int) -> list[EstimateRecord]:
     ]
 
 
+def quarter_hour(room: str, number: int, estimates: list[EstimateRecord]) -> QuarterHour:
+    """Sum up the estimates of a quarter of an hour, one by one."""
+    refined = [one.people if one.people_refined[-1] is None else one.people_refined[-1] for one in estimates]
+    people = [value for value in refined if value is not None]
+    limits = [(one.low, one.high) for one in estimates if one.low is not None and one.high is not None]
+    return QuarterHour(
+        room=room,
+        number=number,
+        n=len(estimates),
+        known=len(people),
+        used=sum(value > EMPTY for value in people),
+        first=to_microseconds(estimates[0].time),
+        last=to_microseconds(estimates[-1].time),
+        people=sum(people) if people else None,
+        peak=max(people, default=None),
+        low=sum(low for low, _ in limits) if limits else None,
+        high=sum(high for _, high in limits) if limits else None,
+        with_interval=len(limits),
+    )
+
+
 class FakeStore:
     """Store in memory."""
 
@@ -92,6 +115,8 @@ class FakeStore:
         self.kept: dict[str, list[EstimateRecord]] = {}
         self._labels: dict[tuple[str, dt.datetime], object] = {}
         self._models: dict[int, tuple[ModelVersion, bytes]] = {}
+        self._plans: dict[str, tuple[Plan, bytes]] = {}
+        self._places: dict[str, Place] = {}
         self.error: Exception | None = None
 
     def _check(self) -> None:
@@ -108,6 +133,44 @@ class FakeStore:
             and (after is None or one.time > after)
         ]
         return found[:limit]
+
+    def quarter_hours(self, rooms, since, until):
+        return [
+            quarter_hour(room, number, list(some))
+            for room in sorted(rooms)
+            for number, some in groupby(
+                self.estimates(room, since, until, limit=10**9), key=lambda one: quarter_number(one.time)
+            )
+        ]
+
+    def plans(self):
+        self._check()
+        return [about for _, (about, _) in sorted(self._plans.items())]
+
+    def plan(self, floor):
+        self._check()
+        return self._plans.get(floor)
+
+    def set_plan(self, floor, data, *, media_type, width, height):
+        self._check()
+        digest = hashlib.sha256(data).hexdigest()
+        self._plans[floor] = (Plan(floor, media_type, width, height, digest, len(data), START), data)
+
+    def remove_plan(self, floor):
+        self._check()
+        return self._plans.pop(floor, None) is not None
+
+    def places(self):
+        self._check()
+        return dict(self._places)
+
+    def set_place(self, room, place):
+        self._check()
+        self._places[room] = place
+
+    def remove_place(self, room):
+        self._check()
+        return self._places.pop(room, None) is not None
 
     def add_label(self, label):
         self._check()

@@ -28,9 +28,17 @@ from occupair import simulate_office
 from occupair.control import next_outdoor_air, people_to_plan_for
 from occupair.errors import InputError
 from occupair.live.config import OutdoorAirTable, RoomConfig
+from occupair.live.hours import EMPTY, QuarterHour, quarter_number
 from occupair.live.http.app import make_app
 from occupair.live.http.events import Streams
-from occupair.live.messages import NOT_REFINED, EstimateRecord, Label, Quality, RoomState
+from occupair.live.messages import (
+    NOT_REFINED,
+    EstimateRecord,
+    Label,
+    Quality,
+    RoomState,
+    to_microseconds,
+)
 from occupair.live.reasons import Cause, Reason
 from occupair.live.training_scores import Score, Scores
 
@@ -39,6 +47,9 @@ TODAY = dt.datetime(2026, 3, 11, tzinfo=ZONE)
 MINUTE = dt.timedelta(minutes=1)
 START = TODAY - 24 * 60 * MINUTE  # start of yesterday
 NOW = 24 * 60 + 14 * 60 + 32  # minutes since START: today, 14:32
+WEEK_BEFORE = {-8: 0.9, -7: 1.1, -6: 0.7, -5: 1.5, -4: 0.5, -3: 0.0, -2: 0.0, -1: 1.0}
+"""Hours of the days before START, from a Monday on, as multiples of the two simulated days."""
+FIRST, OFFLINE = -8 * 1440, range(-6 * 1440 + 12 * 60, -6 * 1440 + 16 * 60)  # on Wednesday
 LABELS_NEEDED = 8
 
 KINDS = (
@@ -108,6 +119,34 @@ class FakeRoom:
             quality=quality,
         )
         return replace(row, **self.changed.get(minute, {}))
+
+    def quarter_hour(self, first: int, end: int) -> QuarterHour:
+        """Return the sums of the minutes of a quarter of an hour."""
+        at = np.maximum(0, np.arange(first, end) - self.shift) if first >= 0 else np.arange(first, end) % 2880
+        size = (self.config.capacity or 24) / 26 * (1.0 if first >= 0 else WEEK_BEFORE[first // 1440])
+        people = office_days(self.seed)["people"][at] * size * self.busy
+        is_known = self.quality in (Quality.OK, Quality.STARTING)
+        if first in OFFLINE:
+            is_known, people = False, people[:0]
+        known = people if is_known else people[: max(0, self.since - first)]
+        spread = np.where(known > 0, 0.9 + 0.16 * known, 0.0)
+        low, high = np.maximum(0, known - spread), known + spread + np.where(known > 0, 0, 0.6)
+        sums = [float(one.sum()) if len(known) else None for one in (known, low, high)]
+        times = [to_microseconds(START + minute * MINUTE) for minute in (first, end - 1)]
+        return QuarterHour(
+            room=self.config.id,
+            number=quarter_number(START + first * MINUTE),
+            n=end - first,
+            known=len(known),
+            used=int((known > EMPTY).sum()),
+            first=times[0],
+            last=times[1],
+            people=sums[0],
+            peak=float(known.max()) if len(known) else None,
+            low=sums[1],
+            high=sums[2],
+            with_interval=len(known),
+        )
 
     def last(self, minute: int) -> int:
         """Return the minute of the last reading; a stale sensor is offline since then."""
@@ -196,6 +235,21 @@ class SimulatedStore(FakeStore):
         return [
             self.building.rooms[room].estimate(minute) for minute in range(first, min(end, first + limit))
         ]
+
+    def quarter_hours(self, rooms, since, until):
+        """Return sums over arrays: one by one would take minutes for thousands of rooms."""
+        self._check()
+        first, end = (math.ceil((time - START) / MINUTE) for time in (since, until))
+        found = []
+        for name in sorted(rooms):
+            room = self.building.rooms[name]
+            if room.changed:
+                found += FakeStore.quarter_hours(self, [name], since, until)
+                continue
+            last = min(end, room.last(self.building.minute) + 1)
+            for start in range(max(first, FIRST), last, 15):
+                found.append(room.quarter_hour(start, min(start + 15, last)))
+        return found
 
 
 class SlowTrainer(FakeTrainer):

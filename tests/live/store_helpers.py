@@ -43,7 +43,7 @@ def newer_version(monkeypatch, folder: Path) -> None:
         (folder / "migrations" / path.relative_to(database.MIGRATIONS)).write_text(path.read_text())
     (versions / "r9999_next.py").write_text(
         "from alembic import op\nimport sqlalchemy as sa\n"
-        "revision, down_revision, branch_labels, depends_on = '9999', '0006', None, None\n"
+        "revision, down_revision, branch_labels, depends_on = '9999', '0007', None, None\n"
         "def upgrade():\n"
         "    op.add_column('labels', sa.Column('by', sa.Text))\n"
         "    op.execute(\"UPDATE labels SET by = 'unknown'\")\n"

@@ -103,20 +103,26 @@ def test_guide_has_commands():
     assert {line.split()[1] for line in COMMAND_LINES} >= {"serve", "token", "backup", "restore", "fit"}
 
 
+def query_names(dependant):
+    """Return the query parameters of a route, and of what it depends on."""
+    own = {one.alias for one in dependant.query_params}
+    return own.union(*(query_names(one) for one in dependant.dependencies))
+
+
 @pytest.mark.parametrize("line", lines_of("curl"))
 def test_documented_path_exists(line):
     words = shlex.split(line)
     (address,) = (word for word in words if word.startswith("http://127.0.0.1:8099/"))
-    method = words[words.index("-X") + 1] if "-X" in words else "GET"
-    if {"-d", "--data-binary"} & set(words):
-        method = "POST"
+    method = "POST" if {"-d", "--data-binary"} & set(words) else "GET"
+    if "-X" in words:
+        method = words[words.index("-X") + 1]
     path, _, query = address.removeprefix("http://127.0.0.1:8099").partition("?")
     if path == "/api/openapi.json":
         return
     scope = {"type": "http", "path": path, "method": method, "root_path": ""}
     routes = [route for part in application._ROUTERS for route in part.router.routes]
     (route,) = (route for route in routes if route.matches(scope)[0] is Match.FULL)
-    known = {one.alias for one in route.dependant.query_params}
+    known = query_names(route.dependant)
     assert {pair.partition("=")[0] for pair in query.split("&") if pair} <= known
 
 

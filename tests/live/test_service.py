@@ -1,6 +1,7 @@
 """The running service: signals, lost database, full disk, lost broker, demo."""
 
 import asyncio
+import datetime as dt
 import json
 import logging
 import os
@@ -514,16 +515,23 @@ demo.serve_demo(port=int(sys.argv[1]))
 """
 
 
+def days_ago(days):
+    return f"{dt.datetime.now(dt.UTC) - dt.timedelta(days=days):%Y-%m-%dT00:00}"
+
+
 def test_demo_publishes_estimates_of_its_rooms(tmp_path):
     port = free_port()
     with (tmp_path / "log").open("wb") as log:
         demo = subprocess.Popen([sys.executable, "-c", SMALL_DEMO, str(port)], stdout=log, stderr=log)
 
+    def get(path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/{path}", timeout=60) as response:
+            return json.load(response)
+
     def rooms():
         time.sleep(0.5)  # the service limits the number of requests
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/rooms", timeout=60) as response:
-                return json.load(response)["rooms"]
+            return get("rooms")["rooms"]
         except OSError:
             assert demo.poll() is None, (tmp_path / "log").read_text()
             return []
@@ -543,6 +551,10 @@ def test_demo_publishes_estimates_of_its_rooms(tmp_path):
         assert len(first) == 3  # one of them without a model
         assert all(room["capacity"] > 0 for room in rooms())
         wait_for(lambda: newer_than(first))
+        floors, past = get("floors"), get("rooms/library/hours?from=" + days_ago(5))["hours"][:24]
+        assert {place["room"] for place in floors["places"]} == set(first)
+        assert {plan["floor"] for plan in floors["plans"]} == {room["floor"] for room in rooms()}
+        assert all(hour["known"] == 1 for hour in past)  # the week is not empty
         wait_for(lambda: sum(state["people"] or 0 for state in states().values()) > 0)
         demo.send_signal(signal.SIGINT)
         assert demo.wait(HANG_GUARD) == 0

@@ -20,6 +20,8 @@ The path of one MQTT reading, file by file. Calls go down this list; results com
 7. `writer` writes the reading and its estimates to `store/store` (`store/database`) in one transaction. Only
    then is the message acknowledged to the broker.
 
+`hours` combines stored estimates into local hours of a room, for `http/hours` and the page.
+
 `room_pipeline` is the interface of `pipeline` to MQTT and BACnet, `subscriptions` how states reach them.
 
 With shards (`room_shards`) several services share the rooms: `sharding` exchanges the states of all rooms
@@ -30,7 +32,7 @@ of one machine.
 `config`. `rooms/restore` and `rooms/room_models` restore rooms and their models after a restart.
 `stored_usage` reads the use of rooms from the store, for ``occupair report``. `retraining` trains new models
 on labels in a child process (`training_process`, `training_scores`). `calibration` calibrates rooms without a
-model every night (`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms,
-`home_assistant` the service as an app of Home Assistant. `semantic` exports the rooms as building models, and
-writes settings from them.
+model every night (`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms
+(`demo_floors` draws their floor plans), `home_assistant` the service as an app of Home Assistant. `semantic`
+exports the rooms as building models, and writes settings from them.
 """

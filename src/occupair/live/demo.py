@@ -26,6 +26,7 @@ from occupair.live.config import (
     Topic,
     VentilationTopic,
 )
+from occupair.live.demo_floors import add_floors
 from occupair.live.messages import Reading
 from occupair.live.mqtt.client import CancellableClient
 from occupair.live.pipeline import Pipeline
@@ -53,6 +54,8 @@ NEW_ROOM = "seminar"
 """A room from its first day: with its size and seats, and without a model or head counts."""
 NEW_ROOM_SIZE: dict[str, Any] = {"volume": 502.0, "capacity": 35}
 TRAINING_DAYS = 8
+PAST_DAYS = 6
+"""Days before today that the demo has data of, so that the view of a week is not empty."""
 START = dt.timedelta(hours=9)
 """Time of the simulated day at which the demo starts."""
 BROKER_STOP_TIMEOUT = 2.0
@@ -69,6 +72,7 @@ def serve_demo(host: str = "127.0.0.1", port: int = 8099) -> None:
         config = demo_config(Path(folder), host, port, broker_port, models)
 
         async def play_rooms(pipeline: Pipeline) -> None:
+            add_floors(pipeline.store, demo_floors(config))
             async with broker_on(broker_port):
                 await submit_past(pipeline, days)
                 await publish(broker_port, days)
@@ -77,9 +81,10 @@ def serve_demo(host: str = "127.0.0.1", port: int = 8099) -> None:
 
 
 def simulated_days(seed: int) -> pd.DataFrame:
-    """Simulate an office: training days, yesterday and today, all of them working days."""
-    office = simulate_office(days=TRAINING_DAYS + 2, seed=seed)
-    dates = pd.date_range(end=pd.Timestamp.now().normalize(), periods=TRAINING_DAYS + 2)
+    """Simulate an office: training days, past days and today, all of them working days."""
+    n_days = TRAINING_DAYS + PAST_DAYS + 1
+    office = simulate_office(days=n_days, seed=seed)
+    dates = pd.date_range(end=pd.Timestamp.now().normalize(), periods=n_days)
     times = [date + pd.Timedelta(minutes=minute) for date in dates for minute in range(1440)]
     return office.set_axis(pd.DatetimeIndex(times).tz_localize("UTC"))
 
@@ -124,6 +129,14 @@ def demo_config(
     )
 
 
+def demo_floors(config: ServiceConfig) -> dict[str, list[str]]:
+    """Return the rooms of each floor."""
+    floors: dict[str, list[str]] = {}
+    for room in config.rooms.values():
+        floors.setdefault(room.floor, []).append(room.id)
+    return floors
+
+
 def _topics(room: str) -> dict[str, Any]:
     source = {"topic": f"demo/{room}", "shape": "json", "time_path": "time"}
     return {
@@ -133,9 +146,9 @@ def _topics(room: str) -> dict[str, Any]:
 
 
 async def submit_past(pipeline: Pipeline, days: Mapping[str, pd.DataFrame]) -> None:
-    """Submit yesterday, and today until the start of the demo; of the new room, only the last hour."""
+    """Submit the past days, and today until the start of the demo; of the new room, only the last hour."""
     for room, readings in days.items():
-        now_at = (TRAINING_DAYS + 1) * 1440 + _minutes(START)
+        now_at = (TRAINING_DAYS + PAST_DAYS) * 1440 + _minutes(START)
         past = readings.iloc[now_at - 60 if room == NEW_ROOM else TRAINING_DAYS * 1440 : now_at]
         now = dt.datetime.now(dt.UTC)
         columns = zip(past.index, past["co2"], past["ventilation"], strict=True)
@@ -150,7 +163,7 @@ async def publish(broker_port: int, days: Mapping[str, pd.DataFrame]) -> None:
         minute, shift = _minutes(START), pd.Timedelta(0)
         while True:
             for room, readings in days.items():
-                index = (TRAINING_DAYS + 1) * 1440 + minute
+                index = (TRAINING_DAYS + PAST_DAYS) * 1440 + minute
                 row, time = readings.iloc[index], pd.DatetimeIndex(readings.index)[index]
                 payload = {
                     "time": (time + shift).isoformat(),

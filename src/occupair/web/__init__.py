@@ -9,6 +9,7 @@ Modules in the order in which a request passes them:
 - `tokens`: access tokens and their hashes
 - `hosts`: loopback addresses, and protection against DNS rebinding
 - `request_bodies`: JSON bodies, validated by a pydantic model
+- `images`: uploaded images, checked not to contain scripts
 - `errors`: error responses
 - `assets`: static files of a page; ``static/`` has those that all pages share
 """

@@ -7,7 +7,16 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from live.fake_pipeline import MODEL, START, TOKENS, Client, FakePipeline, error_detail, make_config
+from live.fake_pipeline import (
+    MODEL,
+    START,
+    TOKENS,
+    Client,
+    FakePipeline,
+    error_detail,
+    make_config,
+    make_estimates,
+)
 from live.ports import free_port
 from live.waiting import wait_for
 
@@ -18,6 +27,7 @@ from occupair.live.room_shards import Shard
 from occupair.web.access import COOKIE
 from occupair.web.server import ConnectionLimits, LimitedServer
 
+DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>'
 READING = {"time": "2026-03-02T09:00:00Z", "co2": 700}
 JSON = {"Content-Type": "application/json"}
 
@@ -78,6 +88,22 @@ def test_own_room_is_not_forwarded(shards):
     app, owner = shards
     assert Client(app, "write")("POST", "/api/rooms/lab/readings", json=READING).status_code == 200
     assert owner.taken == {}
+
+
+def test_shared_store_is_used_by_the_shard_that_is_asked(shards):
+    """Hours, floor plans and places of all rooms: every shard reads and writes them itself."""
+    app, owner = shards
+    store, admin = app.state.pipeline.store, Client(app, "admin")
+    store.kept["hall"] = make_estimates("hall", 60)
+    assert admin("PUT", "/api/rooms/hall/place", json={"x": 0.5, "y": 0.25}).status_code == 200
+    image = {"content": DRAWING, "headers": {"Content-Type": "image/svg+xml"}}
+    assert admin("PUT", "/api/floors/plan?floor=1", **image).status_code == 200
+    assert (list(store.places()), len(store.plans())) == (["hall"], 1)
+    assert (owner.store.places(), owner.store.plans()) == ({}, [])
+    hours = admin("GET", "/api/rooms/hall/hours?from=2026-03-02T09:00&to=2026-03-02T10:00").json()["hours"]
+    assert [hour["people"] for hour in hours] == [29.5]
+    (day,) = admin("GET", "/api/today").json()["days"]
+    assert set(day["rooms"]) == {"lab", "hall"}
 
 
 def test_labels_reach_the_owner(shards):

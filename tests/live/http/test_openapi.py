@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from live.fake_pipeline import MODEL, TOKENS, Client, FakePipeline, make_config, make_estimates
 from schemathesis import engine
 from schemathesis.engine import events
+from web.test_images import png
 
 from occupair.live.http.app import make_app
 from occupair.live.http.events import Streams
@@ -30,6 +31,10 @@ CHECKS = {
     "ensure_resource_availability",
     "ignored_auth",
 }
+DRAWINGS = {
+    "image/svg+xml": [b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>'],
+    "image/png": [png(4, 3), png(40, 30)],
+}
 ERRORS = {"401", "403", "404", "409", "413", "415", "422", "429", "503"}
 
 
@@ -37,6 +42,7 @@ def make():
     pipeline = FakePipeline(make_config(tokens=True))
     pipeline.store.kept["lab"] = make_estimates("lab", 50)
     pipeline.store.add_model("lab", MODEL, origin="file")
+    pipeline.store.set_plan("1", png(4, 3), media_type="image/png", width=4, height=3)
     return make_app(pipeline, pipeline.config, streams=Streams(heartbeat=0.01))
 
 
@@ -69,7 +75,7 @@ def test_errors_are_documented_as_problem(described):
 def test_errors_are_documented_where_possible(described):
     for (method, path), one in operations(described).items():
         found = set(one["responses"])
-        assert ("404" in found) == ("{room}" in path)
+        assert ("404" in found) == ("{room}" in path or path == "/api/floors/plan")
         assert ("401" in found) == ("security" in one) or path == "/api/login"
         assert ("415" in found) == ("requestBody" in one)
         assert ("413" in found) == (method != "GET")
@@ -114,17 +120,24 @@ def test_schema_is_public_and_names_no_room(app):
 def test_schemathesis():
     """All its checks, on every operation: examples, edge cases and random ones, right and wrong."""
     app = make()
-    # Which words are rooms, which bytes are a model, and which years a label may have, no schema can say:
-    # without these most questions would be about rooms that are not there.
-    for one in operations(app.openapi()).values():
+    # Which words are rooms and floors, which bytes are a model or a drawing, which years a label may have and
+    # how long a period may be, no schema can say: without these most questions would be about rooms that are
+    # not there.
+    for (_, path), one in operations(app.openapi()).items():
         for parameter in one.get("parameters", ()):
             if parameter["name"] == "room":
                 parameter["schema"]["enum"] = ["lab", "kitchen"]
+            elif parameter["name"] == "floor":
+                parameter["schema"]["enum"] = ["1"]
+            elif "/hours" in path:
+                parameter["schema"]["enum"] = ["2026-03-02T09:00:00Z", "2026-03-02T09:00:00.5+14:00"]
     label_time = app.openapi()["components"]["schemas"]["LabelIn"]["properties"]["time"]
     label_time["anyOf"][0]["enum"] = ["2026-03-02T09:00:00Z", "2026-03-02T09:00:00.5+14:00"]
     schemathesis.openapi.media_type(
         "application/octet-stream", st.binary(max_size=50).map(lambda more: MODEL + more)
     )
+    for kind in ("image/svg+xml", "image/png"):
+        schemathesis.openapi.media_type(kind, st.sampled_from(DRAWINGS[kind]))
     config = schemathesis.Config.from_dict(
         {
             "seed": SEED,

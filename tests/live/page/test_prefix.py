@@ -13,7 +13,10 @@ from live.waiting import wait_for
 from playwright.sync_api import expect
 from prefix_proxy import INGRESS_PREFIX, prefix_proxy
 
+from occupair.live.store import Place
+
 ROOM = "room-1"  # "Workshop 0.02"
+DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"><rect width="2" height="2"/></svg>'
 PICTURES = os.environ.get("OCCUPAIR_PREFIX_PICTURES")  # folder for screenshots, to look at
 
 
@@ -84,6 +87,21 @@ def test_model_is_downloaded_below_a_prefix(proxied, open_page):
     with page.expect_download() as download:
         page.locator(".models a[download]").first.click()
     assert Path(download.value.path()).read_bytes() == building.store.active_model(ROOM)[1]
+
+
+def test_plan_and_exports_below_a_prefix(proxied, open_page):
+    building, proxy = proxied()
+    building.store.set_plan("Ground floor", DRAWING, media_type="image/svg+xml", width=4, height=3)
+    building.store.set_place(ROOM, Place(0.5, 0.5))
+    page = open_page(f"{proxy.url}#/floor")
+    expect(page.locator(".marker-count")).to_have_text(str(building.state(ROOM).people))
+    page.wait_for_function("document.querySelector('.plan-image')?.naturalWidth > 0")
+    for view in ("today", f"room/{ROOM}/week"):
+        page.goto(f"{proxy.url}#/{view}")
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Export CSV").click()
+        assert Path(download.value.path()).read_text(encoding="utf-8-sig").startswith("room,name,floor,")
+    assert proxy.outside == []
 
 
 def test_page_cannot_be_framed_without_ingress(proxied, open_page):

@@ -19,7 +19,7 @@ from sqlalchemy import select, text
 
 from occupair.errors import InputError
 from occupair.live.messages import Label, Quality
-from occupair.live.store import Store, StoreError, backup, database, restore, schema, service_lock
+from occupair.live.store import Place, Store, StoreError, backup, database, restore, schema, service_lock
 
 KINDS = ["sqlite", "postgresql"]
 backup_module = importlib.import_module("occupair.live.store.backup")  # not the function of this name
@@ -66,6 +66,8 @@ def fill(url: str) -> None:
         store.add_label(Label("a", at(0), 3, at(1)))
         store.set_zones({"a": "Europe/Berlin"})
         store.room_numbers(["b", "a"])
+        store.set_plan("1", bytes(range(256)) * 20, media_type="image/png", width=4, height=3)
+        store.set_place("a", Place(0.25, 0.75))
         for origin in ("file", "upload", "trained"):
             version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
         store.activate("a", version - 1)
@@ -100,13 +102,25 @@ def test_restore_equals_the_original_in_either_database(source, target, tmp_path
         store.write([reading("a", 999, co2=1.0)], [])
 
 
+def test_large_plan_is_restored(target, tmp_path):
+    data = random.Random(0).randbytes(3_000_000)
+    url = f"sqlite:///{tmp_path}/plans.db"
+    with closing(Store(url)) as store:
+        store.migrate()
+        store.set_plan("1", data, media_type="image/png", width=4, height=3)
+    backup(url, tmp_path / "rooms.zip")
+    restore(tmp_path / "rooms.zip", target)
+    with closing(Store(target)) as store:
+        assert store.plan("1")[1] == data
+
+
 def test_backup_is_readable_without_occupair(source, tmp_path):
     backup(source, tmp_path / "rooms.zip")
     with zipfile.ZipFile(tmp_path / "rooms.zip") as archive:
         assert archive.testzip() is None
         about = json.loads(archive.read("manifest.json"))
         lines = archive.read("labels.jsonl")
-    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0006")
+    assert (about["format"], about["version"], about["revision"]) == ("occupair-backup", 1, "0007")
     assert dt.datetime.fromisoformat(about["created"]).tzinfo is not None
     time = 1_704_700_800_000_000  # 2024-01-08 08:00 in UTC [us]
     assert [json.loads(line) for line in lines.splitlines()] == [
@@ -283,12 +297,12 @@ INVALID = [
     (
         {"extra": ["passwords"]},
         "unexpected tables: readings, estimates, labels, models, zones, bacnet_rooms, shards, "
-        "room_states, passwords",
+        "room_states, plans, places, passwords",
     ),
     ({"gone": ["models.jsonl"]}, "files named in the manifest are missing"),
     ({"about": {"format": "else"}}, "files named in the manifest are missing"),
     ({"about": {"tables": []}}, "missing or invalid manifest"),
-    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0006'"),
+    ({"about": {"version": 2}}, "made by a newer version of occupair: format 2, revision '0007'"),
     ({"about": {"revision": "x"}}, "made by a newer version of occupair: format 1, revision 'x'"),
     ({"about": {"revision": ["0003"]}}, "made by a newer version of occupair"),
 ]

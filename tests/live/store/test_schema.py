@@ -34,7 +34,13 @@ def test_older_store_is_upgraded(store, monkeypatch, tmp_path):
         store.migrate()
 
 
+def _drop_plans(connection):
+    for table in ("plans", "places"):
+        connection.execute(text(f"DROP TABLE {table}"))
+
+
 def _drop_shards(connection):
+    _drop_plans(connection)
     for table in ("shards", "room_states"):
         connection.execute(text(f"DROP TABLE {table}"))
 
@@ -82,6 +88,18 @@ def test_store_without_shards_is_upgraded(store):
     assert store.newest_reading("lab") == reading(co2=500.0)
 
 
+def test_store_without_plans_is_upgraded(store):
+    store.write([reading(co2=500.0)], [estimate()])
+    with store.engine.begin() as connection:
+        _drop_plans(connection)
+        connection.execute(text("UPDATE alembic_version SET version_num = '0006'"))
+    store.migrate()
+    with store.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
+    assert (store.plans(), store.places()) == ([], {})
+    assert store.newest_reading("lab") == reading(co2=500.0)
+
+
 def test_store_without_zones_is_upgraded(store):
     store.write([reading(co2=500.0)], [estimate()])
     with store.engine.begin() as connection:
@@ -117,7 +135,7 @@ def test_failed_migration_is_rolled_back(store, monkeypatch, tmp_path):
         store.migrate()
     with store.engine.connect() as connection:
         assert len(connection.execute(text("SELECT * FROM labels")).one()) == 6
-        assert database.check_revision(connection) == "0006"
+        assert database.check_revision(connection) == "0007"
 
 
 def test_concurrent_processes_can_migrate(url):

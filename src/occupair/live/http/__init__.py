@@ -7,6 +7,8 @@ one of the routes. The modules:
 - `dependencies`: the pipeline, room, time and language of a request
 - `forwarding`: requests about rooms of other shards
 - `rooms`: states of rooms, and the history of estimates
+- `hours`, `today`, `csv_export`: use of a room by hour, all rooms since midnight, and both as CSV
+- `floors`: floor plans, and the places of rooms on them
 - `readings`: posted readings
 - `labels`: head counts
 - `air`: what CO2 tells about the air of a room

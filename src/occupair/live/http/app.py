@@ -17,14 +17,27 @@ from starlette.routing import Match
 
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
-from occupair.live.http import air, events, health, labels, login, metrics, readings, rooms, training
+from occupair.live.http import (
+    air,
+    events,
+    floors,
+    health,
+    hours,
+    labels,
+    login,
+    metrics,
+    readings,
+    rooms,
+    training,
+)
 from occupair.live.http import models as models_routes
 from occupair.live.http.dependencies import RoomElsewhere, get_exchange
 from occupair.live.http.events import Streams
 from occupair.live.http.forwarding import forward
 from occupair.live.http.forwarding import log as forwarding_log
-from occupair.live.http.schemas import LabelIn, Login, Problem, ReadingIn
+from occupair.live.http.schemas import LabelIn, Login, PlaceIn, Problem, ReadingIn
 from occupair.live.http.state_json import StateEncoder
+from occupair.live.http.today import TodayUse
 from occupair.live.page import STATIC, plotly_script
 from occupair.live.pipeline import Pipeline
 from occupair.live.room_pipeline import BacklogFull
@@ -41,12 +54,27 @@ if TYPE_CHECKING:
     from occupair.live.sharding.exchange import ShardExchange
 
 log = logging.getLogger(__name__)
-_ROUTERS = (rooms, readings, labels, air, models_routes, training, events, login, health, metrics, pages)
-_REFERENCED = (ReadingIn, LabelIn, Login, Problem)  # schemas that routes refer to by name
+_ROUTERS = (
+    rooms,
+    hours,
+    floors,
+    readings,
+    labels,
+    air,
+    models_routes,
+    training,
+    events,
+    login,
+    health,
+    metrics,
+    pages,
+)
+_REFERENCED = (ReadingIn, LabelIn, PlaceIn, Login, Problem)  # schemas that routes refer to by name
 _DESCRIPTION = """Occupancy of rooms, estimated from CO2.
 
 Times are RFC 3339, in UTC. Errors are one line of text: `{"detail": "there is no room 'attic'"}`. Reading
-requires the role read; posting readings and labels the role write; models and training the role admin. The
+requires the role read; posting readings and labels the role write; models, training and floor plans the role
+admin. The
 `reason` of a state is in English, or in German with `Accept-Language: de`.
 """
 
@@ -89,6 +117,7 @@ def make_app(
     app.state.durable_within = durable_within
     app.state.streams = streams or Streams()
     app.state.encoder = StateEncoder()
+    app.state.today = TodayUse()
     app.state.assets = Assets(STATIC, libraries={"plotly.min.js": plotly_script()})
     app.state.registry = metrics.make_registry(pipeline, app.state.streams)
     for part in _ROUTERS:
@@ -98,7 +127,10 @@ def make_app(
         AccessControl,
         rules=lambda: _access_rules(pipeline.config),
         rate_limiter=RateLimiter(config.limits.requests_per_minute),
-        upload_limits={models_routes.UPLOAD_PATH: models_routes.MAX_MODEL_BYTES},
+        upload_limits={
+            models_routes.UPLOAD_PATH: models_routes.MAX_MODEL_BYTES,
+            floors.UPLOAD_PATH: floors.MAX_PLAN_BYTES,
+        },
     )
     app.add_middleware(SecurityHeaders)
     _handle_errors(app)

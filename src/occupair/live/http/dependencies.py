@@ -14,6 +14,7 @@ from occupair.live.reasons import TEXTS
 if TYPE_CHECKING:
     from occupair.live.http.events import Streams
     from occupair.live.http.state_json import StateEncoder
+    from occupair.live.http.today import TodayUse
     from occupair.live.pipeline import Pipeline
     from occupair.live.sharding.exchange import ShardExchange
 
@@ -41,6 +42,11 @@ def get_encoder(request: Request) -> StateEncoder:
 def get_streams(request: Request) -> Streams:
     """Return the event streams of the application."""
     return cast("Streams", request.app.state.streams)
+
+
+def get_today(request: Request) -> TodayUse:
+    """Return the sums of all rooms since midnight."""
+    return cast("TodayUse", request.app.state.today)
 
 
 _ROOM = Path(description="Room id.", json_schema_extra={"pattern": f"^{ID_PATTERN}$"})

@@ -146,6 +146,77 @@ class History(BaseModel):
     next: Time | None = Field(description="Value of `after` for the next page; null on the last page.")
 
 
+class Hour(BaseModel):
+    """Use of a room in one hour of its local time; null means unknown."""
+
+    start: Time = Field(description="Start, in the local time of the room.")
+    minutes: int = Field(description="Length; less than 60 if the clocks change within the hour [min].")
+    people: float | None = Field(description="Mean occupancy [people].")
+    peak: float | None = Field(description="Largest occupancy [people].")
+    low: float | None = Field(description="Mean lower limit of the prediction intervals [people].")
+    high: float | None = Field(description="Mean upper limit of the prediction intervals [people].")
+    known: float = Field(ge=0, le=1, description="Fraction of the hour with a known occupancy [0..1].")
+    in_use: float = Field(ge=0, description="Time with at least one person [min].")
+
+
+class Hours(BaseModel):
+    """Hours of a room in order of time."""
+
+    hours: list[Hour]
+
+
+class ZoneToday(BaseModel):
+    """The current day of all rooms of a time zone."""
+
+    timezone: str
+    day: str = Field(description="Local date.", examples=["2026-03-11"])
+    start: Time = Field(description="Local midnight.")
+    slots: int = Field(description="Slots of the day: 48, or 46 or 50 when the clocks change.")
+    rooms: dict[str, list[float | None]] = Field(
+        description="By room id, the mean occupancy of each slot up to the last known one [people]; null if "
+        "unknown."
+    )
+
+
+class Today(BaseModel):
+    """All rooms since their local midnight."""
+
+    minutes: int = Field(description="Length of a slot [min].")
+    days: list[ZoneToday]
+
+
+class PlaceIn(BaseModel):
+    """Place of a room on the plan of its floor."""
+
+    x: float = Field(ge=0, le=1, description="Distance from the left edge [0..1].")
+    y: float = Field(ge=0, le=1, description="Distance from the top edge [0..1].")
+
+
+class PlaceOut(PlaceIn):
+    """Place of a room."""
+
+    room: str = Field(description="Room id.")
+
+
+class PlanEntry(BaseModel):
+    """Plan of a floor."""
+
+    floor: str
+    media_type: Literal["image/svg+xml", "image/png"]
+    width: float = Field(gt=0, description="Width, in the same unit as the height.")
+    height: float = Field(gt=0)
+    size: int = Field(description="Size of the file [bytes]")
+    sha256: str
+    created: Time
+
+
+class Floors(BaseModel):
+    """Plans of floors, and places of rooms on them."""
+
+    plans: list[PlanEntry]
+    places: list[PlaceOut]
+
+
 _NUMBERS: dict[str, dict[str, Any]] = {"co2": {}, "ventilation": {}} | {
     name: {"minimum": rule.low, "maximum": rule.high} for name, rule in SENSORS.items()
 }

@@ -1,4 +1,4 @@
-"""The page of the live service: a list of all rooms, and a view of each room.
+"""The page of the live service: all rooms now and today, floor plans, and the day and the week of each room.
 
 ``index.html`` is served at ``/``, the other files under ``/assets/``, together with the shared files of
 `occupair.web` and Plotly's JavaScript from its own package. All visible text is in ``languages/``, one file

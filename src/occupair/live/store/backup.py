@@ -41,7 +41,12 @@ BATCH_BYTES = 16_000_000
 MAX_RATIO, SMALL_BYTES = 100, 10_000_000
 """Most that a file may unpack to: a multiple of its size (estimates reach 30), or this many bytes."""
 MAX_MANIFEST_BYTES, MAX_ROW_BYTES, MAX_MODEL_BYTES = 1_000_000, 1_000_000, 256_000_000
-"""Longest manifest, row of a table, and row of a table with models."""
+"""Longest manifest, row of a table, and row of a table with models or floor plans."""
+_WITH_FILES = tuple(
+    name
+    for name, table in schema.metadata.tables.items()
+    if any(isinstance(column.type, LargeBinary) for column in table.c)
+)
 MAX_COMMAS = 10_000
 """More of them make no row, but a list that would take many times its size in memory."""
 
@@ -242,7 +247,7 @@ def _parse_manifest(archive: zipfile.ZipFile, path: str | Path) -> Manifest:
 
 
 def _lines(archive: zipfile.ZipFile, name: str, path: str | Path) -> Iterator[bytes]:
-    limit = MAX_MODEL_BYTES if name == schema.models.name else MAX_ROW_BYTES
+    limit = MAX_MODEL_BYTES if name in _WITH_FILES else MAX_ROW_BYTES
     with archive.open(_member(name)) as member, io.BufferedReader(cast("io.RawIOBase", member)) as file:
         while line := file.readline(limit + 1):
             if len(line) > limit:
@@ -341,7 +346,7 @@ def _reflected(connection: Connection) -> dict[str, Table]:
 
 
 def _batch_size(table: Table) -> int:
-    """Return the number of rows to hold in memory: models are large."""
+    """Return the number of rows to hold in memory: models and plans are large."""
     return 1 if any(isinstance(column.type, LargeBinary) for column in table.c) else BATCH
 
 

@@ -8,6 +8,7 @@ is found again. Neither database can hang a caller: after a time limit there is 
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sqlite3
 import threading
@@ -21,11 +22,26 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from occupair.errors import InputError
+from occupair.live.messages import to_microseconds
 
+Insert = postgresql.Insert | sqlite.Insert
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_TIMEOUT = 5.0
 """How long a writer waits for the lock, and a caller for a free connection [s]."""
@@ -183,6 +199,19 @@ def newest_revision() -> str | None:
     return ScriptDirectory.from_config(_config()).get_current_head()
 
 
+def rows_between(
+    chosen: Select[Any], table: Table, room: str, since: dt.datetime | None, until: dt.datetime | None
+) -> Select[Any]:
+    """Restrict a query to the rows of a room in [since, until)."""
+    check_texts("room", [room])
+    chosen = chosen.where(table.c.room == room)
+    if since is not None:
+        chosen = chosen.where(table.c.time >= to_microseconds(since))
+    if until is not None:
+        chosen = chosen.where(table.c.time < to_microseconds(until))
+    return chosen
+
+
 def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
@@ -219,6 +248,21 @@ def _turn_on_wal(connection: sqlite3.Connection) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("occupair_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def upsert(table: Table, dialect: str) -> Insert:
+    """Return a statement that inserts rows, and replaces existing ones."""
+    statement = insert_into(table, dialect)
+    keys = list(table.primary_key.columns)
+    others = [column.name for column in table.c if not column.primary_key]
+    return statement.on_conflict_do_update(
+        index_elements=keys, set_={name: statement.excluded[name] for name in others}
+    )
+
+
+def insert_into(table: Table, dialect: str) -> Insert:
+    """Return an insert statement that supports ON CONFLICT."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def check_texts(name: str, texts: Iterable[str]) -> None:

@@ -125,3 +125,25 @@ room_states = Table(
     Column("state", _text_type(), nullable=False),  # JSON, see `state_rows`
     sqlite_with_rowid=False,
 )
+
+plans = Table(
+    "plans",
+    metadata,
+    Column("floor", _text_type(), primary_key=True),
+    Column("media_type", _text_type(), nullable=False),
+    Column("width", Double, nullable=False),
+    Column("height", Double, nullable=False),
+    Column("sha256", _text_type(), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+places = Table(
+    "places",
+    metadata,
+    Column("room", _text_type(), primary_key=True),
+    Column("x", Double, nullable=False),  # from the left of the plan of its floor [0..1]
+    Column("y", Double, nullable=False),  # from the top
+    sqlite_with_rowid=False,
+)

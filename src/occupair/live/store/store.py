@@ -6,8 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from sqlalchemy import Connection, Row, Select, Table, and_, delete, func, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Row, and_, delete, func, or_, select
 
 from occupair.errors import InputError
 from occupair.live.messages import (
@@ -26,18 +25,24 @@ from occupair.live.messages import (
 from occupair.live.room_shards import Shard
 from occupair.live.store import schema
 from occupair.live.store.database import (
+    Insert,
     StoreError,
     check_texts,
     format_url,
+    insert_into,
     open_engine,
     parse_url,
+    rows_between,
     snapshot,
     transaction,
     upgrade,
+    upsert,
 )
 from occupair.live.store.labelled_intervals import labelled_intervals_query
 from occupair.live.store.model_store import ModelStore, activate_model
+from occupair.live.store.plan_store import PlanStore
 from occupair.live.store.pruning import delete_before, keep_newest_days, rooms_of
+from occupair.live.store.quarter_hours import QuarterHourStore
 from occupair.live.store.room_numbers import RoomNumberStore
 from occupair.live.store.shard_store import ShardStore
 from occupair.readings.daily_lows import PERIOD
@@ -48,13 +53,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Values = dict[str, Any]
-Insert = postgresql.Insert | sqlite.Insert
 VALUE_COLUMNS = ("co2", "ventilation", *SENSORS)
 _MEAN_PERIOD = PERIOD * 60_000_000  # [us]
 _PRUNED = (schema.readings, schema.estimates)
 
 
-class Store(ModelStore, RoomNumberStore, ShardStore):
+class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore):
     """A store in SQLite or PostgreSQL. Thread-safe.
 
     Parameters
@@ -136,20 +140,20 @@ class Store(ModelStore, RoomNumberStore, ShardStore):
             for room, since in (cleared or {}).items():
                 _delete_estimates(connection, room, since)
             if new_estimates:
-                connection.execute(_upsert(schema.estimates, self.engine.name), new_estimates)
+                connection.execute(upsert(schema.estimates, self.engine.name), new_estimates)
             for room, version in (activate or {}).items():
                 activate_model(connection, room, version)
 
     def readings(self, room: str, since: dt.datetime | None, until: dt.datetime | None) -> list[Reading]:
         """Return the readings of a room in [since, until), oldest first."""
         table = schema.readings
-        chosen = _between(select(table), table, room, since, until)
+        chosen = rows_between(select(table), table, room, since, until)
         return [_to_reading(row) for row in self._select(chosen.order_by(table.c.time))]
 
     def newest_reading(self, room: str) -> Reading | None:
         """Return the newest reading of a room."""
         table = schema.readings
-        chosen = _between(select(table), table, room, None, None)
+        chosen = rows_between(select(table), table, room, None, None)
         rows = self._select(chosen.order_by(table.c.time.desc()).limit(1))
         return _to_reading(rows[0]) if rows else None
 
@@ -183,7 +187,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore):
         if limit < 1:
             raise InputError(f"limit must be 1 or more, got {limit}")
         table = schema.estimates
-        chosen = _between(select(table), table, room, since, until)
+        chosen = rows_between(select(table), table, room, since, until)
         if after is not None:
             chosen = chosen.where(table.c.time > to_microseconds(after))
         return [_to_estimate(row) for row in self._select(chosen.order_by(table.c.time).limit(limit))]
@@ -192,7 +196,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore):
         """Return the mean CO2 of a room for each quarter of an hour, without times with a faulty sensor."""
         table = schema.estimates
         first, mean = func.min(table.c.time).label("first"), func.avg(table.c.co2).label("mean")
-        chosen = _between(select(first, mean), table, room, since, until)
+        chosen = rows_between(select(first, mean), table, room, since, until)
         chosen = chosen.group_by(table.c.time // _MEAN_PERIOD)
         chosen = chosen.where(table.c.quality != Quality.SUSPECT.value, table.c.co2.is_not(None))
         rows = self._select(chosen.order_by(first))
@@ -208,7 +212,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore):
         rows = [{"room": room, "timezone": zone} for room, zone in sorted(zones.items())]
         if rows:
             with transaction(self.engine) as connection:
-                connection.execute(_upsert(schema.zones, self.engine.name), rows)
+                connection.execute(upsert(schema.zones, self.engine.name), rows)
 
     def prune(self, before: dt.datetime, *, shard: Shard | None = None) -> int:
         """Delete readings and estimates older than ``before`` and return the number of deleted rows."""
@@ -234,12 +238,12 @@ class Store(ModelStore, RoomNumberStore, ShardStore):
             "estimate": label.estimate,
         }
         with transaction(self.engine) as connection:
-            connection.execute(_upsert(schema.labels, self.engine.name), [row])
+            connection.execute(upsert(schema.labels, self.engine.name), [row])
 
     def labels(self, room: str) -> list[Label]:
         """Return the labels of a room, oldest first."""
         table = schema.labels
-        rows = self._select(_between(select(table), table, room, None, None).order_by(table.c.time))
+        rows = self._select(rows_between(select(table), table, room, None, None).order_by(table.c.time))
         return [
             Label(row.room, to_time(row.time), row.people, to_time(row.entered), _source(row), row.estimate)
             for row in rows
@@ -277,19 +281,6 @@ class Store(ModelStore, RoomNumberStore, ShardStore):
 def _source(row: Any) -> LabelSource:
     """Return the source of a label; that of a modified backup may be any text."""
     return next((one for one in get_args(LabelSource) if one == row.source), "unknown")
-
-
-def _between(
-    chosen: Select[Any], table: Table, room: str, since: dt.datetime | None, until: dt.datetime | None
-) -> Select[Any]:
-    """Restrict a query to the rows of a room in [since, until)."""
-    check_texts("room", [room])
-    chosen = chosen.where(table.c.room == room)
-    if since is not None:
-        chosen = chosen.where(table.c.time >= to_microseconds(since))
-    if until is not None:
-        chosen = chosen.where(table.c.time < to_microseconds(until))
-    return chosen
 
 
 def _delete_estimates(connection: Connection, room: str, since: dt.datetime) -> None:
@@ -374,28 +365,13 @@ def _to_estimate(row: Row[Any]) -> EstimateRecord:
 def _insert_readings(dialect: str) -> Insert:
     """Return a statement that inserts readings, and fills in unknown values of existing ones."""
     table = schema.readings
-    statement = _insert_into(table, dialect)
+    statement = insert_into(table, dialect)
     new = {name: statement.excluded[name] for name in VALUE_COLUMNS}
     return statement.on_conflict_do_update(
         index_elements=[table.c.room, table.c.time],
         set_={name: func.coalesce(table.c[name], new[name]) for name in VALUE_COLUMNS},
         where=or_(*(and_(table.c[name].is_(None), new[name].is_not(None)) for name in VALUE_COLUMNS)),
     )
-
-
-def _upsert(table: Table, dialect: str) -> Insert:
-    """Return a statement that inserts rows, and replaces existing ones."""
-    statement = _insert_into(table, dialect)
-    keys = list(table.primary_key.columns)
-    others = [column.name for column in table.c if not column.primary_key]
-    return statement.on_conflict_do_update(
-        index_elements=keys, set_={name: statement.excluded[name] for name in others}
-    )
-
-
-def _insert_into(table: Table, dialect: str) -> Insert:
-    """Return an insert statement that supports ON CONFLICT."""
-    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def _to_number(value: float | None) -> float | None:

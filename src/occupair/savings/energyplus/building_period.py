@@ -80,7 +80,7 @@ class BuildingStudy:
     @property
     def evaluation(self) -> Period:
         """The evaluated days."""
-        return Period(7 * (self.train_weeks + self.tuning_weeks), self.days)
+        return Period(7 * (self.train_weeks + self.tuning_weeks), self.days, vacations=True)
 
     def date(self, day: int) -> dt.date:
         """Return the date of a day of the occupants."""
@@ -89,10 +89,11 @@ class BuildingStudy:
 
 @dataclass(frozen=True)
 class Period:
-    """Days of the occupants: the first, and their number."""
+    """Days of the occupants: the first, their number, and whether people take vacations."""
 
     first_day: int
     days: int
+    vacations: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def run_period(
         period.days,
         first_day=period.first_day,
         seed=study.seed,
-        vacations_from=first_day if period == study.evaluation else None,
+        vacations_from=first_day if period.vacations else None,
     )
     control = ZoneControl(
         zones.policies,

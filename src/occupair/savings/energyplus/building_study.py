@@ -1,7 +1,7 @@
 """The study: train and tune on earlier weeks, then run the same year with every policy.
 
-Every EnergyPlus run has a worker process for itself. Nothing of the tuning weeks reaches the training, and
-nothing of the year reaches either.
+EnergyPlus runs in worker processes, one run at a time in each. Nothing of the tuning weeks reaches the
+training, and nothing of the year reaches either.
 """
 
 from __future__ import annotations

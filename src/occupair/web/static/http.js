@@ -50,11 +50,11 @@ export async function send(path, { headers = {}, ...options } = {}) {
   throw new ApiError(response.status, errorText(response.status, detail));
 }
 
-/** Send a request with an optional body, `json` or `body`, and return the JSON of the response. */
-export async function request(method, path, { json, body, signal } = {}) {
+/** Send a request with an optional body, `json` or `body` of a `type`, and return the JSON of the response. */
+export async function request(method, path, { json, body, type = "application/octet-stream", signal } = {}) {
   const headers = {};
   if (json !== undefined) headers["Content-Type"] = "application/json";
-  if (body !== undefined) headers["Content-Type"] = "application/octet-stream";
+  if (body !== undefined) headers["Content-Type"] = type;
   const sent = json !== undefined ? JSON.stringify(json) : body;
   const response = await send(path, { method, headers, signal, body: sent });
   const text = await response.text();

@@ -2,47 +2,100 @@
 
 import { MAX_WAIT, followStates, login } from "./api.js";
 import { byId, icon, setText, showError, toast } from "./dom.js";
+import * as floorView from "./floor-view.js";
+import { createLegend } from "./heat.js";
 import { onLoginRequired, request } from "./http.js";
 import { formatNumber, startTexts, t } from "./i18n.js";
 import { readPreference, startLanguageSwitch, startTheme, storePreference } from "./preferences.js";
 import * as roomList from "./room-list.js";
+import * as order from "./room-order.js";
 import * as rooms from "./room-store.js";
+import { STRIPS, showAxis } from "./room-strip.js";
+import { TILES } from "./room-tile.js";
 import * as roomView from "./room-view.js";
+import * as todayData from "./today-data.js";
+import * as weekView from "./week-view.js";
 
 // ---- views ----------------------------------------------------------------------------------------------
 
 let lastRoom = null; // the room that was open, focused again in the list
 let isLoaded = false;
 let listScroll = 0; // [px]
+let lastView = "rooms"; // the view of all rooms that was shown last
+const VIEW_HASHES = { rooms: "#/", today: "#/today", floor: "#/floor" };
 
-function showView(name) {
-  for (const view of ["rooms", "room", "login"]) byId(`${view}-view`).hidden = view !== name;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Show one section; `tab` is the view of all rooms that it belongs to. */
+function showView(name, tab = null) {
+  for (const view of ["rooms", "floor", "room", "login"]) byId(`${view}-view`).hidden = view !== name;
+  byId("views").hidden = tab === null;
+  for (const link of byId("views").children) {
+    if (link.dataset.view === tab) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
 }
 
 function route() {
   if (!isLoaded) return;
-  const [, kind, id, day] = location.hash.split("/");
-  if (kind === "room" && id) {
-    if (!byId("rooms-view").hidden) listScroll = window.scrollY;
-    roomList.hide();
-    showView("room");
-    lastRoom = decodeId(id);
-    roomView.show(lastRoom, /^\d{4}-\d{2}-\d{2}$/.test(day ?? "") ? day : null);
-    return;
+  const [, kind, id, ...rest] = location.hash.split("/");
+  if (!byId("rooms-view").hidden) listScroll = window.scrollY;
+  if (kind === "room" && id) showRoom(decodeId(id), rest);
+  else {
+    roomView.close();
+    weekView.close();
+    if (kind === "floor") showFloor(decodeId(id ?? ""));
+    else showRooms(kind === "today" ? "today" : "rooms");
   }
-  roomView.close();
-  showView("rooms");
-  document.title = t("page.title");
-  window.scrollTo(0, listScroll);
-  roomList.show(lastRoom);
+}
+
+function showRoom(id, rest) {
+  const isWeek = rest[0] === "week";
+  const day = rest[isWeek ? 1 : 0] ?? "";
+  hideRooms();
+  floorView.close();
+  showView("room");
+  lastRoom = id;
+  (isWeek ? roomView : weekView).close();
+  (isWeek ? weekView : roomView).show(id, DAY.test(day) && !Number.isNaN(Date.parse(day)) ? day : null);
+}
+
+function showFloor(floor) {
+  hideRooms();
+  showView("floor", "floor");
+  document.title = t("floor.title");
+  if (lastView !== "floor") window.scrollTo(0, 0);
+  lastView = "floor";
+  floorView.show(floor);
+}
+
+/** Show all rooms, as tiles or as strips of today. */
+function showRooms(view) {
+  floorView.close();
+  showView("rooms", view);
+  const isToday = view === "today";
+  document.title = isToday ? t("today.title") : t("page.title");
+  for (const part of ["today-head", "today-legend"]) byId(part).hidden = !isToday;
+  window.scrollTo(0, view === lastView ? listScroll : 0);
+  lastView = view;
+  todayData.start();
+  if (isToday) updateAxis();
+  roomList.show(isToday ? STRIPS : TILES, lastRoom);
   lastRoom = null;
 }
+
+function hideRooms() {
+  roomList.hide();
+  todayData.stop();
+}
+
+const updateAxis = () => { if (!byId("today-head").hidden) showAxis(order.ids()[0] ?? rooms.all().next().value?.room); };
 
 function decodeId(text) {
   try { return decodeURIComponent(text); } catch { return text; }
 }
 
-const goToList = () => { location.hash = "#/"; };
+const goToList = () => { location.hash = VIEW_HASHES[lastView]; };
 
 // ---- totals ---------------------------------------------------------------------------------------------
 
@@ -81,15 +134,18 @@ function onEscape(event) {
   if (event.target === byId("search") && event.target.value) {
     event.target.value = "";
     event.target.dispatchEvent(new Event("input"));
-  } else if (roomView.isOpen() || location.hash.startsWith("#/room")) goToList();
+  } else if (location.hash.startsWith("#/room")) goToList();
   else event.target.blur();
 }
 
 function onShortcut(event) {
   if (event.key === "?") byId("shortcuts").showModal();
   else if (event.key === "n" && roomView.isOpen()) roomView.focusHeadCount();
+  else if (event.key === "w" && (roomView.isOpen() || weekView.isOpen())) {
+    location.hash = `#/room/${encodeURIComponent(lastRoom)}${weekView.isOpen() ? "" : "/week"}`;
+  } else if (["1", "2", "3"].includes(event.key)) location.hash = Object.values(VIEW_HASHES)[event.key - 1];
   else if (event.key === "/") {
-    if (roomView.isOpen()) { goToList(); route(); } // at once, so the next key reaches the search field
+    if (byId("rooms-view").hidden) { location.hash = "#/"; route(); } // at once, so the next key reaches the search field
     byId("search").focus();
     byId("search").select();
   } else return;
@@ -132,7 +188,13 @@ function onOpen() {
   const wasLost = !byId("banner").hidden || byId("connection").dataset.state === "lost";
   hideBanner();
   showConnection("live", t("connection.live"));
-  if (wasLost) fetchRooms().then(roomView.refresh, () => {});
+  if (wasLost) fetchRooms().then(refreshViews, () => {});
+}
+
+function refreshViews() {
+  roomView.refresh();
+  weekView.refresh();
+  floorView.refresh();
 }
 
 function onLost() {
@@ -186,7 +248,9 @@ function showLogin() {
   stream?.stop();
   isLoaded = false;
   roomView.close();
-  roomList.hide();
+  weekView.close();
+  floorView.close();
+  hideRooms();
   hideBanner();
   byId("logout").hidden = true;
   showConnection("waiting", t("connection.signedOut"));
@@ -219,6 +283,8 @@ await startTexts();
 byId("help").append(icon("keys"));
 byId("logout").append(icon("leave"));
 byId("search-icon").append(icon("search"));
+byId("today-csv").prepend(icon("down_tray"));
+byId("today-legend").append(createLegend());
 byId("skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
 byId("banner-retry").addEventListener("click", () => { stream?.retry(); });
 window.addEventListener("hashchange", route);
@@ -231,5 +297,7 @@ startLanguageSwitch();
 startShortcuts();
 startLogin();
 roomList.start();
+todayData.onChange(updateAxis);
+order.onSort(updateAxis);
 showConnection("waiting", t("connection.connecting"));
 connect();

@@ -1,92 +1,36 @@
-// The list of all rooms. Only visible tiles are in the document, so thousands of rooms scroll smoothly.
+// The list of all rooms, as tiles or as strips of today. Only visible ones are in the document, so thousands of rooms
+// scroll smoothly.
 
-import { byId, setText } from "./dom.js";
-import { isOccupancyKnown } from "./format.js";
-import { locale, t } from "./i18n.js";
+import { byId } from "./dom.js";
+import * as order from "./room-order.js";
 import * as rooms from "./room-store.js";
-import { createTile, updateAge, updateTile } from "./room-tile.js";
+import { TILES } from "./room-tile.js";
+import * as todayData from "./today-data.js";
 
-const SORT_INTERVAL = 2000; // live changes reorder the list at most this often, so tiles do not jump around [ms]
 const OVERSCAN = 400; // drawn above and below the visible area [px]
 const AGE_INTERVAL = 10000; // [ms]
 
 const grid = byId("grid");
 const tiles = new Map(); // room id -> tile in the document
 const unusedTiles = []; // to be reused
-let order = []; // room ids, filtered and sorted
-let indexOf = new Map(); // room id -> its index in `order`
+let kind = TILES; // how a room is shown: {name, create, update, updateAge, layout, handleKey}
 let active = null; // the room with the keyboard focus
 let layout = { columns: 1, width: 0, height: 1, gap: 0 };
-let sortedAt = 0;
-let sortTimer = 0;
 let frame = 0; // the requested animation frame
 let isShown = false;
 
-const FILTERS = {
-  all: () => true,
-  occupied: (state) => isOccupancyKnown(state) && state.people > 0,
-  empty: (state) => isOccupancyKnown(state) && state.people === 0,
-  unknown: (state) => !isOccupancyKnown(state),
-};
-const filterFor = (name) => FILTERS[name] || ((state) => state?.quality === name);
-
-const compareNames = new Intl.Collator(locale, { numeric: true, sensitivity: "base" }).compare;
-/** Basements come before the ground floor, and that before the others. */
-const floorLevel = (floor) => {
-  if (/^(basement|untergeschoss|keller|ug\b|-)/i.test(floor)) return -2;
-  return /^(ground|erdgeschoss|eg\b)/i.test(floor) ? -1 : 0;
-};
-const descending = (value) => (a, b) => (value(b.state) ?? -1) - (value(a.state) ?? -1) || a.rank - b.rank;
-const SORTS = {
-  name: (a, b) => a.rank - b.rank,
-  floor: (a, b) => floorLevel(a.floor) - floorLevel(b.floor) || compareNames(a.floor, b.floor) || a.rank - b.rank,
-  people: descending((state) => state?.people),
-  co2: descending((state) => state?.co2),
-};
-
-let rankedRooms = -1; // number of rooms that were ranked
-/** Rank the rooms by name once, not at every sort. */
-function rankByName() {
-  if (rankedRooms === rooms.size() && [...rooms.all()].every((room) => room.rank !== undefined)) return;
-  const sorted = [...rooms.all()].sort((a, b) => compareNames(a.name, b.name) || compareNames(a.room, b.room));
-  sorted.forEach((room, i) => { room.rank = i; });
-  rankedRooms = rooms.size();
-}
-
-function sort() {
-  clearTimeout(sortTimer);
-  sortTimer = 0;
-  sortedAt = performance.now();
-  rankByName();
-  const terms = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = filterFor(byId("filter").value);
-  const found = [...rooms.all()].filter((room) => matches(room.state) && terms.every((term) => room.searchText.includes(term)));
-  order = found.sort(SORTS[byId("sort").value] || SORTS.name).map((room) => room.room);
-  indexOf = new Map(order.map((id, i) => [id, i]));
-  if (!indexOf.has(active)) active = order[0] ?? null;
-  showCount();
+function onSort() {
+  if (!order.has(active)) active = order.ids()[0] ?? null;
   scheduleDraw();
 }
 
-function showCount() {
-  const total = rooms.size();
-  const isAll = order.length === total;
-  setText(byId("found"), isAll ? t("list.rooms", { count: total }) : t("list.found", { found: order.length, count: total }));
-  byId("no-rooms").hidden = order.length > 0;
-  byId("no-rooms-reset").hidden = total === 0;
-  setText(byId("no-rooms-text"), total ? t("list.noMatch") : t("list.noRooms"));
-}
-
-/** Compute columns and tile sizes from the width; heights are in rem and grow with the text size. */
+/** Compute columns and sizes from the width; heights are in rem and grow with the text size. */
 function measure() {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const width = grid.clientWidth;
   const isNarrow = width < 35 * rem;
-  const gap = (isNarrow ? 0.5 : 0.875) * rem;
-  const columns = isNarrow ? 1 : Math.max(1, Math.floor((width + gap) / (15.5 * rem + gap)));
   grid.classList.toggle("rows", isNarrow);
-  const tileWidth = Math.floor((width - gap * (columns - 1)) / columns);
-  layout = { columns, gap, width: tileWidth, height: (isNarrow ? 5.625 : 9.5) * rem };
+  layout = kind.layout(width, rem, isNarrow);
 }
 
 function scheduleDraw() {
@@ -98,16 +42,16 @@ function visibleIds() {
   const top = -grid.getBoundingClientRect().top;
   const first = Math.max(0, Math.floor((top - OVERSCAN) / step));
   const last = Math.ceil((top + window.innerHeight + OVERSCAN) / step);
-  const ids = order.slice(first * layout.columns, last * layout.columns);
+  const ids = order.ids().slice(first * layout.columns, last * layout.columns);
   const hasFocus = tiles.get(active)?.node.contains(document.activeElement);
-  if (hasFocus && indexOf.has(active) && !ids.includes(active)) ids.push(active); // scrolling keeps the focus
+  if (hasFocus && order.has(active) && !ids.includes(active)) ids.push(active); // scrolling keeps the focus
   return ids;
 }
 
 function draw() {
   frame = 0;
   if (!isShown) return;
-  const rows = Math.ceil(order.length / layout.columns);
+  const rows = Math.ceil(order.size() / layout.columns);
   grid.style.height = `${Math.max(0, rows * (layout.height + layout.gap) - layout.gap)}px`;
   const ids = visibleIds();
   const wanted = new Set(ids);
@@ -115,7 +59,7 @@ function draw() {
   for (const [id, tile] of tiles) if (!wanted.has(id)) { tiles.delete(id); unusedTiles.push(tile); }
   const now = rooms.now();
   for (const id of ids) {
-    if (!tiles.has(id)) tiles.set(id, unusedTiles.pop() || createTile());
+    if (!tiles.has(id)) tiles.set(id, unusedTiles.pop() || kind.create());
     placeTile(tiles.get(id), id, now);
   }
   reorderNodes(ids.map((id) => tiles.get(id).node));
@@ -123,14 +67,14 @@ function draw() {
 }
 
 function placeTile(tile, id, now) {
-  const index = indexOf.get(id);
-  updateTile(tile, rooms.room(id), now);
+  const index = order.index(id);
+  kind.update(tile, rooms.room(id), now);
   const x = (index % layout.columns) * (layout.width + layout.gap);
   const y = Math.floor(index / layout.columns) * (layout.height + layout.gap);
   const style = `transform:translate(${x}px,${y}px);width:${layout.width}px;height:${layout.height}px`;
   if (tile.style !== style) { tile.node.style.cssText = style; tile.style = style; }
   tile.node.setAttribute("aria-posinset", index + 1);
-  tile.node.setAttribute("aria-setsize", order.length);
+  tile.node.setAttribute("aria-setsize", order.size());
   tile.parts.link.tabIndex = id === active ? 0 : -1;
 }
 
@@ -146,24 +90,21 @@ function reorderNodes(nodes) {
 }
 
 function onRoomsChanged(ids) {
-  const dependsOnState = ["people", "co2"].includes(byId("sort").value) || byId("filter").value !== "all";
-  const wait = Math.max(0, sortedAt + SORT_INTERVAL - performance.now());
-  if (rooms.size() !== rankedRooms || !sortedAt) sort();
-  else if (dependsOnState && !sortTimer) sortTimer = setTimeout(sort, wait);
   if (!isShown) return;
   const now = rooms.now();
-  for (const id of ids) if (tiles.has(id) && rooms.room(id)) updateTile(tiles.get(id), rooms.room(id), now);
+  for (const id of ids) if (tiles.has(id) && rooms.room(id)) kind.update(tiles.get(id), rooms.room(id), now);
 }
 
 /** Scroll a room into view and focus it. */
-export function focusRoom(id) {
-  if (!indexOf.has(id)) return;
+function focusRoom(id) {
+  if (!order.has(id)) return;
   active = id;
   const step = layout.height + layout.gap;
-  const top = grid.getBoundingClientRect().top + Math.floor(indexOf.get(id) / layout.columns) * step;
+  const top = grid.getBoundingClientRect().top + Math.floor(order.index(id) / layout.columns) * step;
   const tools = byId("tools");
   const isSticky = getComputedStyle(tools).position === "sticky";
-  const bar = document.querySelector(".bar").offsetHeight + (isSticky ? tools.offsetHeight : 0) + 12;
+  const head = byId("today-head").hidden ? 0 : byId("today-axis").offsetHeight + byId("today-readout").offsetHeight + 24;
+  const bar = document.querySelector(".bar").offsetHeight + (isSticky ? tools.offsetHeight : 0) + head + 12;
   if (top < bar) window.scrollBy(0, top - bar);
   const below = top + layout.height + 12 - window.innerHeight;
   if (top >= bar && below > 0) window.scrollBy(0, below);
@@ -175,26 +116,35 @@ export function focusRoom(id) {
 const STEPS = {
   ArrowRight: () => 1, ArrowLeft: () => -1, ArrowDown: () => layout.columns, ArrowUp: () => -layout.columns,
   PageDown: () => layout.columns * Math.max(1, Math.floor(window.innerHeight / (layout.height + layout.gap)) - 1),
-  PageUp: () => -STEPS.PageDown(), Home: () => -order.length, End: () => order.length,
+  PageUp: () => -STEPS.PageDown(), Home: () => -order.size(), End: () => order.size(),
 };
 
 /** Move the focus by a navigation key; returns whether the key was handled. */
 export function handleKey(key) {
-  if (!STEPS[key] || !order.length) return false;
-  const from = indexOf.get(active) ?? 0;
+  if (!STEPS[key] || !order.size()) return false;
+  const from = order.index(active) ?? 0;
   const inGrid = grid.contains(document.activeElement);
-  const isLastRow = Math.floor(from / layout.columns) === Math.floor((order.length - 1) / layout.columns);
+  if (inGrid && kind.handleKey?.(key, rooms.room(active))) return true;
+  const isLastRow = Math.floor(from / layout.columns) === Math.floor((order.size() - 1) / layout.columns);
   const isAtEnd = key === "ArrowDown" && isLastRow;
-  const to = inGrid && !isAtEnd ? Math.min(order.length - 1, Math.max(0, from + STEPS[key]())) : from;
+  const to = inGrid && !isAtEnd ? Math.min(order.size() - 1, Math.max(0, from + STEPS[key]())) : from;
   if (inGrid && key === "ArrowUp" && from < layout.columns) byId("search").focus();
-  else focusRoom(order[to]);
+  else focusRoom(order.ids()[to]);
   return true;
 }
 
-export function show(id = null) {
+/** Show the rooms as another kind, and focus one of them if given. */
+export function show(wanted, id = null) {
+  if (kind !== wanted) {
+    kind = wanted;
+    tiles.clear();
+    unusedTiles.length = 0;
+    grid.replaceChildren();
+  }
+  grid.dataset.kind = kind.name;
   isShown = true;
   measure();
-  sort();
+  order.sort();
   draw();
   if (id) focusRoom(id);
 }
@@ -203,20 +153,19 @@ export const hide = () => { isShown = false; };
 
 /** Attach the event handlers, once at the start. */
 export function start() {
+  order.onSort(onSort);
+  order.start();
   rooms.onChange(onRoomsChanged);
-  byId("tools").addEventListener("submit", (event) => { event.preventDefault(); if (order.length) focusRoom(order[0]); });
-  for (const id of ["search", "filter", "sort"]) byId(id).addEventListener("input", sort);
-  byId("search").addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown" && order.length) { event.preventDefault(); focusRoom(order[0]); }
+  todayData.onChange(() => onRoomsChanged(tiles.keys()));
+  byId("tools").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (order.size()) focusRoom(order.ids()[0]);
   });
-  byId("no-rooms-reset").addEventListener("click", () => {
-    byId("search").value = "";
-    byId("filter").value = "all";
-    sort();
-    byId("search").focus();
+  byId("search").addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" && order.size()) { event.preventDefault(); focusRoom(order.ids()[0]); }
   });
   grid.addEventListener("focusin", (event) => {
-    const id = event.target.closest(".tile")?.dataset.room;
+    const id = event.target.closest("[data-room]")?.dataset.room;
     if (!id || id === active) return;
     const before = tiles.get(active);
     if (before) before.parts.link.tabIndex = -1;
@@ -226,6 +175,6 @@ export function start() {
   window.addEventListener("scroll", scheduleDraw, { passive: true });
   new ResizeObserver(() => { if (isShown && grid.clientWidth) { measure(); scheduleDraw(); } }).observe(byId("rooms-view"));
   setInterval(() => {
-    for (const [id, tile] of tiles) if (rooms.room(id)) updateAge(tile, rooms.room(id), rooms.now());
+    for (const [id, tile] of tiles) if (rooms.room(id)) kind.updateAge?.(tile, rooms.room(id), rooms.now());
   }, AGE_INTERVAL);
 }

@@ -7,21 +7,24 @@ import {
   isOccupancyKnown, peopleUnit, qualityName, trendOf, trendText,
 } from "./format.js";
 import { t } from "./i18n.js";
+import { createSparkline, updateSparkline } from "./sparkline.js";
+import { valuesOf } from "./today-data.js";
 
 const PARTS = ["name", "floor", "why", "count", "unit", "trend", "range", "full", "fill", "badge", "word", "quality",
   "co2", "ppm", "level", "ago"];
 
 /** Create a tile without a room: its element, and its parts by name. */
-export function createTile() {
+function createTile() {
   const parts = Object.fromEntries(PARTS.map((name) => [name, el("span", { class: `tile-${name}` })]));
   parts.quality.append(parts.badge, parts.word);
   parts.level.append(icon("suspect"), el("span"));
   parts.co2.append(parts.ppm, parts.level);
+  parts.spark = createSparkline();
   const line = el("span", { class: "tile-line" }, parts.unit, parts.trend);
   const stack = el("span", { class: "tile-stack" }, line, parts.range);
   parts.link = el("a", { class: "tile-link", tabindex: "-1" },
     el("span", { class: "tile-head" }, parts.name, parts.floor, parts.why),
-    el("span", { class: "tile-main" }, parts.count, stack, parts.full),
+    el("span", { class: "tile-main" }, parts.count, stack, el("span", { class: "tile-side" }, parts.spark, parts.full)),
     el("span", { class: "tile-foot" }, parts.quality, parts.co2, parts.ago), parts.fill);
   return { node: el("li", { class: "tile" }, parts.link), parts, room: null, shownCount: "" };
 }
@@ -40,7 +43,7 @@ function describe(room) {
 }
 
 /** Show a room in a tile. */
-export function updateTile(tile, room, now) {
+function updateTile(tile, room, now) {
   const { node, parts } = tile;
   const { state } = room;
   const isKnown = isOccupancyKnown(state);
@@ -73,12 +76,13 @@ export function updateTile(tile, room, now) {
   setText(parts.level.lastChild, co2Word(state));
   node.dataset.co2 = co2Level(state);
   updateUtilization(tile, room);
+  updateSparkline(parts.spark, valuesOf(room.room));
   updateAge(tile, room, now);
   const label = describe(room);
   if (parts.link.getAttribute("aria-label") !== label) parts.link.setAttribute("aria-label", label);
 }
 
-export function updateAge(tile, { state }, now) {
+function updateAge(tile, { state }, now) {
   setText(tile.parts.ago, state?.time ? formatAge(now - Date.parse(state.time)) : t("age.never"));
 }
 
@@ -93,3 +97,13 @@ function updateUtilization({ node, parts: { full, fill } }, room) {
   setText(full, count ? t("tile.withoutSeat", { count }) : utilization);
   if (isKnown) fill.style.setProperty("--full", Math.min(1, state.people / capacity).toFixed(3));
 }
+
+/** Columns and sizes of tiles; narrow pages have one column of flat tiles. */
+function tileLayout(width, rem, isNarrow) {
+  const gap = (isNarrow ? 0.5 : 0.875) * rem;
+  const columns = isNarrow ? 1 : Math.max(1, Math.floor((width + gap) / (15.5 * rem + gap)));
+  const tileWidth = Math.floor((width - gap * (columns - 1)) / columns);
+  return { columns, gap, width: tileWidth, height: (isNarrow ? 5.625 : 9.5) * rem };
+}
+
+export const TILES = { name: "tiles", create: createTile, update: updateTile, updateAge, layout: tileLayout };

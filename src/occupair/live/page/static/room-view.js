@@ -8,6 +8,7 @@ import { t } from "./i18n.js";
 import { createModelsCard } from "./models.js";
 import { createOutdoorAirCard } from "./outdoor-air.js";
 import { createAirCard } from "./room-air.js";
+import { backLink, createRoomHead, showNotFound } from "./room-head.js";
 import * as rooms from "./room-store.js";
 import { createStatusCard } from "./status-card.js";
 import { addDays, formatDay, localDay, supportedZone } from "./time-zones.js";
@@ -46,14 +47,6 @@ function createDayBar(zone, onSelect) {
   return { node, show };
 }
 
-const backLink = () => el("a", { class: "back", href: "#/" }, icon("back"), t("rooms.all"));
-
-function showNotFound(id) {
-  const text = el("p", {}, t("room.notFound.text", { id }));
-  const title = el("h1", {}, t("room.notFound"));
-  byId("room-view").replaceChildren(backLink(), el("div", { class: "empty" }, title, text));
-}
-
 /** Show a room on a day; null for today, which moves on at midnight. */
 export function show(id, day) {
   const room = rooms.room(id);
@@ -82,7 +75,7 @@ class RoomView {
 
   build(room) {
     const { id, zone } = this;
-    const title = el("h1", { tabindex: "-1" }, room.name);
+    const { node: head, title } = createRoomHead(room, "day");
     const chartCard = el("section", { class: "card chart-card", "aria-labelledby": "day-title" });
     this.note = el("p", { class: "chart-note", role: "status" });
     this.status = createStatusCard(room);
@@ -95,9 +88,7 @@ class RoomView {
     this.training = createTrainingCard(id, () => { this.models.load().catch(() => {}); this.refetch(); });
     this.models = createModelsCard(id, zone, () => this.onModelChange());
     const cards = [this.status.node, chartCard, this.headCounts.node, this.outdoorAir.node, this.air.node, this.training.node, this.models.node];
-    const floor = room.floor ? el("p", { class: "muted" }, room.floor) : null;
-    byId("room-view").replaceChildren(
-      backLink(), el("header", { class: "room-head" }, title, floor), el("div", { class: "room-grid" }, ...cards));
+    byId("room-view").replaceChildren(backLink(), head, el("div", { class: "room-grid" }, ...cards));
     document.title = `${room.name} · occupair`;
     window.scrollTo(0, 0);
     title.focus({ preventScroll: true });
@@ -196,7 +187,8 @@ class RoomView {
 }
 
 export function close() {
-  open?.close();
+  if (!open) return;
+  open.close();
   open = null;
   byId("room-view").replaceChildren();
 }

@@ -63,6 +63,17 @@ export function formatShortDay(day, today) {
   return formatDate(day, { weekday: "short", month: "short", year: isThisYear ? undefined : "numeric" });
 }
 
+const utcFormat = (day, options) => new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).format(Date.parse(day));
+
+/** "Wed" */
+export const formatWeekday = (day) => utcFormat(day, { weekday: "short" });
+
+/** "11/03" */
+export const formatNumericDay = (day) => utcFormat(day, { day: "numeric", month: "numeric" });
+
+/** "Wednesday" */
+export const formatLongWeekday = (day) => utcFormat(day, { weekday: "long" });
+
 /** The time zone, or the browser's own if it does not know that zone. */
 export function supportedZone(zone) {
   try {
