@@ -185,7 +185,8 @@ def _from_files(paths: Sequence[Path], request: Request) -> tuple[str, list[Task
     if model is not None:
         raise InputError(f"{model}: give the readings of its room after it")
     infos = [request.info(id_) for id_ in request.keep(files)]
-    events = _events(request, infos, request.timezone)
+    zones = (request.zone(info.id) for info in infos)
+    events = _events(request, infos, next((zone for zone in zones if zone), None))
     tasks: list[Task] = [
         (
             file_room_usage,
