@@ -1,14 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from savings.short_study import SEED, SHORT
+from savings.short_study import SEED, SHORT, run_totals
 
 import occupair.simulation.closed_loop as simulated
 from occupair.errors import InputError
 from occupair.report.text_table import markdown
 from occupair.savings import tables
 from occupair.savings.co2_control import least_air, manual_control, pi_candidates, proportional_candidates
-from occupair.savings.outcome import RunTotals
 from occupair.savings.policy_list import CURVES, POLICY_NAMES
 from occupair.savings.result import StudyResult
 from occupair.savings.run_study import run_study
@@ -82,11 +81,6 @@ def test_candidates_cover_the_manual_control():
     assert len(proportional_candidates(office)) > 40 < len(pi_candidates(office))
     ends = [one.end for one in proportional_candidates(office)]
     assert min(ends) < manual_control(office).end < max(ends)
-
-
-def run_totals(*, air, below):
-    zeros = dict.fromkeys(RunTotals.__dataclass_fields__, 0.0)
-    return RunTotals(**zeros | {"outdoor_air": air, "below_flow": below, "person_hours": 100.0})
 
 
 def test_least_air_among_those_that_are_rarely_below_the_flow():
