@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -115,6 +117,8 @@ def test_page_is_self_contained(result):
     page = render_savings_page(result)
     assert page.count('class="plot"') == 3
     assert "<script src" not in page
+    names = re.findall(r'<(?:section|table|div)[^>]* id="([^"]+)"', page)
+    assert len(names) == len(set(names)) > 9
     assert "http://" not in page.replace("http://www.w3.org", "")[:3000]
 
 
