@@ -104,9 +104,10 @@ drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public 
 planned: $(INSTALLED)    ## how often there are more people than outdoor air is planned for: docs/ventilation.md (10 min)
 	@$(BIN)/python tools/planned_people.py
 
-savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (40 min)
+savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (30 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
 	@$(BIN)/occupair savings --standard en --jobs 2 --out occupair-savings-en.html --csv occupair-savings-en.csv
+	@$(BIN)/python tools/readme_picture.py occupair-savings.html docs/savings.png trade-off 1060
 	@$(MAKE) --no-print-directory savings-energyplus
 
 savings-energyplus: $(INSTALLED)  ## the same policies in an EnergyPlus model of a small office for a year: docs/energyplus.md (15 min)

@@ -1,6 +1,6 @@
-"""Render the figure of the test days in a report as a PNG.
+"""Render one section of a report as a PNG, by default the figure of the test days.
 
-Usage: readme_picture.py REPORT.html OUT.png   (requires chromium)
+Usage: readme_picture.py REPORT.html OUT.png [SECTION HEIGHT]   (requires chromium)
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import tempfile
 from pathlib import Path
 
 WIDTH, SCALE = 1000, 2  # [px], device pixels per px
-ONLY_TEST_DAYS = """<style>
-:root { color-scheme: light; }
-header, footer, figcaption, .modebar-container, main > :not(#five-days) { display: none; }
-main { padding: 12px 20px; } #five-days { margin: 0; }
+USAGE = "usage: readme_picture.py REPORT.html OUT.png [SECTION HEIGHT]"
+ONLY_SECTION = """<style>
+:root {{ color-scheme: light; }}
+header, footer, figcaption, .modebar-container, main > :not(#{0}) {{ display: none; }}
+main {{ padding: 12px 20px; }} #{0} {{ margin: 0; }}
 </style></head>"""
-HEIGHT = 1050  # [px]: heading, legend and five panels
+TEST_DAYS = ("five-days", "1050")  # section and its height [px]: heading, legend and five panels
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -36,23 +37,24 @@ FLAGS = [
 
 def main(arguments: list[str]) -> str | None:
     """Render the figure; return an error message, or None."""
-    if len(arguments) != 2:
-        return "usage: readme_picture.py REPORT.html OUT.png"
-    report, picture = (Path(argument).resolve() for argument in arguments)
+    if len(arguments) not in (2, 4):
+        return USAGE
+    report, picture = (Path(argument).resolve() for argument in arguments[:2])
+    section, height = arguments[2:] or TEST_DAYS
     chromium = shutil.which("chromium")
     if chromium is None:
         return "readme_picture: chromium not found; on Debian: apt-get install chromium"
     if not report.is_file():
         return f"readme_picture: report {report} not found; create it with: occupair reproduce"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    error = render_test_days(chromium, report, picture)
+    error = render_section(chromium, report, picture, section=section, height=int(height))
     return f"readme_picture: {error}" if error else None
 
 
-def render_test_days(chromium: str, report: Path, picture: Path) -> str | None:
-    """Render a copy of the report that shows only the test days."""
-    page = report.read_text(encoding="utf-8").replace("</head>", ONLY_TEST_DAYS, 1)
-    return render_png(chromium, page, picture, height=HEIGHT)
+def render_section(chromium: str, report: Path, picture: Path, *, section: str, height: int) -> str | None:
+    """Render a copy of the report that shows only one section."""
+    page = report.read_text(encoding="utf-8").replace("</head>", ONLY_SECTION.format(section), 1)
+    return render_png(chromium, page, picture, height=height)
 
 
 def render_png(chromium: str, page: str, picture: Path, *, height: int) -> str | None:

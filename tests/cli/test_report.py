@@ -243,7 +243,7 @@ def test_room_with_a_faulty_sensor(stored):
         (["lab.csv", "--weekdays", "weekdays"], "weekdays must be such as mon-fri"),
         (["lab.csv", "--room", "hall"], "--room hall: no such room; there are lab"),
         (["lab.csv", "lab.csv"], "room 'lab' has two files"),
-        (["lab.csv", "no.db"], "give one database or settings file, and nothing else"),
+        (["lab.csv", "no.db"], "give one database or settings file and nothing else, got 2 sources"),
         (["lab.csv", "--quick"], "--quick is for a database of the live service"),
         (["a.occupair"], "a.occupair: give the readings of its room after it"),
         (["a.occupair", "a.occupair"], "give the readings of its room after it, got another model"),

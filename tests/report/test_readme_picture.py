@@ -24,7 +24,7 @@ def test_missing_chromium_is_reported(tmp_path):
 
 
 def test_usage():
-    assert run().stderr == "usage: readme_picture.py REPORT.html OUT.png\n"
+    assert run().stderr == "usage: readme_picture.py REPORT.html OUT.png [SECTION HEIGHT]\n"
 
 
 @pytest.mark.usefixtures("chromium")

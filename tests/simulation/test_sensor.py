@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from occupair.simulation.sensor import Passing, Sensor, follow, passing_rises, read_out
+from occupair.simulation.sensor import LiveSensor, Passing, Sensor, follow, passing_rises, read_out
 
 EVERY_TIME = Passing(per_person=60.0, per_crossing=0.0, strength=100.0, strength_spread=0.0, clearing=2.0)
 
@@ -76,3 +76,13 @@ def test_spike_strengths_vary_around_the_median():
     alone = rises[rises > 0]  # one minute in twenty of these holds two visits
     assert np.median(alone) == pytest.approx(100, rel=0.1)
     assert np.log(alone).std() == pytest.approx(0.6, rel=0.1)
+
+
+def test_live_sensor_equals_the_whole_series():
+    rng = np.random.default_rng(0)
+    sensor = Sensor(lag=1.8, noise=3.0, resolution=1.0)
+    air, noise = rng.uniform(400, 1000, (200, 2)), rng.standard_normal((200, 2))
+    live = LiveSensor(sensor)
+    one_by_one = np.array([live.read(a, n) for a, n in zip(air, noise, strict=True)])
+    for run in range(2):
+        np.testing.assert_array_equal(one_by_one[:, run], read_out(sensor, air[:, run], noise[:, run]))

@@ -154,7 +154,7 @@ def test_rooms_without_figures_have_one_table(tmp_path):
 
 
 def page_json(html):
-    return json.loads(re.search(r'id="report-data">(.*?)</script>', html, re.DOTALL)[1])
+    return json.loads(re.search(r'id="rooms-data">(.*?)</script>', html, re.DOTALL)[1])
 
 
 def test_page_data():

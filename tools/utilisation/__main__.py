@@ -2,10 +2,12 @@
 
     python -m tools.utilisation accuracy
     python -m tools.utilisation room [--out FOLDER]
+    python -m tools.utilisation page [--rooms 200] [--days 90] [--out FOLDER]
     python -m tools.utilisation store [--rooms 200] [--days 90] [--only N] [--out FOLDER]
 
 ``accuracy`` compares the figures of public rooms by estimates and by head counts. ``room`` writes the report
-of the last two weeks of a public room (ROBOD room 3) from files, with the command line. ``store`` builds a
+of the last two weeks of a public room (ROBOD room 3) from files, with the command line. ``page`` measures the
+page of many rooms alone, with the figures of a few simulated offices used again and again. ``store`` builds a
 store with simulated rooms and a calendar, writes the report with the command line, prints seconds, sizes and
 the speed of the page in Chromium, and writes the pictures of the documentation.
 """
@@ -23,9 +25,17 @@ from pathlib import Path
 
 from occupair.datasets.benchmark_rooms import read_room
 from occupair.readings.files import write_readings
+from occupair.utilisation.opening_hours import OpeningHours
+from occupair.utilisation.report_page import write_report
 from tools.page_speed import FLAGS, Action, measured_in_chromium
 from tools.utilisation.accuracy import accuracy_table, halves
-from tools.utilisation.stored_rooms import room_id, simulate_offices, write_calendar, write_store
+from tools.utilisation.stored_rooms import (
+    made_up_usages,
+    room_id,
+    simulate_offices,
+    write_calendar,
+    write_store,
+)
 
 PUBLIC_ROOM, PUBLIC_SEATS, FIRST_DAY = "robod-3", 15, "2021-12-09"
 ACTIONS: tuple[Action, ...] = (
@@ -46,7 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("accuracy", "room", "store"))
+    parser.add_argument("what", choices=("accuracy", "room", "page", "store"))
     parser.add_argument("--rooms", type=int, default=200)
     parser.add_argument("--days", type=int, default=90)
     parser.add_argument("--workers", type=int)
@@ -62,6 +72,8 @@ def main() -> None:
     try:
         if given.what == "room":
             report_room(folder)
+        elif given.what == "page":
+            measure_page_alone(folder, given)
         else:
             report_store(folder, given)
     finally:
@@ -77,6 +89,17 @@ def report_room(folder: Path) -> None:
     occupair("fit", folder / "training.csv", "--out", folder / "office.occupair", "--overwrite")
     options = ("--from", FIRST_DAY, "--capacity", PUBLIC_SEATS, "--out", folder / "office.html")
     occupair("report", folder / "office.occupair", folder / "readings.csv", *options)
+
+
+def measure_page_alone(folder: Path, given: argparse.Namespace) -> None:
+    """Measure the page of many rooms without a store and without estimation."""
+    usages = made_up_usages(rooms=given.rooms, days=given.days)
+    page, began = folder / "page.html", time.process_time()
+    write_report(usages, page, opening=OpeningHours(), method="True counts of simulated offices.")
+    seconds, size = time.process_time() - began, page.stat().st_size / 1e6
+    extent = f"{given.rooms} rooms, {given.days} days"
+    print(f"page of {extent}: {size:.2f} MB, rendered in {seconds:.1f} s of CPU time")
+    print(measured_in_chromium(page, ACTIONS))
 
 
 def report_store(folder: Path, given: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,9 @@ from occupair.live.store import Store
 from occupair.model_file import dump_model
 from occupair.progress import quietly, track
 from occupair.simulation.office import simulate_history
+from occupair.utilisation.calendar_events import CalendarEvent
+from occupair.utilisation.opening_hours import OpeningHours
+from occupair.utilisation.room_usage import RoomInfo, RoomUsage, room_usage
 
 ZONE, FIRST_DAY = "Europe/Copenhagen", pd.Timestamp("2026-03-02")  # a Monday
 INTERVAL = 5  # min
@@ -121,6 +124,29 @@ def _with_faults(co2: np.ndarray, number: int, per_day: int, rng: np.random.Gene
     elif fault == 15:
         co2[span] += rng.choice([0.0, 1500.0], co2[span].size)  # jumps
     return sent
+
+
+def made_up_usages(*, rooms: int, days: int) -> list[RoomUsage]:
+    """Return rooms without estimation, for the page: true counts of a few offices, each used many times."""
+    usages = [_true_usage(seats, days, seed) for seed, seats in enumerate(SEATS)]
+    found = []
+    for number in range(1, rooms + 1):
+        usage = usages[number % len(usages)]
+        info = RoomInfo(room_id(number), f"Room {number}", f"Floor {1 + number * 8 // (rooms + 1)}", 40)
+        found.append(replace(usage, room=info))
+    return found
+
+
+def _true_usage(seats: int, days: int, seed: int) -> RoomUsage:
+    history = simulate_history(-(-days // 7) * 5, seed=seed, seats=seats)
+    people = pd.Series(history.occupancy().astype(float), index=history.time).iloc[::INTERVAL]
+    counts = pd.DataFrame({"people": people, "low": 0.8 * people, "high": 1.2 * people + 0.4})
+    starts = [people.index[0].normalize() + pd.Timedelta(days=day, hours=9) for day in range(days)]
+    hour = pd.Timedelta(hours=1)
+    events = [
+        CalendarEvent(start + k * hour, start + (k + 1) * hour, "", ()) for start in starts for k in (0, 5)
+    ]
+    return room_usage(RoomInfo("", capacity=40), counts, OpeningHours(), events=events)
 
 
 def write_calendar(path: Path, *, rooms: int, days: int) -> int:

@@ -89,7 +89,9 @@ def find_tasks(sources: Sequence[str], request: Request) -> tuple[str, list[Task
     kinds = {_kind(source) for source in sources}
     if kinds & {"settings", "store"}:
         if len(sources) > 1:
-            raise InputError(f"give one database or settings file, and nothing else, got {' '.join(sources)}")
+            raise InputError(
+                f"give one database or settings file and nothing else, got {len(sources)} sources"
+            )
         return _stored(sources[0], request)
     if request.quick:
         raise InputError("--quick is for a database of the live service")

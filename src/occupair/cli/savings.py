@@ -39,6 +39,7 @@ def savings(
 
     Example: occupair savings --days 20 --seeds 2 --out savings.html
     """
+    from occupair.readings.files import write_table
     from occupair.savings import tables
     from occupair.savings.energy import EnergyModel
     from occupair.savings.run_study import run_study
@@ -68,7 +69,7 @@ def savings(
     for sentence in tables.conclusions(result):
         out.print(f"- {sentence}", soft_wrap=True)
     if csv is not None:
-        result.table().to_csv(csv, index=False)
+        write_table(result.table().set_index(["policy", "seed"]), csv)
     if path is not None:
         write_page(result, path)
         out.print(f"\nReport with figures: {path.resolve().as_uri()}", soft_wrap=True)

@@ -17,16 +17,17 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
-from occupair.live.messages import Quality, to_microseconds
+from occupair.live.messages import Quality
 from occupair.live.store import DamagedModel, Store, schema
-from occupair.live.store.database import check_revision, newest_revision, snapshot
+from occupair.live.store.database import check_revision, newest_revision, rows_between, snapshot
 from occupair.live.store.room_readings import local_index, put_values_on_grid, read_values
 from occupair.model_file import parse_model
 from occupair.readings.source import Source
 from occupair.readings.time_zones import time_zone_of
+from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.lags import PUBLISHED_FIELDS
 from occupair.utilisation.bad_days import SensorFaults, sensor_faults
-from occupair.utilisation.room_order import LOOKBACK_DAYS, RoomOrder, count_limit, hindsight_counts
+from occupair.utilisation.room_order import RoomOrder, count_limit, hindsight_counts
 from occupair.utilisation.room_usage import RoomUsage
 from occupair.wording import quoted_list
 
@@ -134,7 +135,7 @@ def _usage(store: Store, room: StoredRoom) -> RoomUsage:
 
 def _from_readings(store: Store, room: StoredRoom, estimator: OccupancyEstimator) -> RoomUsage:
     order, zone = room.order, time_zone_of(room.timezone)
-    begin, end = order.period(zone, before=LOOKBACK_DAYS)
+    begin, end = order.period(zone, before=LOOKBACK)  # from which the drift of the sensor is followed
     names = ["co2", *(["ventilation"] if estimator.uses_ventilation_ else []), *estimator.sensor_names]
     times, values = read_values(store, order.room.id, names, since=begin, until=end)
     has_co2 = ~np.isnan(values["co2"])
@@ -155,11 +156,7 @@ def _from_estimates(store: Store, room: StoredRoom, *, notes: tuple[str, ...] = 
     begin, end = order.period(zone)
     refined = columns[PUBLISHED_FIELDS[-1]]
     chosen = select(columns.time, columns.people, refined, columns.low, columns.high, columns.quality)
-    chosen = chosen.where(columns.room == order.room.id)
-    if begin is not None:
-        chosen = chosen.where(columns.time >= to_microseconds(begin))
-    if end is not None:
-        chosen = chosen.where(columns.time < to_microseconds(end))
+    chosen = rows_between(chosen, schema.estimates, order.room.id, begin, end)
     with snapshot(store.engine) as connection:
         rows = connection.execute(chosen.order_by(columns.time)).all()
     index = local_index(np.array([row[0] for row in rows], dtype=np.int64), zone)

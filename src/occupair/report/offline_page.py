@@ -32,11 +32,12 @@ _UNSAFE = {"&": r"\u0026", "<": r"\u003c", ">": r"\u003e"}
 _DIGITS = re.compile(r"(\d+)")
 
 
-def render_offline_page(package: str, folder: str, scripts: Sequence[str], **parts: str) -> str:
-    """Render a page from its template ``page.html``, its style sheet ``page.css`` and its scripts.
+def render_offline_page(
+    package: str, folder: str, scripts: Sequence[str], *, title: str, data: str, **parts: str
+) -> str:
+    """Render a page from its body ``page.html``, its style sheet ``page.css`` and its scripts.
 
-    The template gets ``css``, ``script`` and their hashes for the Content Security Policy, which permits
-    nothing but them, and no requests.
+    Its Content Security Policy permits only its script and its style sheet, and no requests.
 
     Parameters
     ----------
@@ -44,19 +45,26 @@ def render_offline_page(package: str, folder: str, scripts: Sequence[str], **par
         Package, and folder in it, of the files of the page.
     scripts : sequence of str
         Names of the parts of the script, in order; they follow the shared parts.
+    title : str
+        Title of the page, as HTML.
+    data : str
+        Data of the script, see ``script_json``.
     **parts
-        What else the template has, as HTML.
+        Parts of the body, as HTML; ``table`` is the table of rooms with the panel of its details.
     """
     own = _reader(package, folder)
     shared = _reader("occupair.report", "offline")
     css = "\n".join([shared(STYLE), own("page.css")])
     script = "\n".join([*map(shared, SCRIPTS), *map(own, scripts)])
-    page = Template(own("page.html")).substitute(
+    body = Template(own("page.html")).substitute(table=shared("rooms-table.html"), **parts)
+    page = Template(shared("document.html")).substitute(
+        title=title,
+        body=body,
         css=css,
+        data=data,
         script=script,
         style_hash=_hash(f"\n{css}\n"),
         script_hash=_hash(f"\n{script}\n"),
-        **parts,
     )
     return page.encode(errors="replace").decode()  # a name from a damaged file system may be no valid Unicode
 

@@ -75,6 +75,10 @@ class Period:
     interval: int
     vacations: bool = False
 
+    def __post_init__(self) -> None:
+        if self.interval < 1 or DAY % self.interval or VENTILATION_ON % self.interval:
+            raise InputError(f"interval must divide 30 min into equal parts, got {self.interval} min")
+
 
 @dataclass(frozen=True)
 class DayOutcome:
@@ -120,8 +124,6 @@ def run_closed_loop(
         Days to simulate.
     """
     interval, last = period.interval, period.first_day + period.n_days
-    if DAY % interval or VENTILATION_ON % interval:
-        raise InputError(f"interval must divide 30 min into equal parts, got {interval} min")
     seeds = [run.seed for run in runs]
     flow = ventilation.design_flow_m3h
     office = OfficeRuns(

@@ -2,82 +2,159 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from occupair.report import figure_style
+from occupair.report import figure_style, plot_traces
 from occupair.report.figure_style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from occupair.savings.policy_list import CURVES
 from occupair.savings.result import StudyResult
 
+BROWN = "#8C6D46"  # beside the palette of Okabe and Ito, which is used up
 CURVE_COLOURS = dict(zip(CURVES, (VERMILLION, BLUE, GREEN), strict=True))
-POINTS: dict[str, tuple[str, str, str]] = {
-    "fixed": ("Fixed design flow", figure_style.GREY, "square"),
-    "true": ("True count, every minute", figure_style.GREY, "star"),
-    "true-at-readings": ("True count, at readings", figure_style.GREY, "star-open"),
-    "co2-manual": ("CO2, 62.1 manual", BLUE, "diamond"),
-    "co2-proportional": ("CO2, proportional, tuned", BLUE, "circle"),
-    "co2-pi": ("CO2, PI, tuned", BLUE, "x"),
-    "paper-fixed": ("Paper's estimate, fixed flow", PURPLE, "circle-open"),
-    "paper-stepped": ("Paper's estimate, stepped flow", PURPLE, "circle"),
-    "default-fixed": ("Default estimate, fixed flow", ORANGE, "circle-open"),
-    "upper-fixed": ("Upper bound, fixed flow", VERMILLION, "circle-open"),
-    "upper-stepped": ("Upper bound 95 %, stepped flow", VERMILLION, "circle"),
-    "physics-stepped": ("Estimate without labels", SKY, "triangle-up-open"),
-    "physics-upper-stepped": ("Upper bound without labels", SKY, "triangle-up"),
+MARKED = {"upper-stepped": "95 %", "schedule": "95 %"}
+"""Points of the curves that are in the table, larger than the others."""
+
+
+class Point(NamedTuple):
+    """A policy that is no point of a curve: group in the legend, label, symbol and place of the label."""
+
+    group: str
+    label: str
+    symbol: str
+    place: str = "top right"
+
+
+FULL, OTHER_CO2, PAPER = "Fixed flow, true count", "CO2 control, other settings", "Paper's estimate"
+AT_FIXED, NO_LABELS = "Default, trained at fixed flow", "Without labels"
+GROUP_COLOURS = {
+    FULL: figure_style.GREY,
+    OTHER_CO2: SKY,
+    PAPER: PURPLE,
+    AT_FIXED: ORANGE,
+    NO_LABELS: BROWN,
 }
+POINTS = {
+    "fixed": Point(FULL, "fixed", "square"),
+    "true": Point(FULL, "true count", "star", "bottom right"),
+    "true-at-readings": Point(FULL, "true count, at readings", "star-open", "bottom center"),
+    "co2-proportional": Point(OTHER_CO2, "as the upper bound", "circle"),
+    "co2-manual": Point(OTHER_CO2, "by manual", "diamond"),
+    "co2-pi": Point(OTHER_CO2, "PI", "x"),
+    "paper-fixed": Point(PAPER, "fixed flow", "circle-open"),
+    "paper-stepped": Point(PAPER, "stepped flow", "circle", "top center"),
+    "default-fixed": Point(AT_FIXED, "estimate", "circle", "bottom center"),
+    "upper-fixed": Point(AT_FIXED, "95 %", "circle"),
+    "physics-stepped": Point(NO_LABELS, "estimate", "triangle-up"),
+    "physics-upper-stepped": Point(NO_LABELS, "95 %", "triangle-up"),
+}
+DETAIL = 6.0  # [%] right end of the detail panel
+MANY_SEEDS = 5  # from which on the intervals are drawn
 EXAMPLE_LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "fixed": ("Fixed design flow", {"color": figure_style.GREY, "width": 1.5, "dash": "dot"}),
-    "true": ("True count", {"color": GREEN, "width": 1.5}),
+    "true": ("Flow for the true count", {"color": GREEN, "width": 1.5}),
     "co2-proportional": ("CO2, proportional, tuned", {"color": BLUE, "width": 2}),
     "upper-stepped": ("Upper bound 95 %", {"color": VERMILLION, "width": 2}),
 }
 
 
 def trade_off(result: StudyResult) -> go.Figure:
-    """Plot outdoor air over under-ventilated person-hours, with the 95 % intervals of the points."""
-    figure = go.Figure()
-    for curve, keys in CURVES.items():
-        points = sorted((_x(result, key), _y(result, key)) for key in keys)
-        figure.add_trace(
-            go.Scatter(
-                x=[x for x, _ in points],
-                y=[y for _, y in points],
-                name=curve,
-                legendgroup=curve,
-                mode="lines+markers",
-                line={"color": CURVE_COLOURS[curve], "width": 2},
-                marker={"size": 5},
-                hovertemplate="%{x:.1f} % below flow, %{y:.1f} % of the air",
-            )
-        )
-    for key, (name, colour, symbol) in POINTS.items():
-        x, y = result.share(key, "below_flow"), result.relative(key, "outdoor_air")
-        figure.add_trace(
-            go.Scatter(
-                x=[100 * x.value],
-                y=[100 * y.value],
-                error_x={"array": [100 * x.half_width], "thickness": 1, "width": 3, "color": colour},
-                error_y={"array": [100 * y.half_width], "thickness": 1, "width": 3, "color": colour},
-                name=name,
-                legendgroup=key,
-                mode="markers",
-                meta=figure_style.INK if colour == figure_style.GREY else None,
-                marker={
-                    "color": colour,
-                    "symbol": symbol,
-                    "size": 11,
-                    "line": {"color": colour, "width": 1.5},
-                },
-                hovertemplate="%{x:.1f} % below flow, %{y:.1f} % of the air",
-            )
-        )
-    figure.update_xaxes(title="person-hours below the required flow [%]", rangemode="tozero")
-    figure.update_yaxes(title="outdoor air [% of fixed design flow]")
-    figure.update_layout(hovermode="closest")
-    return figure_style.styled(figure, height=520).update_layout(hovermode="closest")
+    """Plot outdoor air over under-ventilated person-hours, the whole range and a detail."""
+    titles = ("All policies", f"Detail: up to {DETAIL:g} % below the required flow")
+    figure = make_subplots(rows=2, cols=1, subplot_titles=titles, vertical_spacing=0.13)
+    x, y = _places(result, "below_flow")
+    for trace in _traces(result, "below_flow"):
+        figure.add_trace(trace, row=1, col=1)
+    for trace in _traces(result, "below_flow", detail=True):
+        figure.add_trace(trace, row=2, col=1)
+    figure.update_xaxes(range=[-1, 1.05 * max(x.values())], row=1, col=1)
+    figure.update_xaxes(range=[-0.3, DETAIL + 0.2], row=2, col=1)
+    near = [y[key] for key in x if x[key] <= DETAIL and key != "fixed"]
+    figure.update_yaxes(range=[min(near) - 3, max(near) + 3], row=2, col=1)
+    figure.update_xaxes(title="person-hours below the required flow [%]")
+    figure.update_yaxes(title="outdoor air [% of fixed flow]")
+    for title in figure.layout.annotations:
+        title.update(x=0, xanchor="left")
+    return figure_style.styled(figure, height=900).update_layout(hovermode="closest")
+
+
+def air_and_co2(result: StudyResult) -> go.Figure:
+    """Plot outdoor air over person-hours above 1,000 ppm."""
+    figure = go.Figure(_traces(result, "above_limit"))
+    figure.update_xaxes(title="person-hours above 1,000 ppm [%]", rangemode="tozero")
+    figure.update_yaxes(title="outdoor air [% of fixed flow]")
+    return figure_style.styled(figure, height=480).update_layout(hovermode="closest")
+
+
+def _places(result: StudyResult, measure: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the share of person-hours and the air of each policy in the figure [%]."""
+    keys = {*POINTS, *(key for keys in CURVES.values() for key in keys)}
+    x = {key: 100 * result.share(key, measure).value for key in keys}
+    return x, {key: 100 * result.relative(key, "outdoor_air").value for key in keys}
+
+
+def _traces(result: StudyResult, measure: str, *, detail: bool = False) -> list[go.Scatter]:
+    """Return the curves and points; in a detail, points of curves have names and far points are left out."""
+    x, y = _places(result, measure)
+    curves = [_curve(curve, x, y, detail=detail) for curve in CURVES]
+    shown = [key for key in POINTS if not detail or x[key] <= DETAIL]
+    return [*curves, *(_point(result, key, measure, first=not detail) for key in shown)]
+
+
+def _curve(curve: str, x: dict[str, float], y: dict[str, float], *, detail: bool) -> go.Scatter:
+    keys = sorted(CURVES[curve], key=lambda key: y[key])
+    return go.Scatter(
+        x=[x[key] for key in keys],
+        y=[y[key] for key in keys],
+        text=[_name_on_curve(key) if detail else MARKED.get(key, "") for key in keys],
+        textposition="bottom left" if curve.startswith("Upper") else "top right",
+        textfont={"size": 11, "color": CURVE_COLOURS[curve]},
+        name=curve,
+        legendgroup=curve,
+        showlegend=not detail,
+        mode="lines+markers+text",
+        line={"color": CURVE_COLOURS[curve], "width": 2},
+        marker={"size": [11 if key in MARKED else 5 for key in keys], "opacity": 1},
+        hovertemplate="%{x:.1f} % of person-hours, %{y:.1f} % of the air",
+    )
+
+
+def _name_on_curve(key: str) -> str:
+    """Return the setting of a point: its confidence, quantile or target.
+
+    Examples
+    --------
+    >>> _name_on_curve("upper-stepped-75"), _name_on_curve("schedule"), _name_on_curve("co2-0.5")
+    ('75 %', '95 %', '0.5 %')
+    """
+    level = key.rpartition("-")[2]
+    return f"{level} %" if level[0].isdigit() else MARKED.get(key, "")
+
+
+def _point(result: StudyResult, key: str, measure: str, *, first: bool) -> go.Scatter:
+    group, label, symbol, place = POINTS[key]
+    colour = GROUP_COLOURS[group]
+    x, y = result.share(key, measure), result.relative(key, "outdoor_air")
+    bars = {"thickness": 1, "width": 3, "color": colour, "visible": len(result.seeds) >= MANY_SEEDS}
+    is_leading = key == next(one for one, point in POINTS.items() if point.group == group)
+    return go.Scatter(
+        x=[100 * x.value],
+        y=[100 * y.value],
+        error_x=bars | {"array": [100 * x.half_width]},
+        error_y=bars | {"array": [100 * y.half_width]},
+        text=[label],
+        textposition=place,
+        textfont={"size": 11, "color": colour},
+        name=group,
+        legendgroup=group,
+        showlegend=first and is_leading,
+        mode="markers+text",
+        meta=figure_style.INK if group == FULL else None,
+        marker={"color": colour, "symbol": symbol, "size": 11},
+        hovertemplate=f"{group}, {label}: %{{x:.1f}} %, %{{y:.1f}} % of the air<extra></extra>",
+    )
 
 
 def example_day(result: StudyResult) -> go.Figure:
@@ -88,23 +165,7 @@ def example_day(result: StudyResult) -> go.Figure:
     titles = ("People", "Outdoor air [L/s]", "CO2 at the sensor [ppm]")
     figure = make_subplots(rows=3, cols=1, subplot_titles=titles, vertical_spacing=0.09)
     start = figure_style.clock_start(day.people.index)
-    figure.add_trace(
-        go.Scatter(
-            **start,
-            y=figure_style.rounded(day.people, decimals=0),
-            name="True count (people)",
-            legendgroup="people",
-            legendrank=0,
-            meta=figure_style.INK,
-            mode="lines",
-            fill="tozeroy",
-            fillcolor="rgba(128,128,128,0.22)",
-            line={"color": figure_style.GREY, "width": 1.5, "shape": "hv"},
-            hovertemplate="%{y:.0f}",
-        ),
-        row=1,
-        col=1,
-    )
+    figure.add_trace(plot_traces.truth_line(day.people, first=True), row=1, col=1)
     high = day.high["upper-stepped"]
     _, line = EXAMPLE_LINES["upper-stepped"]
     figure.add_trace(
@@ -144,11 +205,3 @@ def example_day(result: StudyResult) -> go.Figure:
     for title in figure.layout.annotations:
         title.update(x=0, xanchor="left")
     return figure_style.styled(figure, height=680)
-
-
-def _x(result: StudyResult, key: str) -> float:
-    return 100 * result.share(key, "below_flow").value
-
-
-def _y(result: StudyResult, key: str) -> float:
-    return 100 * result.relative(key, "outdoor_air").value

@@ -77,7 +77,7 @@ FIXED, STEPPED = "fixed flow", "stepped flow"
 POLICY_NAMES = (
     PolicyName("fixed", "Fixed design flow"),
     PolicyName("schedule", "Schedule by hour", "head counts"),
-    PolicyName("co2-manual", "CO2, proportional, 62.1 manual"),
+    PolicyName("co2-manual", "CO2, proportional, by manual"),
     PolicyName("co2-proportional", "CO2, proportional, tuned", "tuning weeks"),
     PolicyName("co2-pi", "CO2, PI, tuned", "tuning weeks"),
     PolicyName("true", "True count, every minute"),

@@ -54,9 +54,9 @@ class StudyResult:
         """Return the mean of a value over the seeds."""
         return mean_over_seeds([value(one) for one in self.of(key)])
 
-    def per_year(self, key: str, name: str) -> Mean:
-        """Return the mean of a total, scaled to 365 days."""
-        return self.mean(key, lambda one: float(getattr(one, name)) * 365 / self.settings.days)
+    def total(self, key: str, name: str) -> Mean:
+        """Return the mean of a total over the evaluated days."""
+        return self.mean(key, lambda one: float(getattr(one, name)))
 
     def share(self, key: str, name: str) -> Mean:
         """Return the mean of some person-hours as a share of all person-hours in operating hours [0..1]."""

@@ -50,10 +50,18 @@ def _sections(result: StudyResult) -> list[str]:
         label="Outdoor air over person-hours below the required flow",
         caption="Down and left is better. Curves: the estimate and the upper bounds with confidences of 75, "
         "90, 95 and 99 %; CO2 control, tuned to different shares of person-hours below the flow; schedules "
-        "for several quantiles of the counts. Bars: 95 % confidence intervals over seeds.",
+        "for several quantiles of the counts. Points with bars: 95 % confidence intervals over seeds.",
+    )
+    co2 = figure_block(
+        "co2-plot",
+        figures.air_and_co2(result),
+        label="Outdoor air over person-hours above 1,000 ppm",
+        caption="The same policies, judged by CO2 instead of the flow of the standard. A count controls the "
+        "flow per person, not the concentration: to stay below 1,000 ppm, control CO2.",
     )
     parts = [
         section("trade-off", "Outdoor air against under-ventilation", trade_off),
+        section("co2", "Outdoor air against CO2", co2),
         section("policies", "Policies", html_table("policies", tables.NOTES, tables.summary_table(result))),
         section(
             "errors",
@@ -68,7 +76,7 @@ def _sections(result: StudyResult) -> list[str]:
         ),
         section(
             "totals",
-            "Totals per year",
+            f"Totals of {result.settings.days} days",
             html_table("totals", "Means over seeds.", tables.totals_table(result)),
         ),
         section(
@@ -82,8 +90,8 @@ def _sections(result: StudyResult) -> list[str]:
             "example-plot",
             figures.example_day(result),
             label="People, outdoor air and CO2 of one day",
-            caption=f"{result.example.people.index[0]:%A, %d %B %Y}, first seed. CO2 follows people with a "
-            "delay of about an hour; a count does so within minutes.",
+            caption=f"{result.example.people.index[0]:%A, %d %B %Y}, first seed. CO2 lags behind people; the "
+            "estimate uses its changes, too, and lags less.",
         )
-        parts.insert(1, section("example", "One day", day))
+        parts.insert(2, section("example", "One day", day))
     return parts

@@ -43,6 +43,7 @@ class StudySettings:
         for name in ("days", "train_weeks", "tuning_weeks"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be 1 or more, got {getattr(self, name)}")
+        _ = self.evaluated  # checks the interval
 
     @property
     def ventilation(self) -> OfficeVentilation:

@@ -29,7 +29,7 @@ def summary_table(result: StudyResult) -> Table:
 
 
 def totals_table(result: StudyResult) -> Table:
-    """Return totals per year of every policy."""
+    """Return totals over the evaluated days of every policy."""
     heads = [
         "policy",
         "trained on",
@@ -41,7 +41,7 @@ def totals_table(result: StudyResult) -> Table:
     ]
     names = ("outdoor_air", "heating", "fan", "above_limit", "below_flow")
     rows = [
-        [name.label, name.training, *(_whole(result.per_year(name.key, one)) for one in names)]
+        [name.label, name.training, *(_whole(result.total(name.key, one)) for one in names)]
         for name in POLICY_NAMES
     ]
     return Table(heads, rows)
@@ -101,7 +101,7 @@ def conclusions(result: StudyResult) -> list[str]:
         f"the upper bound, {in_percent(result.share('true-at-readings', 'below_flow'))} % with the true "
         f"count at the same readings, {in_percent(result.share(true, 'below_flow'))} % with the true count "
         "every minute.",
-        _against(result, "co2-proportional", "CO2 control, tuned to be below the flow as rarely,"),
+        _against(result, "co2-proportional", "CO2 control, tuned to be below the flow as rarely"),
         _against(result, "schedule", "The schedule"),
         _regimes(result),
         f"Above 1,000 ppm: {in_percent(result.share('fixed', 'above_limit'))} % of person-hours with the "
@@ -115,8 +115,9 @@ def _against(result: StudyResult, key: str, what: str) -> str:
     air, heating = (result.relative(key, one, "upper-stepped") for one in ("outdoor_air", "heating"))
     below = result.share_difference(key, "upper-stepped", "below_flow")
     return (
-        f"{what} needs {_more(air)} outdoor air and {_more(heating)} heating than the upper bound; the share "
-        f"of person-hours below the flow differs by {_signed(below)} points."
+        f"{what} against the upper bound: outdoor air {_signed(_minus_one(air))} %{_doubt(air)}, heating "
+        f"{_signed(_minus_one(heating))} %{_doubt(heating)}, person-hours below the flow {_signed(below)} "
+        "points."
     )
 
 
@@ -136,12 +137,13 @@ def _one_minus(mean: Mean) -> Mean:
     return Mean(1 - mean.value, mean.half_width)
 
 
-def _more(ratio: Mean) -> str:
-    """Describe the ratio of two policies; "about as much" if its interval includes 1."""
-    change = Mean(abs(ratio.value - 1), ratio.half_width)
-    if not math.isnan(ratio.half_width) and abs(ratio.value - 1) <= ratio.half_width:
-        return f"about as much ({_signed(Mean(ratio.value - 1, ratio.half_width))} %)"
-    return f"{in_percent(change)} % {'more' if ratio.value > 1 else 'less'}"
+def _minus_one(ratio: Mean) -> Mean:
+    return Mean(ratio.value - 1, ratio.half_width)
+
+
+def _doubt(ratio: Mean) -> str:
+    """Point out that the interval of a ratio includes 1."""
+    return " (no clear difference)" if abs(ratio.value - 1) <= ratio.half_width else ""
 
 
 def in_percent(mean: Mean) -> str:

@@ -26,7 +26,7 @@ _STREAM = 7  # sets the random numbers of the weather apart from those of the of
 def outdoor_temperature(first_date: dt.date, n_days: int, *, seed: int) -> Array:
     """Return the outdoor temperature [degC], one value per minute for ``n_days`` days.
 
-    Simulating more days does not change the earlier ones.
+    Simulating more days does not change the earlier ones, except for the second half of the last one.
 
     Examples
     --------

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from occupair.report.offline_page import script_json
@@ -156,8 +157,9 @@ def _span(start: pd.Timestamp, end: pd.Timestamp, first: pd.Timestamp) -> list[i
     return [round(clock / _MINUTE), round((end - start) / _MINUTE)]
 
 
-def _tenths(values: Iterable[float], *, whole: bool = False) -> list[int | None]:
-    return [_tenth(value, 1 if whole else 10) for value in values]
+def _tenths(values: pd.Series[float], *, whole: bool = False) -> list[int | None]:
+    numbers = np.asarray(values, dtype=float).tolist()
+    return [_tenth(value, 1 if whole else 10) for value in numbers]
 
 
 def _tenth(value: float, factor: int = 10) -> int | None:

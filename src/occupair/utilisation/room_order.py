@@ -12,7 +12,6 @@ import pandas as pd
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.progress import quietly
-from occupair.room.baseline_drift import LOOKBACK
 from occupair.room.prediction_intervals import CONFIDENCE
 from occupair.utilisation.bad_days import SensorFaults
 from occupair.utilisation.calendar_events import CalendarEvent
@@ -118,10 +117,6 @@ def usage_or_problem(read: Callable[[Any], RoomUsage], source: Any) -> RoomUsage
     except Exception as error:  # noqa: BLE001  # one room must not end the report of all
         problem = f"unexpected error, please report it: {type(error).__name__}: {error}"
     return RoomUsage(source.order.room, problem=" ".join(problem.split()))
-
-
-LOOKBACK_DAYS = LOOKBACK
-"""Days of readings before the period from which the drift of a sensor is followed."""
 
 
 def hindsight_counts(estimator: OccupancyEstimator, readings: pd.DataFrame) -> pd.DataFrame:

@@ -126,16 +126,8 @@ function showTable() {
   byId("rooms-heading").focus({ preventScroll: true });
 }
 
-/** Show the view in the address; a fragment without "=" is a section of the page. */
 function readAddress() {
-  const fragment = location.hash.slice(1);
-  if (fragment && !fragment.includes("=")) return false;
-  const read = parseView(fragment);
-  const room = read.room ? DATA.room.indexOf(read.room) : -1;
-  closeRoom();
-  change({ ...read, room: "" }, { address: false });
-  if (room >= 0) openRoom(room);
-  return fragment !== "";
+  return followAddress({ parse: parseView, names: DATA.room, onClose: closeRoom, onChange: change, onOpen: openRoom });
 }
 
 byId("query").addEventListener("input", (event) => change({ q: event.target.value }));

@@ -8,6 +8,7 @@ is found again. Neither database can hang a caller: after a time limit there is 
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sqlite3
 import threading
@@ -21,11 +22,24 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, func, make_url, select, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from occupair.errors import InputError
+from occupair.live.messages import to_microseconds
 
 Insert = postgresql.Insert | sqlite.Insert
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -183,6 +197,19 @@ def revisions() -> set[str]:
 def newest_revision() -> str | None:
     """Return the schema revision of this version of occupair."""
     return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def rows_between(
+    chosen: Select[Any], table: Table, room: str, since: dt.datetime | None, until: dt.datetime | None
+) -> Select[Any]:
+    """Restrict a query to the rows of a room in [since, until)."""
+    check_texts("room", [room])
+    chosen = chosen.where(table.c.room == room)
+    if since is not None:
+        chosen = chosen.where(table.c.time >= to_microseconds(since))
+    if until is not None:
+        chosen = chosen.where(table.c.time < to_microseconds(until))
+    return chosen
 
 
 def _config() -> Config:

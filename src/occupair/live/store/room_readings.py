@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from occupair.checks.sensor_limits import is_plausible
-from occupair.live.messages import to_microseconds
 from occupair.live.store import schema
-from occupair.live.store.database import check_texts, snapshot
+from occupair.live.store.database import rows_between, snapshot
 from occupair.readings.gaps import default_gap
 from occupair.readings.grid import hold_last, put_on_grid, usual_interval
 from occupair.readings.other_sensors import SENSOR_HOLD, SENSORS
@@ -37,15 +36,11 @@ def read_values(
     until: dt.datetime | None = None,
 ) -> tuple[Times, dict[str, Numbers]]:
     """Read the times [us] and the values of the readings of a room in [since, until); NaN if unknown."""
-    check_texts("room", [room])
-    columns = schema.readings.c
-    chosen = select(columns.time, *(columns[name] for name in names)).where(columns.room == room)
-    if since is not None:
-        chosen = chosen.where(columns.time >= to_microseconds(since))
-    if until is not None:
-        chosen = chosen.where(columns.time < to_microseconds(until))
+    table = schema.readings
+    chosen = select(table.c.time, *(table.c[name] for name in names))
+    chosen = rows_between(chosen, table, room, since, until)
     with snapshot(store.engine) as connection:
-        rows = connection.execute(chosen.order_by(columns.time)).all()
+        rows = connection.execute(chosen.order_by(table.c.time)).all()
     times, values = to_columns(rows, len(names))
     return times, dict(zip(names, values, strict=True))
 

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from sqlalchemy import Connection, Row, Select, Table, and_, delete, func, or_, select
+from sqlalchemy import Connection, Row, and_, delete, func, or_, select
 
 from occupair.errors import InputError
 from occupair.live.messages import (
@@ -32,6 +32,7 @@ from occupair.live.store.database import (
     insert_into,
     open_engine,
     parse_url,
+    rows_between,
     snapshot,
     transaction,
     upgrade,
@@ -146,13 +147,13 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
     def readings(self, room: str, since: dt.datetime | None, until: dt.datetime | None) -> list[Reading]:
         """Return the readings of a room in [since, until), oldest first."""
         table = schema.readings
-        chosen = _between(select(table), table, room, since, until)
+        chosen = rows_between(select(table), table, room, since, until)
         return [_to_reading(row) for row in self._select(chosen.order_by(table.c.time))]
 
     def newest_reading(self, room: str) -> Reading | None:
         """Return the newest reading of a room."""
         table = schema.readings
-        chosen = _between(select(table), table, room, None, None)
+        chosen = rows_between(select(table), table, room, None, None)
         rows = self._select(chosen.order_by(table.c.time.desc()).limit(1))
         return _to_reading(rows[0]) if rows else None
 
@@ -186,7 +187,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         if limit < 1:
             raise InputError(f"limit must be 1 or more, got {limit}")
         table = schema.estimates
-        chosen = _between(select(table), table, room, since, until)
+        chosen = rows_between(select(table), table, room, since, until)
         if after is not None:
             chosen = chosen.where(table.c.time > to_microseconds(after))
         return [_to_estimate(row) for row in self._select(chosen.order_by(table.c.time).limit(limit))]
@@ -195,7 +196,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         """Return the mean CO2 of a room for each quarter of an hour, without times with a faulty sensor."""
         table = schema.estimates
         first, mean = func.min(table.c.time).label("first"), func.avg(table.c.co2).label("mean")
-        chosen = _between(select(first, mean), table, room, since, until)
+        chosen = rows_between(select(first, mean), table, room, since, until)
         chosen = chosen.group_by(table.c.time // _MEAN_PERIOD)
         chosen = chosen.where(table.c.quality != Quality.SUSPECT.value, table.c.co2.is_not(None))
         rows = self._select(chosen.order_by(first))
@@ -242,7 +243,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
     def labels(self, room: str) -> list[Label]:
         """Return the labels of a room, oldest first."""
         table = schema.labels
-        rows = self._select(_between(select(table), table, room, None, None).order_by(table.c.time))
+        rows = self._select(rows_between(select(table), table, room, None, None).order_by(table.c.time))
         return [
             Label(row.room, to_time(row.time), row.people, to_time(row.entered), _source(row), row.estimate)
             for row in rows
@@ -280,19 +281,6 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
 def _source(row: Any) -> LabelSource:
     """Return the source of a label; that of a modified backup may be any text."""
     return next((one for one in get_args(LabelSource) if one == row.source), "unknown")
-
-
-def _between(
-    chosen: Select[Any], table: Table, room: str, since: dt.datetime | None, until: dt.datetime | None
-) -> Select[Any]:
-    """Restrict a query to the rows of a room in [since, until)."""
-    check_texts("room", [room])
-    chosen = chosen.where(table.c.room == room)
-    if since is not None:
-        chosen = chosen.where(table.c.time >= to_microseconds(since))
-    if until is not None:
-        chosen = chosen.where(table.c.time < to_microseconds(until))
-    return chosen
 
 
 def _delete_estimates(connection: Connection, room: str, since: dt.datetime) -> None:

@@ -13,3 +13,14 @@ function writeAddress(view, empty) {
   if (fragment === location.hash.slice(1)) return;
   history.replaceState(null, "", fragment ? `#${fragment}` : location.href.split("#")[0] + "#");
 }
+
+/** Show the view in the address, and return whether there is one; a fragment without "=" is a section of the page. */
+function followAddress({ parse, names, onClose, onChange, onOpen }) {
+  const fragment = location.hash.slice(1);
+  if (fragment && !fragment.includes("=")) return false;
+  const view = parse(fragment), room = view.room ? names.indexOf(view.room) : -1;
+  onClose();
+  onChange({ ...view, room: "" }, { address: false });
+  if (room >= 0) onOpen(room);
+  return fragment !== "";
+}

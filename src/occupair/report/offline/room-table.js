@@ -144,6 +144,8 @@ function createTable({ columns, cellText, decorate = () => null, onSort, onOpen,
       drawSoon();
     },
     step: (by) => move(active + by),
+    /** Fill all cells again, after the colours of the page have changed. */
+    repaint() { for (const row of rows) row.room = -1; draw(); },
     focus: () => table.focus({ preventScroll: true }),
   };
 }

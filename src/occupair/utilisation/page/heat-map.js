@@ -125,29 +125,36 @@ function heatTable({ value, show, most, unit, interval, known }, end, tip, label
 /** A picture of the typical week of a room, one pixel per hour, for the cells of the table. */
 function weekPicture() {
   const node = el("canvas", { width: 24, height: 7, "aria-hidden": "true" });
+  const pen = node.getContext("2d");
   return {
     node,
     update(room) {
-      const pen = node.getContext("2d"), details = DATA.rooms[room];
-      pen.clearRect(0, 0, 24, 7);
-      if (!details) return;
-      const { people } = details.grid, seats = numberOf("seats", room) ?? Math.max(1, ...people.map((value) => value / 10));
-      const [low, high] = heatColours();
-      for (let cell = 0; cell < people.length; cell++) {
-        if (people[cell] === null) continue;
-        const share = levelOf(people[cell] / 10, seats) / LEVELS;
-        pen.fillStyle = `rgb(${low.map((from, k) => Math.round(from + share * (high[k] - from))).join(" ")})`;
-        pen.fillRect(cell % 24, Math.floor(cell / 24), 1, 1);
-      }
+      if (DATA.rooms[room]) pen.putImageData(weekPixels(room), 0, 0);
+      else pen.clearRect(0, 0, 24, 7);
     },
   };
 }
 
-let heatEnds = null;
+const weekImages = new Map();  // by room, in the colours of the page
+
+function weekPixels(room) {
+  if (weekImages.has(room)) return weekImages.get(room);
+  const { people } = DATA.rooms[room].grid, seats = numberOf("seats", room) ?? Math.max(1, ...people.map((value) => value / 10));
+  const image = new ImageData(24, 7), [low, high] = heatColours();
+  people.forEach((value, cell) => {
+    if (value === null) return;
+    const share = levelOf(value / 10, seats) / LEVELS;
+    image.data.set([...low.map((from, k) => from + share * (high[k] - from)), 255], 4 * cell);
+  });
+  weekImages.set(room, image);
+  return image;
+}
+
+/** The colours of an empty and a full hour, as red, green and blue. */
 function heatColours() {
-  heatEnds ??= ["--heat-low", "--heat"].map((name) => {
-    const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const styles = getComputedStyle(document.documentElement);
+  return ["--heat-low", "--heat"].map((name) => {
+    const hex = styles.getPropertyValue(name).trim();
     return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
   });
-  return heatEnds;
 }

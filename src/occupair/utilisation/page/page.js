@@ -5,7 +5,7 @@ let view = parseView("");
 let shown = new Uint32Array(0);
 let table = null, panel = null;
 
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { heatEnds = null; if (table) change({}); });
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { weekImages.clear(); if (table) { table.repaint(); } });
 if (DATA.count === 1) showOneRoom();
 else if (DATA.count) showAllRooms();
 
@@ -107,13 +107,6 @@ function showTable() {
   byId("rooms-heading").focus({ preventScroll: true });
 }
 
-/** Show the view in the address; a fragment without "=" is a section of the page. */
 function readAddress() {
-  const fragment = location.hash.slice(1);
-  if (fragment && !fragment.includes("=")) return false;
-  const read = parseView(fragment), room = read.room ? DATA.name.indexOf(read.room) : -1;
-  closeRoom();
-  change({ ...read, room: "" }, { address: false });
-  if (room >= 0) openRoom(room);
-  return fragment !== "";
+  return followAddress({ parse: parseView, names: DATA.name, onClose: closeRoom, onChange: change, onOpen: openRoom });
 }

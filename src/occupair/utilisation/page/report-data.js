@@ -1,6 +1,6 @@
 // The rooms of the report. A room is its index: rooms are stored in the order of their names.
 
-const DATA = JSON.parse(byId("report-data").textContent);
+const DATA = JSON.parse(byId("rooms-data").textContent);
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const DAY_MS = 86_400_000;
 const IS_OPEN = new Set(DATA.open);  // cells of the week, 24 per day
