@@ -1,20 +1,20 @@
 import pandas as pd
 import pytest
 from command import occupair
-from savings.short_study import SEED
+from savings.short_study import SEED, made_up_totals
 
 from occupair.savings import run_study
 from occupair.savings.result import StudyResult
 
 
 @pytest.fixture
-def studies(evaluated, monkeypatch):
-    """Replace the study by the results of the short one; return the settings that the command passes."""
+def studies(monkeypatch):
+    """Replace the study by made-up results; return the settings that the command passes."""
     seen = []
 
     def run(settings, seeds, *, jobs):
         seen.append((settings, list(seeds), jobs))
-        return StudyResult(settings, (SEED,), evaluated.totals, evaluated.example, 1.0)
+        return StudyResult(settings, (SEED,), made_up_totals(), None, 1.0)
 
     monkeypatch.setattr(run_study, "run_study", run)
     return seen

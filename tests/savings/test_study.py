@@ -1,14 +1,15 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
-from savings.short_study import SEED, SHORT
+from savings.short_study import SEED, SHORT, run_totals
 
 import occupair.simulation.closed_loop as simulated
 from occupair.errors import InputError
 from occupair.report.text_table import markdown
 from occupair.savings import tables
 from occupair.savings.co2_control import least_air, manual_control, pi_candidates, proportional_candidates
-from occupair.savings.outcome import RunTotals
 from occupair.savings.policy_list import CURVES, POLICY_NAMES
 from occupair.savings.result import StudyResult
 from occupair.savings.run_study import run_study
@@ -84,11 +85,6 @@ def test_candidates_cover_the_manual_control():
     assert min(ends) < manual_control(office).end < max(ends)
 
 
-def run_totals(*, air, below):
-    zeros = dict.fromkeys(RunTotals.__dataclass_fields__, 0.0)
-    return RunTotals(**zeros | {"outdoor_air": air, "below_flow": below, "person_hours": 100.0})
-
-
 def test_least_air_among_those_that_are_rarely_below_the_flow():
     tried = [run_totals(air=60, below=9), run_totals(air=70, below=2), run_totals(air=80, below=1)]
     assert [least_air(tried, share) for share in (0.1, 0.05, 0.02, 0.015, 0.0)] == [0, 1, 1, 2, 2]
@@ -121,6 +117,8 @@ def test_page_is_self_contained(result):
     page = render_savings_page(result)
     assert page.count('class="plot"') == 3
     assert "<script src" not in page
+    names = re.findall(r'<(?:section|table|div)[^>]* id="([^"]+)"', page)
+    assert len(names) == len(set(names)) > 9
     assert "http://" not in page.replace("http://www.w3.org", "")[:3000]
 
 

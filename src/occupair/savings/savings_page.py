@@ -62,12 +62,14 @@ def _sections(result: StudyResult) -> list[str]:
     parts = [
         section("trade-off", "Outdoor air against under-ventilation", trade_off),
         section("co2", "Outdoor air against CO2", co2),
-        section("policies", "Policies", html_table("policies", tables.NOTES, tables.summary_table(result))),
+        section(
+            "policies", "Policies", html_table("policies-table", tables.NOTES, tables.summary_table(result))
+        ),
         section(
             "errors",
             "Counts in the loop",
             html_table(
-                "errors",
+                "errors-table",
                 "Errors of each estimator at the flows that its own policy causes, in operating hours. Mean "
                 "error: estimate minus true count. Trained at fixed flow, the estimator meets flows that it "
                 "has never seen.",
@@ -77,12 +79,12 @@ def _sections(result: StudyResult) -> list[str]:
         section(
             "totals",
             f"Totals of {result.settings.days} days",
-            html_table("totals", "Means over seeds.", tables.totals_table(result)),
+            html_table("totals-table", "Means over seeds.", tables.totals_table(result)),
         ),
         section(
             "curves",
             "Points of the curves",
-            html_table("curves", "Percent as in the table of policies.", tables.curve_table(result)),
+            html_table("curves-table", "Percent as in the table of policies.", tables.curve_table(result)),
         ),
     ]
     if result.example is not None:
