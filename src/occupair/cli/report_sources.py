@@ -62,7 +62,9 @@ class Request:
         info, listed = known or RoomInfo(id_), self.listed.get(id_)
         if listed is not None:
             one = listed.info
-            info = RoomInfo(id_, one.name or info.name, one.floor or info.floor, one.capacity or info.capacity)
+            info = RoomInfo(
+                id_, one.name or info.name, one.floor or info.floor, one.capacity or info.capacity
+            )
         return replace(info, capacity=self.capacity) if info.capacity is None else info
 
     def zone(self, id_: str, default: str | None = None) -> str | None:
