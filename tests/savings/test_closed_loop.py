@@ -108,6 +108,8 @@ def test_future_people_do_not_change_the_past(prepared, monkeypatch):
     assert after[1].people.sum() == 0 < before[1].people.sum()
 
 
-def test_interval_must_divide_the_day():
-    with pytest.raises(InputError, match=r"^interval must divide 30 min into equal parts, got 7 min$"):
-        dataclasses.replace(SHORT, interval=7)
+@pytest.mark.parametrize("interval", [0, 7, 45])
+def test_interval_must_divide_half_an_hour(interval):
+    rule = f"^interval must divide 30 min into equal parts, got {interval} min$"
+    with pytest.raises(InputError, match=rule):
+        dataclasses.replace(SHORT, interval=interval)

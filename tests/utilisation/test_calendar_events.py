@@ -196,6 +196,9 @@ def test_other_files_are_rejected(read, text):
 def test_invalid_event_is_rejected(read):
     with pytest.raises(InputError, match=r"calendar\.ics: (has an invalid event|is not a calendar file)"):
         read(GOOGLE.replace("DTSTART:20240319T100000Z", "DTSTART:yesterday"))
+    twice = "DTSTART:20240319T100000Z\r\nDTSTART:20240320T100000Z"
+    with pytest.raises(InputError, match=r"calendar\.ics: has an invalid event"):
+        read(GOOGLE.replace("DTSTART:20240319T100000Z", twice))
 
 
 def test_missing_packages_are_named(read, monkeypatch):

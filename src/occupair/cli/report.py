@@ -29,15 +29,15 @@ def report(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...",
-            help="ROOMS.toml of the live service, a database (file or URL), files or folders with estimates, "
+            metavar="SOURCE",
+            help="rooms.toml of the live service, a database (file or URL), files or folders with estimates, "
             "or a model and the readings of its room.",
         ),
     ],
     path: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("utilisation.html"),
     csv: Annotated[bool, typer.Option("--csv/--no-csv", help="Write tables as CSV beside the page.")] = True,
     first: Annotated[
-        str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="First day; default: all.")
+        str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="First day; default: first with data.")
     ] = None,
     last: Annotated[
         str | None,

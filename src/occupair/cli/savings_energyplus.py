@@ -31,6 +31,7 @@ def savings_energyplus(
 
     Example: occupair savings-energyplus --days 7 --jobs 2
     """
+    from occupair.readings.files import write_table
     from occupair.report.text_table import markdown
     from occupair.savings.energyplus import building_tables
     from occupair.savings.energyplus.building_period import BuildingStudy
@@ -52,4 +53,4 @@ def savings_energyplus(
     for sentence in building_tables.conclusions(outcomes):
         out.print(f"- {sentence}", soft_wrap=True)
     if csv is not None:
-        building_tables.totals(outcomes).to_csv(csv, index=False)
+        write_table(building_tables.totals(outcomes).set_index("policy"), csv)

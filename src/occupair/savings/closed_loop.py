@@ -1,4 +1,4 @@
-"""The simulated office closed over its ventilation: CO2 -> policy -> outdoor air -> CO2.
+"""The simulated office in a closed loop with its ventilation: CO2 -> policy -> outdoor air -> CO2.
 
 Every ``interval`` minutes, each policy gets the reading of its own sensor and decides the outdoor air until
 the next decision. An estimator gets the same reading and the damper position at that time. It runs on
@@ -27,6 +27,9 @@ from occupair.simulation.paper_room import VENTILATION_ON
 from occupair.simulation.presence import DAY
 
 Array = NDArray[np.float64]
+
+LONGEST_INTERVAL = 30
+"""Longest time between decisions [min]; it divides the day, and the time until the ventilation starts."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,9 @@ class Period:
     vacations: bool = False
 
     def __post_init__(self) -> None:
-        if self.interval < 1 or DAY % self.interval or VENTILATION_ON % self.interval:
-            raise InputError(f"interval must divide 30 min into equal parts, got {self.interval} min")
+        if self.interval < 1 or LONGEST_INTERVAL % self.interval:
+            rule = f"divide {LONGEST_INTERVAL} min into equal parts"
+            raise InputError(f"interval must {rule}, got {self.interval} min")
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def read_calendar(
         try:
             query = recurring_ical_events.of(calendar)
             events = query.between(_plain(since - pd.Timedelta(days=1)), _plain(until + pd.Timedelta(days=1)))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: has an invalid event: {_one_line(error)}") from None
         found += [meeting for event in events if (meeting := _meeting(event, zone, path)) is not None]
     return sorted(event for event in found if event.start < until and event.end > since)
