@@ -1,4 +1,4 @@
-"""Text helpers for messages: plurals, quoted values and lists of names and days."""
+"""Text helpers: plurals, quoted values, lists of names and days, and texts in spreadsheets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 QUOTE_LENGTH = 60  # characters of a quoted value before it is cut
 LISTED_NAMES = 20  # names in a list before the rest is only counted
 SHORTEST_RANGE = 3  # consecutive days in a list that are written as a range
+
+_FORMULA = ("=", "+", "-", "@")
 
 
 def plural(number: int, noun: str, nouns: str | None = None) -> str:
@@ -90,3 +92,15 @@ def listed(items: Sequence[str]) -> str:
 def _range_texts(days: Sequence[dt.datetime]) -> list[str]:
     dates = [f"{day:%Y-%m-%d}" for day in days]
     return dates if len(dates) < SHORTEST_RANGE else [f"{dates[0]} to {dates[-1]}"]
+
+
+def spreadsheet_text(text: str) -> str:
+    """Return text that a spreadsheet does not take for a formula (CSV injection).
+
+    Examples
+    --------
+    >>> spreadsheet_text("Lab 1"), spreadsheet_text("=HYPERLINK(1)"), spreadsheet_text(" @x")
+    ('Lab 1', "'=HYPERLINK(1)", "' @x")
+    """
+    is_risky = text.lstrip().startswith(_FORMULA) or text.startswith(("\t", "\r", "\n"))
+    return f"'{text}" if is_risky else text

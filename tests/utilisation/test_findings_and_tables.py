@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from utilisation.sample_rooms import FIRST, OPEN, sample_counts, sample_meetings, sample_room
 
+from occupair.errors import InputError
 from occupair.utilisation.findings import data_quality, find_findings, headline, summary
 from occupair.utilisation.report_page import render_report
 from occupair.utilisation.room_order import RoomOrder
@@ -58,6 +59,25 @@ def test_meetings_of_a_room():
     assert (len(room.judged), len(room.empty)) == (8, 4)
     assert room.unbooked_hours == pytest.approx(20 * 8 - 4 * 1.5)  # less four meetings with their margins
     assert room.freed_hours == 0
+
+
+def test_meetings_outside_the_period_are_ignored():
+    """A series that began years before the first count has no unknown meetings for these years."""
+    events = tuple(sample_meetings(weeks=60))
+    room = RoomOrder(RoomInfo("lab"), OPEN, events=events).usage(sample_counts(6.0))
+    assert [one.outcome for one in room.meetings] == ["used", "empty"] * 4
+    week = RoomOrder(RoomInfo("lab"), OPEN, last=pd.Timestamp("2024-03-10"), events=events)
+    assert len(week.usage(sample_counts(6.0)).meetings) == 2
+
+
+def test_meetings_on_the_clock_of_the_room():
+    order = RoomOrder(RoomInfo("lab"), OPEN, events=tuple(sample_meetings()))
+    assert len(order.usage(sample_counts(6.0, zone=None)).empty) == 4
+    local = tuple(
+        one._replace(start=one.start.tz_localize(None), end=one.end.tz_localize(None)) for one in order.events
+    )
+    with pytest.raises(InputError, match="counts have a UTC offset, and meetings are in local time: give"):
+        RoomOrder(RoomInfo("lab"), OPEN, events=local).usage(sample_counts(6.0))
 
 
 def test_peak_at_the_limit_of_the_model():
@@ -115,14 +135,17 @@ def test_summary_of_one_room():
     room = sample_room(stuck=(1,))
     assert headline([room]) == "lab: in use for 8.0 h per open day, 24 % of its seats used."
     assert "At least 13 of its 20 seats were never used (14 by the best estimate)." in summary([room])
-    assert data_quality([room]) == "1 of 28 days are left out of all figures: sensor stuck on 1."
+    assert data_quality([room]) == "1 of 28 days is left out of all figures: sensor stuck on 1."
 
 
 def test_rooms_without_seats_or_figures():
     room = sample_room(capacity=None)
     assert headline([room]) == "lab: in use for 8.0 h per open day, with 6.0 people on average."
     assert headline([room, room]) == "2 rooms, in use for 8.0 h per day on average."
+    assert headline([sample_room(people=0.0, capacity=None)]) == "lab: in use for 0.0 h per open day."
     assert headline([NO_MODEL]) == "No room has figures for this period."
+    faulty = sample_room(stuck=range(28))
+    assert headline([faulty]) == headline([faulty, faulty]) == "No room has figures for this period."
     assert summary([NO_MODEL]) == "1 room has no figures; the table says why."
 
 

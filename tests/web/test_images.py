@@ -123,6 +123,7 @@ ENTITY = '<!DOCTYPE svg [<!ENTITY a "x">]>'
         (svg('<image href="data:text/html,x"/>'), "must not refer to other files"),
         (svg('<g xml:base="http://evil/"/>'), "must not refer to other files"),
         (svg("<style>@import 'x.css';</style>"), "must not refer to other files in styles"),
+        (svg("<style>@im<style/>port 'x.css';</style>"), "must not refer to other files in styles"),
         (svg("<style>a { fill: u\\72l(x) }</style>"), "must not refer to other files in styles"),
         (svg("<style>a { src: url('http://evil/f') }</style>"), "must not refer to other files in styles"),
         (
@@ -152,3 +153,6 @@ def test_repeated_repetitions_are_rejected():
     chain = "".join(f'<use id="b{k}" href="#b{k + 1}"/>' for k in range(20_000))
     with pytest.raises(InputError, match=r"^is too complex"):
         check_image(svg(chain), SVG)
+    both = "".join(levels).replace('"/>', '" xlink:href="#none"/>')
+    with pytest.raises(InputError, match=r"^is too complex"):
+        check_image(svg(both), SVG)

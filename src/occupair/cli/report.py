@@ -133,7 +133,7 @@ def _summarise(usage: Sequence[RoomUsage], path: Path, written: Sequence[Path]) 
     out.print(f"{path}: {plural(len(usage), 'room')}, {path.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
     for table in written:
         out.print(str(table), soft_wrap=True)
-    out.print(f"{summary(usage)} {data_quality(usage)}", soft_wrap=True)
+    out.print(f"{summary(usage)} {data_quality(usage)}".lstrip(), soft_wrap=True)
     for one in failed[:LISTED]:
         note(f"{one.room.label}: {one.problem}")
     if len(failed) > LISTED:

@@ -59,8 +59,12 @@ class Request:
         """Return what is known of a room."""
         from occupair.utilisation.room_usage import RoomInfo
 
-        listed = self.listed.get(id_)
-        info = listed.info if listed is not None else known or RoomInfo(id_)
+        info, listed = known or RoomInfo(id_), self.listed.get(id_)
+        if listed is not None:
+            one = listed.info
+            info = RoomInfo(
+                id_, one.name or info.name, one.floor or info.floor, one.capacity or info.capacity
+            )
         return replace(info, capacity=self.capacity) if info.capacity is None else info
 
     def zone(self, id_: str, default: str | None = None) -> str | None:
@@ -185,7 +189,8 @@ def _from_files(paths: Sequence[Path], request: Request) -> tuple[str, list[Task
     if model is not None:
         raise InputError(f"{model}: give the readings of its room after it")
     infos = [request.info(id_) for id_ in request.keep(files)]
-    events = _events(request, infos, request.timezone)
+    zones = (request.zone(info.id) for info in infos)
+    events = _events(request, infos, next((zone for zone in zones if zone), None))
     tasks: list[Task] = [
         (
             file_room_usage,

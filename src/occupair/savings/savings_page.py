@@ -36,8 +36,8 @@ def about(result: StudyResult) -> str:
     vacations = "with vacations" if settings.vacations else "without vacations"
     co2, heat = result.balance_errors
     return (
-        f"A simulated office with 35 seats, closed over its ventilation: {settings.days} days {vacations}, "
-        f"{seeds}. Estimators, schedule and CO2 control come from {settings.train_weeks} + "
+        f"A simulated office with 35 seats, in a closed loop with its ventilation: {settings.days} days "
+        f"{vacations}, {seeds}. Estimators, schedule and CO2 control come from {settings.train_weeks} + "
         f"{settings.tuning_weeks} weeks before them. Decisions every {settings.interval} min. Largest "
         f"relative errors of the balances: CO2 {co2:.0e}, heat {heat:.0e}."
     )

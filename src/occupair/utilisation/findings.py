@@ -104,7 +104,7 @@ def headline(rooms: Sequence[RoomUsage]) -> str:
     >>> headline([])
     'No rooms.'
     """
-    known = [room for room in rooms if not room.problem]
+    known = [room for room in rooms if not room.problem and room.open_days]
     if not known:
         return "No rooms." if not rooms else "No room has figures for this period."
     if len(rooms) == 1:
@@ -113,7 +113,7 @@ def headline(rooms: Sequence[RoomUsage]) -> str:
     if seats:
         share = percent(mean_capacity_used(seats), decimals=0)
         return f"{plural(len(known), 'room')}, {share} of their seats used in opening hours."
-    hours = sum(room.hours_per_day for room in known if not math.isnan(room.hours_per_day)) / len(known)
+    hours = sum(room.hours_per_day for room in known) / len(known)
     return f"{plural(len(known), 'room')}, in use for {hours:.1f} h per day on average."
 
 
@@ -128,6 +128,8 @@ def _one_room(room: RoomUsage) -> str:
     used = f"in use for {room.hours_per_day:.1f} h per open day"
     if room.room.capacity:
         return f"{room.room.label}: {used}, {percent(room.capacity_used(), decimals=0)} of its seats used."
+    if math.isnan(room.people_in_use):
+        return f"{room.room.label}: {used}."
     return f"{room.room.label}: {used}, with {room.people_in_use:.1f} people on average."
 
 
@@ -207,11 +209,12 @@ def data_quality(rooms: Sequence[RoomUsage]) -> str:
     left_out, total, reasons = left_out_days(rooms)
     if not total:
         return "No days."
-    unit = "days" if sum(not room.problem for room in rooms) == 1 else "room-days"
+    unit = "day" if sum(not room.problem for room in rooms) == 1 else "room-day"
     if not left_out:
-        return f"All {total:,} {unit} have good data."
+        return f"All {total:,} {unit}s have good data." if total > 1 else f"The only {unit} has good data."
     causes = listed([f"{reason} on {count:,}" for reason, count in reasons.items()])
-    return f"{left_out:,} of {total:,} {unit} are left out of all figures: {causes}."
+    verb = "is" if left_out == 1 else "are"
+    return f"{left_out:,} of {plural(total, unit)} {verb} left out of all figures: {causes}."
 
 
 # ---- rules ----

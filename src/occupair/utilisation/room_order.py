@@ -66,23 +66,35 @@ class RoomOrder:
         counts = counts[inside]
         if len(counts) < 2:
             return RoomUsage(self.room, problem=NO_COUNTS)
-        zone = pd.DatetimeIndex(counts.index).tz
         return room_usage(
             self.room,
             counts,
             self.opening,
             faults=faults,
-            events=None if self.events is None else [_in_zone(event, zone) for event in self.events],
+            events=None if self.events is None else self._meetings(pd.DatetimeIndex(counts.index)),
             first=self.first,
             last=self.last,
             notes=notes,
             limit=limit,
         )
 
+    def _meetings(self, times: pd.DatetimeIndex) -> list[CalendarEvent]:
+        """Return the meetings from the first to the last day, in the time zone of the counts."""
+        zone, days = times.tz, times.tz_localize(None).normalize()
+        begin = local_midnight(days[0] if self.first is None else self.first, zone)
+        end = local_midnight((days[-1] if self.last is None else self.last) + DAY, zone)
+        events = [_in_zone(event, zone) for event in self.events or ()]
+        return [event for event in events if event.start < end and event.end > begin]
+
 
 def _in_zone(event: CalendarEvent, zone: Any) -> CalendarEvent:
-    if zone is None or event.start.tzinfo is None:
-        return event
+    if zone is None:
+        return event._replace(start=event.start.tz_localize(None), end=event.end.tz_localize(None))
+    if event.start.tzinfo is None:
+        raise InputError(
+            "counts have a UTC offset, and meetings are in local time: give the time zone of the room, such "
+            "as --timezone Europe/Copenhagen"
+        )
     return event._replace(start=event.start.tz_convert(zone), end=event.end.tz_convert(zone))
 
 

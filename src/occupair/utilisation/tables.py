@@ -11,8 +11,7 @@ import pandas as pd
 from occupair.readings.files import write_table
 from occupair.utilisation.opening_hours import WEEKDAYS
 from occupair.utilisation.room_usage import RoomUsage
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from occupair.wording import spreadsheet_text
 
 
 def rooms_table(rooms: Sequence[RoomUsage]) -> pd.DataFrame:
@@ -171,7 +170,6 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
             table[name] = [float(f"{value:.4g}") for value in table[name]]
         elif not pd.api.types.is_numeric_dtype(table[name]):
             table[name] = [
-                f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-                for value in table[name]
+                spreadsheet_text(value) if isinstance(value, str) else value for value in table[name]
             ]
     return table

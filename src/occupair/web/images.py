@@ -106,11 +106,12 @@ def _check_png(data: bytes) -> Image:
 
 @dataclass
 class _Element:
-    """An element, as far as repetition by <use> needs it."""
+    """An element, as far as repetition by <use> and style sheets need it."""
 
     name: str
-    uses: str = ""  # id of the element that it repeats
+    uses: list[str] = field(default_factory=list)  # ids of the elements that it repeats
     children: list[_Element] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)  # of a style sheet
 
 
 class _SvgChecker:
@@ -122,7 +123,6 @@ class _SvgChecker:
         self.root: _Element | None = None
         self.open: list[_Element] = []
         self.count = 0
-        self.css: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         space, _, local = name.rpartition(" ")
@@ -152,20 +152,20 @@ class _SvgChecker:
             if element.name != "image" or name != "href" or not _EMBEDDED.fullmatch(value.strip()):
                 raise InputError(f"must not refer to other files, got {key[:40]}={value[:40]!r}")
         elif name in _LINKS and element.name == "use":
-            element.uses = value.strip()[1:]
+            element.uses.append(value.strip()[1:])  # href, or xlink:href, or both
         elif name == "id":
             self.by_id.setdefault(value, element)
         if not space and name not in _LINKS and not name.startswith(("data-", "aria-")):
             _check_css(value)  # any of them may be a property
 
     def end(self, name: str) -> None:
-        if self.open.pop().name == "style":
-            _check_css("".join(self.css))
-            self.css.clear()
+        element = self.open.pop()
+        if element.name == "style":
+            _check_css("".join(element.text))
 
     def text(self, text: str) -> None:
         if self.open and self.open[-1].name == "style":
-            self.css.append(text)
+            self.open[-1].text.append(text)  # a browser joins the texts around inner elements
 
     def refuse(self, *_: object) -> None:
         rule = "a DOCTYPE, entities or processing instructions"
@@ -183,8 +183,7 @@ class _SvgChecker:
             if key not in known:
                 active.add(key)
                 total = 1 + sum(size(child) for child in element.children)
-                if element.uses in self.by_id:
-                    total += size(self.by_id[element.uses])
+                total += sum(size(self.by_id[one]) for one in element.uses if one in self.by_id)
                 active.discard(key)
                 known[key] = min(total, MAX_ELEMENTS + 1)
             return known[key]

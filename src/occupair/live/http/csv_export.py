@@ -11,6 +11,7 @@ from starlette.responses import StreamingResponse
 
 from occupair.live.config import RoomConfig
 from occupair.live.hours import SlotUse
+from occupair.wording import spreadsheet_text
 
 COLUMNS = (
     "room",
@@ -27,18 +28,6 @@ COLUMNS = (
     "known [%]",
 )
 MEDIA_TYPE = "text/csv; charset=utf-8"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-
-def safe_text(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula (CSV injection).
-
-    Examples
-    --------
-    >>> safe_text("Lab 1"), safe_text("=HYPERLINK(1)")
-    ('Lab 1', "'=HYPERLINK(1)")
-    """
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
 def header() -> str:
@@ -48,7 +37,7 @@ def header() -> str:
 
 def rows(room: RoomConfig, hours: Iterable[SlotUse]) -> str:
     """Return a line for each hour of a room. Unknown values are empty."""
-    named = [safe_text(text) for text in (room.id, room.name or room.id, room.floor)]
+    named = [spreadsheet_text(text) for text in (room.id, room.name or room.id, room.floor)]
     return _lines(
         [*named, "" if room.capacity is None else room.capacity, hour.start.isoformat(), hour.minutes]
         + [_number(value) for value in (hour.people, hour.peak, hour.low, hour.high)]

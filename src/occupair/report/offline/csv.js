@@ -2,7 +2,7 @@
 
 /** A table as CSV; a number is a string that looks like one. */
 function asCsv(names, rows) {
-  const safe = (text) => (/^[=+\-@\t\r]/.test(text) && !/^-?[\d.]+(e-?\d+)?$/.test(text) ? `'${text}` : text);  // not a formula
+  const safe = (text) => (/^([\t\r\n]|\s*[=+\-@])/.test(text) && !/^-?[\d.]+(e-?\d+)?$/.test(text) ? `'${text}` : text);  // not a formula
   const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [names, ...rows].map((row) => row.map((text) => quote(safe(text))).join(","));
   return "\ufeff" + lines.join("\r\n") + "\r\n";

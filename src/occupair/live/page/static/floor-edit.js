@@ -67,6 +67,8 @@ export function startPlanEditor(floorView, planPath) {
 
   function removePlace(id) {
     const before = floorView.places.get(id);
+    clearTimeout(timers.get(id)); // a move that is not saved yet
+    timers.delete(id);
     floorView.places.delete(id);
     floorView.draw();
     change(() => request("DELETE", roomPath(id, "/place")));
