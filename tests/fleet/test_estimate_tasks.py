@@ -68,15 +68,16 @@ def test_record_of_more_than_a_year(rooms):
     assert parquet.ParquetFile(rooms.folder / "out" / estimates_name("lab")).num_row_groups == 2
 
 
+@pytest.mark.parametrize(("mode", "lag"), [("live", 20.0), ("hindsight", 0.0)])
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin", "America/Santiago"])
-def test_pieces_are_the_whole_with_a_drifting_sensor(tmp_path, monkeypatch, zone):
+def test_pieces_are_the_whole_with_a_drifting_sensor(tmp_path, monkeypatch, zone, mode, lag):
     """With clock changes: on 31 March in Berlin, and at midnight of 8 September in Santiago."""
     monkeypatch.setattr(estimate_tasks, "YEAR", 8)
     rooms = Rooms(tmp_path, zone)
     first = "2024-09-08 05:00" if zone == "America/Santiago" else "2024-03-23 05:00"
     readings = rooms.write(long_record(first, 30, zone=zone, drift=150.0))
-    rooms.run(lag=20.0, interval=0.8)
-    whole = rooms.estimator.estimate(readings, lag=20.0, interval=0.8)
+    rooms.run(mode=mode, lag=lag, interval=0.8)
+    whole = rooms.estimator.estimate(readings, mode, lag=lag, interval=0.8)
     assert_equal(rooms.estimates(), whole)
     without_drift = rooms.estimator.estimate(readings.iloc[-96:])
     assert np.abs(whole["people"].iloc[-96:] - without_drift).max() > 1  # the days before matter
@@ -111,7 +112,9 @@ def test_unchanged_rooms_are_not_estimated_again(rooms):
         assert getattr(again.results[0], name) == getattr(first.results[0], name)
 
 
-@pytest.mark.parametrize("change", ["model", "readings", "lag", "interval", "option", "damaged", "deleted"])
+@pytest.mark.parametrize(
+    "change", ["model", "readings", "lag", "interval", "mode", "option", "damaged", "deleted"]
+)
 def test_changed_rooms_are_estimated_again(rooms, change):
     readings = rooms.write(long_record("2024-03-14", 2))
     rooms.run()
@@ -127,7 +130,7 @@ def test_changed_rooms_are_estimated_again(rooms, change):
     elif change == "deleted":
         path.unlink()
     else:
-        settings = {"lag": {"lag": 20.0}, "interval": {"interval": 0.9}}[change]
+        settings = {change: {"lag": 20.0, "interval": 0.9, "mode": "hindsight"}[change]}
     assert rooms.run(source, **settings).n_unchanged == 0
     expected = (estimator or rooms.estimator).estimate(readings, **settings)
     assert_equal(rooms.estimates(), expected)

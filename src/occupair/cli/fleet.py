@@ -18,6 +18,7 @@ from occupair.cli.shared import (
     Columns,
     Dayfirst,
     Lag,
+    Mode,
     Seed,
     Timezone,
     check_output,
@@ -148,6 +149,7 @@ def estimate(
     folder: Annotated[
         str, typer.Option("--out", metavar="ESTIMATES", help="Folder or URL for room=NAME/estimates.parquet.")
     ],
+    mode: Mode = "live",
     lag: Lag = 0,
     interval: Annotated[
         float | None, typer.Option(help="Add a prediction interval with this confidence, e.g. 0.9.")
@@ -175,6 +177,7 @@ def estimate(
             folder,
             lag=lag,
             interval=interval,
+            mode=mode,  # type: ignore[arg-type]  # checked there
             executor=executor,
             workers=workers,
             options_file=rooms,

@@ -24,6 +24,7 @@ import pandas as pd
 
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
+from occupair.estimator_arguments import Mode
 from occupair.fleet.fit_tasks import model_name
 from occupair.fleet.read_room import RawReadings, UnavailableError, open_room
 from occupair.fleet.room_options import RoomOptions
@@ -51,7 +52,7 @@ class EstimateSettings:
     ----------
     models, out : str
         Folder or URL of the models, and to write to.
-    lag, interval
+    lag, interval, mode
         See ``OccupancyEstimator.estimate``.
     """
 
@@ -59,6 +60,7 @@ class EstimateSettings:
     out: str
     lag: float = 0.0
     interval: float | None = None
+    mode: Mode = "live"
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _pieces(
         before = int(days.searchsorted(days[begin] - pd.Timedelta(days=LOOKBACK)))
         with quietly():
             people = estimator.estimate(
-                readings.iloc[before:end], lag=settings.lag, interval=settings.interval
+                readings.iloc[before:end], settings.mode, lag=settings.lag, interval=settings.interval
             )
         table = people.to_frame() if isinstance(people, pd.Series) else people
         yield table.iloc[begin - before :]
@@ -220,6 +222,7 @@ def estimates_name(room: str) -> str:
 
 
 def _fingerprint(source: RoomSource, settings: EstimateSettings, model: bytes, digest: str) -> str:
-    values = [version("occupair"), settings.lag, settings.interval, digest, source.options.reading]
+    request = [settings.mode, settings.lag, settings.interval]
+    values = [version("occupair"), *request, digest, source.options.reading]
     text = json.dumps(values, default=str).encode() + model
     return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from occupair.errors import InputError
-from occupair.estimator_arguments import check_confidence, check_request
+from occupair.estimator_arguments import Mode, check_confidence, check_request
 from occupair.fleet.estimate_tasks import EstimateResult, EstimateSettings, estimate_rooms
 from occupair.fleet.evaluate_tasks import EvaluateResult, EvaluateSettings, evaluate_rooms
 from occupair.fleet.fit_tasks import FOLDER
@@ -31,6 +31,7 @@ def estimate_fleet(
     *,
     lag: float = 0.0,
     interval: float | None = None,
+    mode: Mode = "live",
     executor: Executor | None = None,
     workers: int | None = None,
     options_file: str | Path | None = None,
@@ -46,12 +47,12 @@ def estimate_fleet(
     ----------
     data, models, out : str or path
         Folders or URLs of the readings, of the models of ``fit_fleet``, and to write to.
-    lag, interval
+    lag, interval, mode
         See ``OccupancyEstimator.estimate``.
     executor, workers, options_file, defaults, on_progress
         See ``fit_fleet``.
     """
-    check_request("live", lag)
+    check_request(mode, lag)
     if interval is not None:
         check_confidence(interval)
     _check_models(models)
@@ -59,7 +60,7 @@ def estimate_fleet(
     check_outside(str(out), str(data))
     storage.check_writable()
     sources = find_rooms(str(data), options_file=_text(options_file), defaults=defaults)
-    settings = EstimateSettings(str(models), storage.url, lag, interval)
+    settings = EstimateSettings(str(models), storage.url, lag, interval, mode)
     with open_executor(executor, workers) as pool:
         run = run_rooms(
             pool,
