@@ -154,7 +154,9 @@ class FakeStore:
     def set_plan(self, floor, data, *, media_type, width, height):
         self._check()
         digest = hashlib.sha256(data).hexdigest()
-        self._plans[floor] = (Plan(floor, media_type, width, height, digest, len(data), START), data)
+        plan = Plan(floor, media_type, width, height, digest, len(data), START)
+        self._plans[floor] = (plan, data)
+        return plan
 
     def remove_plan(self, floor):
         self._check()

@@ -11,9 +11,9 @@ DATA = bytes(range(256)) * 20
 
 
 def test_plan_is_stored_and_replaced(store: Store):
-    store.set_plan("Straße 1. OG", DATA, media_type="image/png", width=40, height=30)
+    stored = store.set_plan("Straße 1. OG", DATA, media_type="image/png", width=40, height=30)
     plan, data = store.plan("Straße 1. OG")
-    assert data == DATA
+    assert (plan, data) == (stored, DATA)
     assert (plan.media_type, plan.width, plan.height, plan.size) == ("image/png", 40, 30, len(DATA))
     assert plan.sha256 == hashlib.sha256(DATA).hexdigest()
     store.set_plan("Straße 1. OG", b"<svg/>", media_type="image/svg+xml", width=4, height=5)

@@ -116,10 +116,10 @@ async def upload_plan(request: Request, floor: Floor) -> PlanEntry:
         image = await run_in_threadpool(check_image, data, given)
     except InputError as error:
         raise HTTPException(422, f"the image {error}") from None
-    await run_in_threadpool(
+    stored = await run_in_threadpool(
         store.set_plan, floor, data, media_type=given, width=image.width, height=image.height
     )
-    return _entry(next(one for one in await run_in_threadpool(store.plans) if one.floor == floor))
+    return _entry(stored)
 
 
 @router.delete(

@@ -71,20 +71,22 @@ class PlanStore:
             row = connection.execute(select(schema.plans).where(schema.plans.c.floor == floor)).first()
         return None if row is None else (_to_plan(row), bytes(row.data))
 
-    def set_plan(self, floor: str, data: bytes, *, media_type: str, width: float, height: float) -> None:
-        """Store the plan of a floor, in place of an earlier one."""
+    def set_plan(self, floor: str, data: bytes, *, media_type: str, width: float, height: float) -> Plan:
+        """Store the plan of a floor, in place of an earlier one, and return what is stored of it."""
         check_texts("floor", [floor])
-        row = {
-            "floor": floor,
-            "media_type": media_type,
-            "width": float(width),
-            "height": float(height),
-            "sha256": hashlib.sha256(data).hexdigest(),
-            "size": len(data),
-            "created": to_microseconds(dt.datetime.now(dt.UTC)),
-            "data": bytes(data),
-        }
-        self._write(schema.plans, row)
+        plan = Plan(
+            floor=floor,
+            media_type=media_type,
+            width=float(width),
+            height=float(height),
+            sha256=hashlib.sha256(data).hexdigest(),
+            size=len(data),
+            created=dt.datetime.now(dt.UTC),
+        )
+        self._write(
+            schema.plans, vars(plan) | {"created": to_microseconds(plan.created), "data": bytes(data)}
+        )
+        return plan
 
     def remove_plan(self, floor: str) -> bool:
         """Delete the plan of a floor and return whether it existed. Rooms keep their places."""
