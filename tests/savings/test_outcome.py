@@ -58,3 +58,16 @@ def test_errors_of_the_count_by_hand():
     assert (found.rmse, found.bias, found.coverage) == (2.0, -2.0, 1.0)
     assert totals_of_a_monday(position=HALF, estimate=12.0, high=9.5).coverage == 0.0
     assert np.isnan(totals_of_a_monday(position=HALF).rmse)
+
+
+def test_coverage_without_an_upper_end_is_unknown():
+    assert np.isnan(totals_of_a_monday(position=HALF, estimate=8.0).coverage)
+
+
+def test_co2_balance_is_relative_to_its_own_day():
+    totals = LoopTotals(OFFICE, EnergyModel(), [0], Period(0, 2, 5))
+    empty = np.zeros((1440, 1), dtype=int), np.full((1440, 1, 5), 400.0), np.zeros((1440, 1, 5))
+    for day, (unexplained, generated) in enumerate([(3.0, 1000.0), (-1.0, 100.0)]):  # [L]
+        record = DayRecord(np.zeros((1440, 1)), *empty, np.array([unexplained]), np.array([generated]))
+        totals.add(DayOutcome(day, record, np.full((288, 1, 2), np.nan)))
+    assert totals.results()[0].co2_unexplained == pytest.approx(0.01)

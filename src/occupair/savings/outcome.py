@@ -46,12 +46,13 @@ class RunTotals:
         Outdoor air that was missing to the required flow [m3].
     off_hours : float
         Person-hours outside of the operating hours, without outdoor air for all policies [h].
-    squared_error, error, below_upper, estimated : float
-        Sums over all decisions with an estimate: squared error and error (estimate minus true count), number
-        of true counts at or below the upper end, number of estimates.
+    squared_error, error, estimated : float
+        Sums over all decisions with an estimate: squared error, error (estimate minus true count), number.
+    below_upper, bounded : float
+        Number of true counts at or below the upper end of the interval, and number of upper ends.
     co2_unexplained, heat_unexplained : float
-        Largest error of the CO2 balance of a day relative to the CO2 generated over all days [L/L], and error
-        of the heat balance relative to the heat supplied.
+        Largest error of the CO2 balance of a day relative to the CO2 generated on it, at least 1 L [L/L], and
+        error of the heat balance relative to the heat supplied.
     """
 
     outdoor_air: float
@@ -67,6 +68,7 @@ class RunTotals:
     squared_error: float
     error: float
     below_upper: float
+    bounded: float
     estimated: float
     co2_unexplained: float
     heat_unexplained: float
@@ -84,7 +86,7 @@ class RunTotals:
     @property
     def coverage(self) -> float:
         """Share of true counts at or below the upper end of the interval [0..1]; NaN without."""
-        return self.below_upper / self.estimated if self.estimated else np.nan
+        return self.below_upper / self.bounded if self.bounded else np.nan
 
 
 class LoopTotals:
@@ -110,7 +112,7 @@ class LoopTotals:
         weather = {seed: outdoor_temperature(start, period.n_days, seed=seed) for seed in set(seeds)}
         self._temperature = np.array([weather[seed] for seed in seeds]).T
         self._sums = {one.name: np.zeros(len(seeds)) for one in fields(RunTotals)}
-        self._generated, self._heat = np.zeros(len(seeds)), np.zeros(len(seeds))
+        self._heat = np.zeros(len(seeds))
 
     def add(self, outcome: DayOutcome) -> None:
         """Add one day."""
@@ -126,8 +128,8 @@ class LoopTotals:
         sums["above_limit"] += stale[on].sum(axis=(0, 2)) / 60
         self._add_shortfall(flow[on], people[on])
         self._add_errors(outcome.estimates, people)
-        sums["co2_unexplained"] = np.maximum(sums["co2_unexplained"], np.abs(record.unexplained))
-        self._generated += record.generated
+        unexplained = np.abs(record.unexplained) / np.maximum(record.generated, 1.0)
+        sums["co2_unexplained"] = np.maximum(sums["co2_unexplained"], unexplained)
 
     def _add_energy(self, flow: Array, day: int) -> None:
         start = (day - self._first_day) * DAY
@@ -158,16 +160,16 @@ class LoopTotals:
         sums["squared_error"] += np.where(known, error**2, 0.0).sum(axis=0)
         sums["error"] += np.where(known, error, 0.0).sum(axis=0)
         sums["below_upper"] += (true <= estimates[:, :, 1]).sum(axis=0)
+        sums["bounded"] += np.isfinite(estimates[:, :, 1]).sum(axis=0)
         sums["estimated"] += known.sum(axis=0)
 
     def results(self) -> list[RunTotals]:
         """Return the totals of each run so far."""
         sums = dict(self._sums)
-        sums["co2_unexplained"] = sums["co2_unexplained"] / np.maximum(self._generated, 1.0)
         sums["heat_unexplained"] = np.abs(sums["heat_unexplained"]) / np.maximum(self._heat, 1.0)
         return [
             RunTotals(**{name: float(values[run]) for name, values in sums.items()})
-            for run in range(self._generated.size)
+            for run in range(self._heat.size)
         ]
 
 
