@@ -24,6 +24,7 @@ def test_command_prints_tables_and_writes_files(studies, tmp_path):
     done = occupair("savings", "--out", tmp_path / "s.html", "--csv", tmp_path / "s.csv")
     assert done.returncode == 0, done.stderr
     assert "| Fixed design flow " in done.stdout
+    assert "…" not in done.stdout  # in a narrow terminal, too
     assert "The upper bound saves " in done.stdout
     assert "<title>occupair savings</title>" in (tmp_path / "s.html").read_text()
     table = pd.read_csv(tmp_path / "s.csv")

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.box import MARKDOWN
-from rich.table import Table as RichTable
 
 from occupair.cli.shared import bar, check_output, out
 
 if TYPE_CHECKING:
-    from occupair.report.text_table import Table
     from occupair.savings.building import Standard
 
 STANDARDS: dict[str, Standard] = {"ashrae": "ASHRAE 62.1", "en": "EN 16798-1"}
@@ -40,6 +37,7 @@ def savings(
     Example: occupair savings --days 20 --seeds 2 --out savings.html
     """
     from occupair.readings.files import write_table
+    from occupair.report.text_table import markdown
     from occupair.savings import tables
     from occupair.savings.energy import EnergyModel
     from occupair.savings.run_study import run_study
@@ -58,13 +56,13 @@ def savings(
     with bar():
         result = run_study(settings, range(seed, seed + seeds), jobs=jobs)
     out.print(f"{settings.standard}. {about(result)}\n", soft_wrap=True)
-    out.print(_rich(tables.summary_table(result)))
+    out.print(markdown(tables.summary_table(result)), soft_wrap=True)
     out.print(f"\n{tables.NOTES}\n", soft_wrap=True)
-    out.print(_rich(tables.error_table(result)))
+    out.print(markdown(tables.error_table(result)), soft_wrap=True)
     out.print()
-    out.print(_rich(tables.totals_table(result)))
+    out.print(markdown(tables.totals_table(result)), soft_wrap=True)
     out.print()
-    out.print(_rich(tables.curve_table(result)))
+    out.print(markdown(tables.curve_table(result)), soft_wrap=True)
     out.print()
     for sentence in tables.conclusions(result):
         out.print(f"- {sentence}", soft_wrap=True)
@@ -73,12 +71,3 @@ def savings(
     if path is not None:
         write_page(result, path)
         out.print(f"\nReport with figures: {path.resolve().as_uri()}", soft_wrap=True)
-
-
-def _rich(table: Table) -> RichTable:
-    shown = RichTable(box=MARKDOWN)
-    for place, head in enumerate(table.heads):
-        shown.add_column(head, justify="left" if place < 2 else "right", no_wrap=True)
-    for row in table.rows:
-        shown.add_row(*row)
-    return shown
