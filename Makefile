@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -134,6 +134,17 @@ pooled: $(INSTALLED)     ## renew the read-outs over all public rooms that new r
 
 picture: $(INSTALLED)    ## update the README figure from the report (needs chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
+
+docs: $(VENV)/.docs      ## build the documentation site, offline: build/docs/index.html
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/docs
+	@echo "documentation site: build/docs/index.html"
+
+linkcheck: $(VENV)/.docs ## check the external links of the documentation (needs network access)
+	@$(BIN)/python -m sphinx --quiet -b linkcheck -d build/doctrees docs build/linkcheck
+
+$(VENV)/.docs: $(INSTALLED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
 
 app: $(INSTALLED)        ## write the Home Assistant app with its source code to build/home-assistant-app
 	@$(BIN)/python tools/home_assistant_app.py

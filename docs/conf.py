@@ -1,0 +1,58 @@
+"""Settings of the documentation site (Sphinx), built by ``make docs``."""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "occupair"
+author = "the authors of occupair"
+copyright = "the authors of occupair, MIT licence"
+version = release = version_of("occupair")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "mathml",
+    "repository_links",
+]
+exclude_patterns = ["_extensions"]
+highlight_language = "text"  # indented blocks without a language
+nitpick_ignore_regex = [("py:.*", r"(?!occupair\b).*")]  # names of other packages: no inventories offline
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autodoc_typehints = "none"  # numpydoc states the types
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "occupair"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "occupair"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_nav_level": 1,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "search_bar_text": "Search the documentation",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+linkcheck_timeout = 20
