@@ -1,4 +1,4 @@
-"""Links that lead out of ``docs/``: on GitHub to a file, in the site to a page that includes it or to a copy of it."""
+"""Links out of ``docs/``: on GitHub to a file, in the site to its page or to a copy of the file."""
 
 import posixpath
 import re
