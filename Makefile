@@ -157,7 +157,7 @@ clean:                   ## remove the virtual environment and generated files
 
 # A venv without ensurepip works with every Python, also where the distribution does not ship ensurepip;
 # the system's pip then fills it.
-$(INSTALLED): pyproject.toml
+$(INSTALLED): pyproject.toml src/occupair/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "occupair requires Python 3.11 or newer, $(PYTHON) is older: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	@echo "setting up $(VENV) (first run only, takes 1 to 2 min)"

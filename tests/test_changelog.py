@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from occupair import __version__
+
 CHANGELOG = (Path(__file__).parents[1] / "CHANGELOG.md").read_text()
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 RELEASE = re.compile(r"\[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)")
@@ -24,6 +26,12 @@ def test_releases_have_a_version_and_a_date_newest_first():
     dates = [date.fromisoformat(match[2]) for match in found]
     assert versions == sorted(set(versions), reverse=True)
     assert dates == sorted(dates, reverse=True)
+
+
+def test_version_has_an_entry():
+    """A development version, such as 0.2.0.dev0, is described by the unreleased changes."""
+    latest = RELEASE.fullmatch(HEADINGS[0])[1]
+    assert latest == __version__ or ".dev" in __version__
 
 
 @pytest.mark.parametrize("section", [UNRELEASED, *RELEASES], ids=["Unreleased", *HEADINGS])

@@ -32,10 +32,13 @@ The modules:
 - `live_room`, `live_rooms`: one live room, and batched updates of many
 - `folds`, `cross_validation`, `tuning`: day-wise folds, and the choice of the paper's settings
 - `metrics`: scores
+- `_version`: the version
 - `errors`, `wording`, `progress`: user errors, text helpers, progress bars
 - `output_names`, `atomic_files`: file names that match the format, safe writes
 - `ventilation_rates`: outdoor air rates of ASHRAE 62.1 and EN 16798-1
 """
+
+from occupair._version import __version__ as __version__
 
 
 def __getattr__(name: str) -> object:

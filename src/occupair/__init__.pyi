@@ -14,3 +14,5 @@ from .smoothing import LocalSmoother as LocalSmoother
 from .smoothing import smooth as smooth
 from .tuning import Tuning as Tuning
 from .tuning import tune as tune
+
+__version__: str

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from occupair._version import __version__
 from occupair.atomic_files import write_atomically
 from occupair.elm.regressors import ELMRegressor
 from occupair.errors import InputError
@@ -99,7 +100,8 @@ def dump_model(estimator: OccupancyEstimator) -> bytes:
     }
     model |= _room_values(estimator) if hasattr(estimator, "room_") else _paper_values(estimator)
     text = _canonical(model)
-    return f'{_MAGIC}"version":{VERSION},"checksum":"{_checksum(text)}","model":{text}}}\n'.encode()
+    header = f'{_MAGIC}"version":{VERSION},"occupair":"{__version__}","checksum":"{_checksum(text)}"'
+    return f'{header},"model":{text}}}\n'.encode()
 
 
 def _room_values(estimator: OccupancyEstimator) -> dict[str, Any]:

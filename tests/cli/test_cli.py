@@ -62,10 +62,6 @@ def test_without_a_command_all_are_listed():
     assert all(command.split()[0] in done.stdout + done.stderr for command in COMMANDS)
 
 
-def test_version():
-    assert occupair("--version").stdout.startswith("occupair 0.")
-
-
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_simulate_writes_simulated_readings(tmp_path, suffix):
     done = occupair("simulate", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")

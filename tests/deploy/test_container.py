@@ -11,6 +11,7 @@ import pytest
 import yaml
 from live.ports import free_port
 
+from occupair._version import __version__
 from occupair.live.config import VARIABLES, read_config
 from occupair.live.home_assistant import PORT, USER
 from tools.dockerfile import command_of, pairs, read_stages, with_bases
@@ -177,7 +178,7 @@ def test_kubernetes_pod_is_restricted():
     mounts = {one["mountPath"]: one["name"] for one in container["volumeMounts"]}
     assert set(mounts) == {"/var/lib/occupair", "/etc/occupair"}
     assert set(mounts.values()) == {one["name"] for one in pod["volumes"]}
-    assert container["image"].endswith(f":{PROJECT['version']}")
+    assert container["image"].endswith(f":{__version__}")
 
 
 def test_kubernetes_has_one_service_per_database():

@@ -20,11 +20,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
+from occupair._version import __version__
 from occupair.cli import (
     bacnet,
     benchmark_and_validate,
@@ -110,5 +110,5 @@ def _options(
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if show_version:
-        out.print(f"occupair {version('occupair')}")
+        out.print(f"occupair {__version__}")
         raise typer.Exit

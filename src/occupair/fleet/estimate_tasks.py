@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from occupair._version import __version__
 from occupair.errors import InputError
 from occupair.estimator import OccupancyEstimator
 from occupair.estimator_arguments import Mode
@@ -223,6 +223,6 @@ def estimates_name(room: str) -> str:
 
 def _fingerprint(source: RoomSource, settings: EstimateSettings, model: bytes, digest: str) -> str:
     request = [settings.mode, settings.lag, settings.interval]
-    values = [version("occupair"), *request, digest, source.options.reading]
+    values = [__version__, *request, digest, source.options.reading]
     text = json.dumps(values, default=str).encode() + model
     return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
+from occupair._version import __version__
 from occupair.elm.cores import usable_cores
 from occupair.errors import InputError
 from occupair.fleet.worker_processes import WorkerProcesses
@@ -76,7 +76,7 @@ def _silence_dask() -> None:
 
 def installed_version() -> str:
     """Return the version of occupair on a worker."""
-    return version("occupair")
+    return __version__
 
 
 def _check_versions(found: dict[str, object], address: str) -> None:

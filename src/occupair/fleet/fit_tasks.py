@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib.metadata import version
 
+from occupair._version import __version__
 from occupair.errors import InputError
 from occupair.fleet.portfolio_start import read_start
 from occupair.fleet.read_room import UnavailableError, open_room
@@ -124,7 +124,7 @@ def failed(room: str, reason: str, mark: str = "") -> RoomResult:
 def fingerprint(source: RoomSource, settings: FitSettings, digest: str) -> str:
     """Return a hash of data, settings and version: a room with the same one has the same model."""
     values = {
-        "occupair": version("occupair"),
+        "occupair": __version__,
         "model": VERSION,
         "seed": settings.seed,
         "start": settings.start,

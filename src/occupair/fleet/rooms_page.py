@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 
+from occupair._version import __version__
 from occupair.atomic_files import write_atomically
 from occupair.fleet.message_groups import MessageGroup, group_messages
 from occupair.fleet.room_result import RoomResult
@@ -67,7 +67,7 @@ def render_rooms_page(
         "page",
         SCRIPTS,
         title=escape(title),
-        header=page_header(rooms, title=title, generated=time, version=version("occupair")),
+        header=page_header(rooms, title=title, generated=time, version=__version__),
         technician=technician_section(rooms, groups),
         failed=failed_section(rooms, groups),
         data=page_data(rooms, groups=groups),

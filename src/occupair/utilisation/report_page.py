@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 
+from occupair._version import __version__
 from occupair.atomic_files import write_atomically
 from occupair.report.number_format import percent
 from occupair.report.offline_page import natural_key, render_offline_page
@@ -123,7 +123,7 @@ def period(rooms: Sequence[RoomUsage]) -> str:
 
 def _header(rooms: Sequence[RoomUsage], *, title: str, generated: datetime, opening: OpeningHours) -> str:
     covered = f"{period(rooms)}. Opening hours {describe_opening(opening)}. {data_quality(rooms)}"
-    made = f"{_day(generated.date())}, {generated:%H:%M} · occupair {escape(version('occupair'))}"
+    made = f"{_day(generated.date())}, {generated:%H:%M} · occupair {escape(__version__)}"
     return f"""<p class="kicker"><bdi>{escape(title)}</bdi> · {made}</p>
 <h1><bdi>{escape(headline(rooms))}</bdi></h1>
 <p class="summary">{escape(summary(rooms))}</p>

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any
 
 from bacpypes3.basetypes import ObjectTypesSupported
 from bacpypes3.constructeddata import ArrayOf
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.primitivedata import ObjectIdentifier
+
+from occupair._version import __version__
 
 MODEL = "occupair"
 """Model name, by which a service recognises others of its kind."""
@@ -40,7 +41,7 @@ class RoomDevice(DeviceObject):  # type: ignore[misc]
             vendorName="occupair",
             modelName=MODEL,
             description="Occupancy of rooms, estimated from CO2",
-            applicationSoftwareVersion=version("occupair"),
+            applicationSoftwareVersion=__version__,
             **properties,
         )
 

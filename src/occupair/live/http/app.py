@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
 
+from occupair._version import __version__
 from occupair.errors import InputError
 from occupair.live.config import ServiceConfig
 from occupair.live.http import (
@@ -104,7 +104,7 @@ def make_app(
     """
     app = FastAPI(
         title="occupair",
-        version=version("occupair"),
+        version=__version__,
         description=_DESCRIPTION,
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load scripts from a CDN

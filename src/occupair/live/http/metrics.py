@@ -6,7 +6,6 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.metadata import version
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 
+from occupair._version import __version__
 from occupair.live.http.events import Streams
 from occupair.live.http.health import overall_health
 from occupair.live.messages import Quality, RoomState
@@ -120,7 +120,7 @@ class ServiceCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Collect the current values."""
-        yield InfoMetricFamily("occupair_build", "Version of the service.", {"version": version("occupair")})
+        yield InfoMetricFamily("occupair_build", "Version of the service.", {"version": __version__})
         yield self._readings()
         yield self._rooms()
         yield GaugeMetricFamily("occupair_event_streams", "Open event streams.", value=self.streams.open)

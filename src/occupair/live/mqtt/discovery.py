@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from occupair._version import __version__
 from occupair.live.mqtt.topics import availability_topic, state_topic, status_topic
 
 if TYPE_CHECKING:
@@ -65,9 +64,9 @@ def discovery_payload(mqtt: MqttConfig, room: RoomConfig, *, shard: Shard | None
             "name": room.name or room.id,
             "manufacturer": "occupair",
             "model": "Head count by CO2",
-            "sw_version": _version(),
+            "sw_version": __version__,
         },
-        "origin": {"name": "occupair", "sw_version": _version()},
+        "origin": {"name": "occupair", "sw_version": __version__},
         "components": _components(mqtt, room),
         "state_topic": state_topic(mqtt, room.id),
         "availability": [{"topic": topic} for topic in available],
@@ -75,11 +74,6 @@ def discovery_payload(mqtt: MqttConfig, room: RoomConfig, *, shard: Shard | None
         "qos": 1,
     }
     return json.dumps(content)
-
-
-@cache
-def _version() -> str:
-    return version("occupair")
 
 
 def _components(mqtt: MqttConfig, config: RoomConfig) -> dict[str, dict[str, object]]:
