@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+RELEASE := .venv-release
+RELEASE_TOOLS := $(RELEASE)/.installed
 # One test process more than cores, since many tests wait for a server or a browser.
 WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
@@ -11,11 +13,11 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 26
 
 demo: $(INSTALLED)       ## reproduce the paper's experiment with one draw (1 min) and write a report
 	@$(BIN)/occupair reproduce --draws 1 --out occupair-report.html
@@ -152,8 +154,11 @@ app: $(INSTALLED)        ## write the Home Assistant app with its source code to
 container: $(INSTALLED)  ## lint the container files and run the Dockerfile's steps without Docker, as root (5 min)
 	@$(BIN)/python tools/container_check.py
 
+dist: $(RELEASE_TOOLS)   ## build sdist and wheel of the last commit twice, compare and check them: dist/ (1 min)
+	@$(RELEASE)/bin/python -m tools.release.distributions
+
 clean:                   ## remove the virtual environment and generated files
-	rm -rf $(VENV) occupair-report.html occupair-savings* .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RELEASE) dist build occupair-report.html occupair-savings* .mypy_cache .ruff_cache .pytest_cache
 
 # A venv without ensurepip works with every Python, also where the distribution does not ship ensurepip;
 # the system's pip then fills it.
@@ -165,4 +170,10 @@ $(INSTALLED): pyproject.toml src/occupair/_version.py
 	@$(PYTHON) -m venv --without-pip $(VENV)
 	@$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check pip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(RELEASE_TOOLS): tools/release/requirements.txt
+	@rm -rf $(RELEASE)
+	@$(PYTHON) -m venv --without-pip $(RELEASE)
+	@$(PYTHON) -m pip --python $(RELEASE)/bin/python install --quiet --disable-pip-version-check pip -r $<
 	@touch $@
