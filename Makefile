@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight prove savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -97,8 +97,6 @@ sparse: $(INSTALLED)     ## accuracy with a reading every 5 to 30 min, some of t
 
 hindsight: $(INSTALLED)  ## accuracy and coverage of estimates with all readings of the day: docs/room.md (10 min)
 	@$(BIN)/python -m tools.hindsight
-
-prove: validate
 
 drift: $(INSTALLED)      ## measure the cost of planted sensor drifts on public and simulated rooms: docs/room.md (10 min)
 	@$(BIN)/python tools/planted_drift.py

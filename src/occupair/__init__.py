@@ -32,7 +32,7 @@ The modules:
 - `live_room`, `live_rooms`: one live room, and batched updates of many
 - `folds`, `cross_validation`, `tuning`: day-wise folds, and the choice of the paper's settings
 - `metrics`: scores
-- `_version`: the version
+- `_version`, `deprecations`: the version, deprecated names
 - `errors`, `wording`, `progress`: user errors, text helpers, progress bars
 - `output_names`, `atomic_files`: file names that match the format, safe writes
 - `ventilation_rates`: outdoor air rates of ASHRAE 62.1 and EN 16798-1

@@ -20,7 +20,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, TextIO
 
 import typer
 
@@ -43,7 +44,8 @@ from occupair.cli import (
     simulate_and_check,
     tune,
 )
-from occupair.cli.shared import out
+from occupair.cli.shared import note, out
+from occupair.deprecations import OccupairDeprecationWarning
 from occupair.errors import InputError
 
 app = typer.Typer(
@@ -89,6 +91,7 @@ def main() -> None:
     """Run the command line; a user error prints one line and exits with status 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot encode "±" prints "?"
+    warnings.showwarning = _show_warning
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # pyarrow's own keeps freed memory
     try:
         app()
@@ -98,6 +101,21 @@ def main() -> None:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except MemoryError:
         _fail("out of memory: use fewer hidden neurons or fewer readings")
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a deprecation as one line, other warnings as Python does."""
+    if issubclass(category, OccupairDeprecationWarning):
+        note(str(message))
+    else:
+        (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _fail(message: str) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from occupair.cli.shared import AsJson, bar, check_output, note
+from occupair.cli.shared import AsJson, bar, check_output
+from occupair.deprecations import warn_deprecated
 from occupair.errors import InputError
 
 Rooms = Annotated[
@@ -81,7 +82,7 @@ def validate(rooms: Rooms = None, as_json: AsJson = False) -> None:
 
 def prove(rooms: Rooms = None, as_json: AsJson = False) -> None:
     """Run 'occupair validate' (deprecated name)."""
-    note("'occupair prove' is deprecated and will be removed in the next version: use 'occupair validate'")
+    warn_deprecated("occupair prove")
     validate(rooms, as_json)
 
 
