@@ -129,6 +129,22 @@ def test_report_of_a_model_and_readings(tmp_path, trained):
     assert office["peak_high"] == pytest.approx(expected.peak("peak_high"), rel=1e-3)
 
 
+def test_report_maps_columns_as_fit_does(tmp_path, trained):
+    estimator, readings = trained
+    estimator.save(tmp_path / "office.occupair")
+    write_readings(readings.drop(columns="occupancy"), tmp_path / "readings.csv")
+    header, _, rows = (tmp_path / "readings.csv").read_text().partition("\n")
+    assert ",co2," in header
+    renamed = header.replace(",co2,", ",Raum 7,")
+    (tmp_path / "readings.csv").write_text(f"{renamed}\n{rows}")
+    done = occupair("report", "office.occupair", "readings.csv", "--column", "co2=Raum 7", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    counts = estimator.estimate(readings, mode="hindsight", interval=0.9)
+    expected = room_usage(RoomInfo("office"), counts, OpeningHours())
+    office = rooms_of(tmp_path / "utilisation.html").loc["office"]
+    assert office["people_mean"] == pytest.approx(expected.mean(), rel=1e-3)
+
+
 @pytest.fixture
 def stored(tmp_path, trained):
     """A store: a room with readings and a model, one with estimates only, and one with readings only."""
@@ -245,6 +261,8 @@ def test_room_with_a_faulty_sensor(stored):
         (["lab.csv", "lab.csv"], "room 'lab' has two files"),
         (["lab.csv", "no.db"], "give one database or settings file and nothing else, got 2 sources"),
         (["lab.csv", "--quick"], "--quick is for a database of the live service"),
+        (["lab.csv", "--column", "co2=CO2"], "--column and --dayfirst are for a model with readings"),
+        (["no.db", "--dayfirst"], "--column and --dayfirst are for a model with readings"),
         (["a.occupair"], "a.occupair: give the readings of its room after it"),
         (["a.occupair", "a.occupair"], "give the readings of its room after it, got another model"),
         (["a.occupair", "."], "give one file with the readings of its room after it, got a folder"),

@@ -21,7 +21,8 @@ def check_labels(readings: pd.DataFrame) -> list[Fault]:
     """Check whether there are enough days with head counts."""
     counts = counts_of(readings)
     if counts is None:
-        message, fix = "There are no head counts to train on.", f"Count people {WANTED}."
+        message = "There are no head counts to train on."
+        fix = f"Count people {WANTED}, or state the size of the room with --volume and --capacity."
         return [Fault("no_counts", "wrong", message, details={"occupied_days": 0}, fix=fix)]
     labelled = labelled_days(counts)
     occupied = int(labelled.sum())

@@ -4,6 +4,7 @@
 - `fit`, `tune`, `estimate_and_evaluate`: train a model and apply it
 - `report`: the use of rooms over weeks, from `report_sources`
 - `service`: the live service
+- `replay`: recorded readings sent to it
 - `export_models`, `import_models`: rooms of the live service as building models, and the reverse
 - `bacnet`: devices and points of a BACnet network
 - `fleet`: thousands of rooms
@@ -36,6 +37,7 @@ from occupair.cli import (
     fleet,
     groundtruth,
     import_models,
+    replay,
     report,
     reproduce,
     savings,
@@ -67,6 +69,7 @@ for command in (
     estimate_and_evaluate.evaluate,
     report.report,
     service.serve,
+    replay.replay,
     service.token,
     service.backup,
     service.restore,

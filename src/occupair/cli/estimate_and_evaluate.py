@@ -23,6 +23,7 @@ from occupair.cli.shared import (
     bar,
     check_output,
     load_model,
+    model_scale,
     naming,
     note,
     number,
@@ -159,11 +160,7 @@ def _estimate(
     With ``interval``, the table also has ``low`` and ``high`` of the prediction interval [people].
     """
     estimator = load_model(model, timezone)
-    scale: dict[str, Any] = {
-        "ventilation": estimator.uses_ventilation_,
-        "ventilation_full": estimator.ventilation_full_,
-        "ventilation_unit": estimator.ventilation_unit_,
-    }
+    scale = model_scale(estimator)
     if occupancy:
         office = read_labelled(readings, timezone, *options, **scale)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -13,13 +12,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from occupair.cli.report_sources import Request, Task, find_tasks
-from occupair.cli.shared import Timezone, bar, check_output, note, out
-from occupair.errors import InputError
+from occupair.cli.shared import (
+    Columns,
+    Dayfirst,
+    Timezone,
+    bar,
+    check_output,
+    check_period,
+    column_names,
+    note,
+    out,
+    parse_day,
+)
 from occupair.wording import plural
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from occupair.utilisation.room_usage import RoomUsage
 
 LISTED = 5  # rooms without figures that are listed in the terminal
@@ -65,10 +72,14 @@ def report(
         int | None, typer.Option(min=1, help="Worker processes; default: one per core.")
     ] = None,
     timezone: Timezone = None,
+    column: Columns = None,
+    dayfirst: Dayfirst = None,
 ) -> None:
     """Report the use of rooms: when they are used, by how many people, and which seats never are.
 
     Example: occupair report rooms.toml --from 2026-09-01 --calendar rooms.ics --out report.html
+
+    Example: occupair report office.occupair readings.csv --capacity 15 --out report.html
     """
     check_output(path, "report")
     from occupair.utilisation.opening_hours import OpeningHours
@@ -82,8 +93,8 @@ def report(
     opening = OpeningHours(hours, weekdays)
     request = Request(
         opening=opening,
-        first=_day(first, "--from"),
-        last=_day(last, "--to"),
+        first=parse_day(first, "--from"),
+        last=parse_day(last, "--to"),
         listed=read_room_list(rooms) if rooms is not None else {},
         wanted=tuple(room or ()),
         capacity=capacity,
@@ -91,9 +102,10 @@ def report(
         quick=quick,
         calendar=calendar,
         outputs=frozenset(table_paths(path).values()),
+        columns=column_names(column),
+        dayfirst=dayfirst,
     )
-    if request.first is not None and request.last is not None and request.last < request.first:
-        raise InputError(f"--to must not be before --from, got {last} and {first}")
+    check_period(request.first, request.last)
     method, tasks = find_tasks(sources, request)
     usage = _run(tasks, workers)
     write_report(usage, path, opening=opening, method=method, title=title, show_titles=titles)
@@ -140,14 +152,3 @@ def _summarise(usage: Sequence[RoomUsage], path: Path, written: Sequence[Path]) 
         note(f"{len(failed) - LISTED} more rooms have no figures; the page says why")
     if failed and len(failed) == len(usage):
         raise typer.Exit(1)
-
-
-def _day(text: str | None, option: str) -> pd.Timestamp | None:
-    import pandas as pd
-
-    if text is None:
-        return None
-    try:
-        return pd.Timestamp(dt.date.fromisoformat(text))
-    except ValueError:
-        raise InputError(f"{option} must be a date such as 2026-09-01, got {text!r}") from None

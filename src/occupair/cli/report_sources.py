@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,8 @@ class Request:
     quick: bool
     calendar: Path | None
     outputs: frozenset[Path]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    dayfirst: bool | None = None
 
     def info(self, id_: str, known: RoomInfo | None = None) -> RoomInfo:
         """Return what is known of a room."""
@@ -91,6 +93,8 @@ class Request:
 def find_tasks(sources: Sequence[str], request: Request) -> tuple[str, list[Task]]:
     """Return what the counts are, and for each room a function and its argument."""
     kinds = {_kind(source) for source in sources}
+    if "model" not in kinds and (request.columns or request.dayfirst is not None):
+        raise InputError("--column and --dayfirst are for a model with readings of its room: drop them")
     if kinds & {"settings", "store"}:
         if len(sources) > 1:
             raise InputError(
@@ -195,7 +199,12 @@ def _from_files(paths: Sequence[Path], request: Request) -> tuple[str, list[Task
         (
             file_room_usage,
             RoomFiles(
-                files[info.id][1], request.order(info, events), files[info.id][0], request.zone(info.id)
+                files[info.id][1],
+                request.order(info, events),
+                files[info.id][0],
+                request.zone(info.id),
+                request.columns,
+                request.dayfirst,
             ),
         )
         for info in infos

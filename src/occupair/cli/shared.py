@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 from collections.abc import Iterator
@@ -84,6 +85,15 @@ def load_model(path: Path, timezone: str | None) -> OccupancyEstimator:
     return estimator
 
 
+def model_scale(estimator: OccupancyEstimator) -> dict[str, Any]:
+    """Return the options that make `read` and `read_labelled` use the ventilation scale of a model."""
+    return {
+        "ventilation": estimator.uses_ventilation_,
+        "ventilation_full": estimator.ventilation_full_,
+        "ventilation_unit": estimator.ventilation_unit_,
+    }
+
+
 def read(
     path: Path, timezone: str | None, columns: list[str] | None, dayfirst: bool | None, **options: Any
 ) -> pd.DataFrame:
@@ -146,6 +156,24 @@ def keep_model(path: Path, office: pd.DataFrame, *, overwrite: bool) -> None:
         else:
             reason = "is a model that was trained on none of these days, perhaps of another room"
     raise InputError(f"--out {path} {reason}: choose another name, or add --overwrite")
+
+
+def parse_day(text: str | None, option: str) -> pd.Timestamp | None:
+    """Parse the date of an option."""
+    import pandas as pd
+
+    if text is None:
+        return None
+    try:
+        return pd.Timestamp(dt.date.fromisoformat(text))
+    except ValueError:
+        raise InputError(f"{option} must be a date such as 2026-09-01, got {text!r}") from None
+
+
+def check_period(first: pd.Timestamp | None, last: pd.Timestamp | None) -> None:
+    """Refuse a period that ends before it starts."""
+    if first is not None and last is not None and last < first:
+        raise InputError(f"--to must not be before --from, got {last:%Y-%m-%d} and {first:%Y-%m-%d}")
 
 
 def note(words: str) -> None:

@@ -33,6 +33,7 @@ of one machine.
 `stored_usage` reads the use of rooms from the store, for ``occupair report``. `retraining` trains new models
 on labels in a child process (`training_process`, `training_scores`). `calibration` calibrates rooms without a
 model every night (`calibration_process`). `logs` sets up logging. `demo` is the service on simulated rooms
-(`demo_floors` draws their floor plans), `home_assistant` the service as an app of Home Assistant. `semantic`
-exports the rooms as building models, and writes settings from them.
+(`demo_floors` draws their floor plans), `home_assistant` the service as an app of Home Assistant. `replay`
+sends recorded readings to a running service. `semantic` exports the rooms as building models, and writes
+settings from them.
 """

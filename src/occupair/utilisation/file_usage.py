@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +34,16 @@ class RoomFiles:
         Model file.
     timezone : str, optional
         Time zone of the room.
+    columns, dayfirst : optional
+        How to read the file with readings, as for ``read_readings``.
     """
 
     data: Path
     order: RoomOrder
     model: Path | None = None
     timezone: str | None = None
+    columns: Mapping[str, str] | None = None
+    dayfirst: bool | None = None
 
 
 def file_room_usage(room: RoomFiles) -> RoomUsage:
@@ -58,13 +63,16 @@ def _from_readings(room: RoomFiles, model: Path) -> RoomUsage:
     estimator = OccupancyEstimator.load(model)
     if estimator.timezone_ is None:
         estimator.timezone_ = room.timezone
-    faults = sensor_faults(
-        read_readings(room.data, timezone=room.timezone, occupancy=False, ventilation=False, lenient=True)
-    )
-    readings = read_readings(
+    read = partial(
+        read_readings,
         room.data,
         timezone=room.timezone,
+        columns=room.columns,
+        dayfirst=room.dayfirst,
         occupancy=False,
+    )
+    faults = sensor_faults(read(ventilation=False, lenient=True))
+    readings = read(
         ventilation=estimator.uses_ventilation_,
         ventilation_full=estimator.ventilation_full_,
         ventilation_unit=estimator.ventilation_unit_,
