@@ -404,7 +404,7 @@ def count_people(token: str) -> int:
     raise SystemExit("no count within ten minutes")
 
 
-VARIANTS = (("service", "live,postgres,fast", check_service), ("home-assistant", "live", check_app))
+VARIANTS = (("service", "live,postgres", check_service), ("home-assistant", "live", check_app))
 """Variants of the image, with the packages to install: the most and the least."""
 
 if __name__ == "__main__":

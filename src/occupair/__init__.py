@@ -34,6 +34,7 @@ The modules:
 - `metrics`: scores
 - `_version`, `deprecations`: the version, deprecated names
 - `errors`, `wording`, `progress`: user errors, text helpers, progress bars
+- `compiler`: numba, or a warning that it is missing
 - `output_names`, `atomic_files`: file names that match the format, safe writes
 - `ventilation_rates`: outdoor air rates of ASHRAE 62.1 and EN 16798-1
 """

@@ -1,4 +1,4 @@
-"""The error for everything a user can correct, and a check that raises it."""
+"""The error for everything a user can correct, a check that raises it, and the warning of slow fallbacks."""
 
 from numbers import Integral
 
@@ -8,6 +8,13 @@ class InputError(ValueError):
 
     The command line prints the message as one line and exits with status 2. Any other exception is a bug and
     keeps its traceback.
+    """
+
+
+class SlowFallbackWarning(RuntimeWarning):
+    """A package is missing, and slower code with the same results is used in its place.
+
+    The command line and the log of the service show the message as one line, without its place in the code.
     """
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 import io
 import json
 import logging
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from occupair.errors import SlowFallbackWarning
 from occupair.live.config import MqttConfig, ServiceConfig
 from occupair.live.logs import HIDDEN, JsonLines, Redactor, TextLines, find_secrets, start_logging
 from occupair.web.log_throttle import LogThrottle
@@ -190,6 +192,18 @@ def test_any_record_is_one_redacted_line(text, secret):
         line = formatter.format(record)
         assert "\n" not in line
         assert secret not in record.getMessage().replace(HIDDEN, "") or secret in text * 2
+
+
+@pytest.mark.filterwarnings("default")
+def test_warning_of_a_slow_fallback_is_logged_without_its_place_in_the_code(logged):
+    stream = logged("json")
+    warnings.warn("numba cannot be imported", SlowFallbackWarning, stacklevel=1)
+    line = json.loads(stream.getvalue())
+    assert {name: line[name] for name in line.keys() - {"time"}} == {
+        "level": "warning",
+        "logger": "py.warnings",
+        "message": "numba cannot be imported",
+    }
 
 
 @pytest.mark.filterwarnings("default")

@@ -4,6 +4,7 @@ import importlib.util
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 import occupair as oc
 from dense import PaperReference
+from occupair.errors import SlowFallbackWarning
 from occupair.paper import live_kernel, revised_day
 from occupair.paper.live_day import LiveDay
 from occupair.paper.stability import error_growth
@@ -147,12 +149,12 @@ def test_smoothing_matches_local_smoother_bitwise(estimator, smoothing):
         assert (day.co2_smoothed == smoother.values).all()
 
 
-def without_numba(module, monkeypatch, **replaced):
-    """Return a second copy of a module, imported without numba and with some modules replaced."""
+def with_replaced(module, monkeypatch, **replaced):
+    """Return a second copy of a module, imported with some other modules replaced."""
     spec = importlib.util.spec_from_file_location(f"numpy_{module.__name__}", module.__file__)
     copy = importlib.util.module_from_spec(spec)
     with monkeypatch.context() as patch:
-        for name, other in {"numba": None, **replaced}.items():
+        for name, other in replaced.items():
             patch.setitem(sys.modules, name, other)
         spec.loader.exec_module(copy)
     return copy
@@ -161,7 +163,7 @@ def without_numba(module, monkeypatch, **replaced):
 @pytest.fixture
 def numpy_kernel(monkeypatch):
     """The kernel without numba."""
-    kernel = without_numba(live_kernel, monkeypatch)
+    kernel = with_replaced(live_kernel, monkeypatch, **{"occupair.compiler": SimpleNamespace(njit=None)})
     assert kernel.njit is None
     return kernel
 
@@ -169,7 +171,7 @@ def numpy_kernel(monkeypatch):
 @pytest.fixture
 def numpy_day(numpy_kernel, monkeypatch):
     """The day that runs on the kernel without numba."""
-    return without_numba(revised_day, monkeypatch, **{live_kernel.__name__: numpy_kernel}).RevisedDay
+    return with_replaced(revised_day, monkeypatch, **{live_kernel.__name__: numpy_kernel}).RevisedDay
 
 
 def test_compiled_and_numpy_loops_agree(numpy_kernel):
@@ -234,9 +236,10 @@ def test_estimates_without_numba(estimator, last_day, monkeypatch):
     day = last_day.iloc[90:150]
     compiled = estimator.estimate(day)
     monkeypatch.setitem(sys.modules, "numba", None)
-    for name in ("live_kernel", "revised_day"):
-        monkeypatch.delitem(sys.modules, f"occupair.paper.{name}")
-    without = estimator.estimate(day)
+    for name in ("compiler", "paper.live_kernel", "paper.revised_day"):
+        monkeypatch.delitem(sys.modules, f"occupair.{name}")
+    with pytest.warns(SlowFallbackWarning, match="numba cannot be imported"):
+        without = estimator.estimate(day)
     assert sys.modules["occupair.paper.live_kernel"].njit is None
     pd.testing.assert_series_equal(without, compiled, rtol=0, atol=1e-7)
 

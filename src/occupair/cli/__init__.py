@@ -48,7 +48,7 @@ from occupair.cli import (
 )
 from occupair.cli.shared import note, out
 from occupair.deprecations import OccupairDeprecationWarning
-from occupair.errors import InputError
+from occupair.errors import InputError, SlowFallbackWarning
 
 app = typer.Typer(
     name="occupair",
@@ -114,8 +114,8 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a deprecation as one line, other warnings as Python does."""
-    if issubclass(category, OccupairDeprecationWarning):
+    """Print warnings that concern users as one line, others as Python does."""
+    if issubclass(category, OccupairDeprecationWarning | SlowFallbackWarning):
         note(str(message))
     else:
         (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
+from occupair.errors import SlowFallbackWarning
 from occupair.web.log_throttle import LogThrottle
 from occupair.web.tokens import PREFIX
 
@@ -202,6 +203,9 @@ def _log_warning(
     line: str | None = None,
 ) -> None:
     """Log a warning, in place of ``warnings.showwarning``."""
+    if issubclass(category, SlowFallbackWarning):
+        _warnings_log.warning(str(message))
+        return
     _warnings_log.warning(f"{category.__name__}: {message}", extra={"file": f"{filename}:{lineno}"})
 
 

@@ -44,7 +44,6 @@ else is shared by both. All compiled code is in this file, because numba's cache
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -52,12 +51,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.compiler import njit  # None without numba: the same results up to rounding, only slower
 from occupair.paper import numpy_kernel
 from occupair.paper.live_weights import LiveWeights
-
-njit: Any = None  # numba's compiler; without it the results are the same up to rounding, only slower
-with contextlib.suppress(ImportError):
-    from numba import njit
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
