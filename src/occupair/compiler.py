@@ -12,7 +12,7 @@ from occupair.errors import SlowFallbackWarning
 
 njit: Any = None
 try:
-    from numba import njit
+    from numba import njit as njit  # for other modules
 except (ImportError, OSError) as error:  # not installed; its LLVM library does not load
     warnings.warn(
         f"numba cannot be imported ({error}): live estimates of the paper's estimator take about ten times"

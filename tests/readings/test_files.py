@@ -345,7 +345,9 @@ EXPECTED = pd.DataFrame(
         "occupancy": [0.0, 1.0, 2.0],
         "temperature": [21.3, 21.4, 21.4],
     },
-    index=pd.DatetimeIndex(pd.date_range("2024-01-08 08:00", periods=3, freq="min"), freq=None, name="time"),
+    index=pd.DatetimeIndex(
+        pd.date_range("2024-01-08 08:00", periods=3, freq="min", unit="us"), freq=None, name="time"
+    ),
 )
 
 

@@ -18,7 +18,8 @@ START = pd.Timestamp("2024-01-08 08:00")
 
 def readings(seconds, *, start=START, **columns):
     """CO2 of 400, 401, ... at the given seconds after the start, and other columns."""
-    frame = pd.DataFrame(columns, index=start + pd.to_timedelta(seconds, unit="s"), dtype=float)
+    times = (start + pd.to_timedelta(seconds, unit="s")).as_unit("us")
+    frame = pd.DataFrame(columns, index=times, dtype=float)
     frame.insert(0, "co2", 400.0 + np.arange(len(seconds)))
     return frame
 

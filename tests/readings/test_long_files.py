@@ -80,4 +80,6 @@ def test_memory_of_reading_is_a_small_multiple_of_the_readings(tmp_path, monkeyp
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 9 * readings.memory_usage().sum()
+    # Before version 3 pandas keeps a text in a Python object each.
+    multiple = 9 if int(pd.__version__.partition(".")[0]) >= 3 else 18
+    assert peak < multiple * readings.memory_usage().sum()

@@ -1,5 +1,8 @@
 """Written readings are read back unchanged: values, times, time zone, ventilation unit and scale."""
 
+import datetime as dt
+from zoneinfo import ZoneInfo
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,7 +53,7 @@ def readings(draw):
     elif zone[0] in "+-":
         times = times.tz_convert(pd.Timestamp(f"2024-01-01 00:00{zone}").tz)
     else:
-        times = times.tz_convert(zone)
+        times = times.tz_convert(dt.UTC if zone == "UTC" else ZoneInfo(zone))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     if unit == "on/off":
         raw = rng.integers(0, 2, len(times)).astype(float)

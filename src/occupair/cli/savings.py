@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +13,22 @@ from occupair.cli.shared import bar, check_output, out
 if TYPE_CHECKING:
     from occupair.savings.building import Standard
 
-STANDARDS: dict[str, Standard] = {"ashrae": "ASHRAE 62.1", "en": "EN 16798-1"}
+
+class StandardName(StrEnum):
+    """Choices of --standard; an enumeration, because older versions of typer do not know Literal."""
+
+    ashrae = "ashrae"
+    en = "en"
+
+
+STANDARDS: dict[StandardName, Standard] = {StandardName.ashrae: "ASHRAE 62.1", StandardName.en: "EN 16798-1"}
 
 
 def savings(
     standard: Annotated[
-        Literal["ashrae", "en"],
+        StandardName,
         typer.Option(help="Standard of the outdoor air: ASHRAE 62.1, or EN 16798-1 category II."),
-    ] = "ashrae",
+    ] = StandardName.ashrae,
     days: Annotated[int, typer.Option(min=1, help="Evaluated calendar days.")] = 365,
     seeds: Annotated[int, typer.Option(min=1, help="Number of random seeds.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="First random seed.")] = 0,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from occupair.cli.savings import STANDARDS
+from occupair.cli.savings import STANDARDS, StandardName
 from occupair.cli.shared import Seed, bar, check_output, out
 
 
@@ -16,9 +16,9 @@ def savings_energyplus(
         str, typer.Option(help="Weather: chicago, denver, miami, phoenix or san-francisco.")
     ] = "chicago",
     standard: Annotated[
-        Literal["ashrae", "en"],
+        StandardName,
         typer.Option(help="Standard of the outdoor air: ASHRAE 62.1, or EN 16798-1 category II."),
-    ] = "ashrae",
+    ] = StandardName.ashrae,
     days: Annotated[int, typer.Option(min=1, help="Evaluated days from 1 January on, up to 365.")] = 365,
     seed: Seed = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,

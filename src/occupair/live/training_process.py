@@ -32,6 +32,7 @@ from occupair.live.training_scores import (
 from occupair.model_file import dump_model, parse_model
 from occupair.progress import progress_to, stage
 from occupair.readings.schema import interval_of
+from occupair.readings.time_zones import time_zone_of
 
 log = logging.getLogger("occupair.live")
 
@@ -189,7 +190,8 @@ def _untrained(
 def tabulate_labels(labels: Sequence[Label], timezone: str) -> pd.DataFrame:
     """Return ``people`` and ``entered`` of labels by local time, without those whose time cannot be right."""
     valid = sorted((label for label in labels if is_valid_time(label.time)), key=lambda label: label.time)
-    times = pd.DatetimeIndex(pd.to_datetime([label.time for label in valid], utc=True)).tz_convert(timezone)
+    stamps = pd.DatetimeIndex(pd.to_datetime([label.time for label in valid], utc=True))
+    times = stamps.tz_convert(time_zone_of(timezone))
     people = [float(label.people) for label in valid]
     entered = pd.to_datetime([label.entered for label in valid], utc=True)
     return pd.DataFrame({"people": people, "entered": entered}, index=times)

@@ -21,6 +21,7 @@ from occupair.readings.time_strings import (
     parse_time_of_day,
     split_stamp,
 )
+from occupair.readings.time_zones import standard_zone
 from occupair.wording import quoted
 
 RowNumbers = NDArray[np.int64]
@@ -55,6 +56,7 @@ def parse_times(
     """
     if pd.api.types.is_datetime64_any_dtype(column):
         index = pd.DatetimeIndex(column)
+        index = index if index.tz is None else index.tz_convert(standard_zone(index.tz))
         _reject(np.asarray(index.isna()), column, source, row_numbers)
     elif (since := _parse_epoch(column)) is not None:
         _reject(np.asarray(since.isna()), column, source, row_numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pandas as pd
 
@@ -129,10 +129,33 @@ def is_time_zone(name: str) -> bool:
 
 
 def time_zone_of(name: str) -> dt.tzinfo:
-    """Return the time zone that ``time_zone_name`` names, such as ``"UTC+01:00"``."""
-    zone = pd.Timestamp(0, tz=name).tzinfo
+    """Return the time zone that ``time_zone_name`` names, such as ``"UTC+01:00"``.
+
+    Named zones are of zoneinfo with every version of pandas; before version 3 its own are of pytz, which
+    datetime must not be combined with.
+    """
+    if name == "UTC":
+        return dt.UTC
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        zone = pd.Timestamp(0, tz=name).tzinfo
     assert zone is not None
     return zone
+
+
+def standard_zone(zone: dt.tzinfo) -> dt.tzinfo:
+    """Return the same time zone as an object of the standard library, if it has one.
+
+    Examples
+    --------
+    >>> standard_zone(pd.Timestamp("2024-01-08", tz="Europe/Copenhagen").tz)
+    zoneinfo.ZoneInfo(key='Europe/Copenhagen')
+    """
+    if is_time_zone(str(zone)):
+        return time_zone_of(str(zone))
+    offset = zone.utcoffset(None)
+    return zone if offset is None else dt.timezone(offset)
 
 
 def check_zone_stated(time: dt.datetime, timezone: str | None, *, what: str) -> None:
@@ -156,4 +179,4 @@ def in_time_zone(readings: pd.DataFrame, timezone: str | None) -> pd.DataFrame:
     times = pd.DatetimeIndex(readings.index)
     if timezone is None or times.tz is None or str(times.tz) == timezone:
         return readings
-    return readings.set_axis(times.tz_convert(timezone))
+    return readings.set_axis(times.tz_convert(time_zone_of(timezone)))

@@ -134,7 +134,7 @@ def simulate_history(days: int = 30, *, seed: int = 0, seats: int = SEATS) -> Of
     rises = np.concatenate([day.rises for day in office_days])
     noise = np.concatenate([day.noise for day in office_days])
     co2 = read_out(SENSOR, air.co2[:-1, SENSOR_ZONE] + rises, noise)
-    minutes = pd.date_range(FIRST_DAY, periods=len(co2), freq="min")
+    minutes = pd.date_range(FIRST_DAY, periods=len(co2), freq="min", unit="us")
     time = pd.DatetimeIndex(minutes.to_numpy(), name="time")  # without freq, which is lost with the weekends
     return OfficeHistory(time, people, presence, generation, outdoor, ventilation, air, co2)
 

@@ -18,6 +18,7 @@ from occupair.readings.gaps import default_gap
 from occupair.readings.grid import hold_last, put_on_grid, usual_interval
 from occupair.readings.other_sensors import SENSOR_HOLD, SENSORS
 from occupair.readings.source import Source
+from occupair.readings.time_zones import time_zone_of
 
 if TYPE_CHECKING:
     from occupair.live.store.store import Store
@@ -53,6 +54,7 @@ def to_columns(rows: Sequence[Sequence[Any]], n_values: int) -> tuple[Times, lis
 
 def local_index(times: Times, zone: dt.tzinfo | str | None) -> pd.DatetimeIndex:
     """Return times [us] as local times."""
+    zone = time_zone_of(zone) if isinstance(zone, str) else zone
     return pd.DatetimeIndex(times.view("datetime64[us]")).tz_localize("UTC").tz_convert(zone)
 
 
