@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -154,6 +154,13 @@ container: $(INSTALLED)  ## lint the container files and run the Dockerfile's st
 
 dist: $(RELEASE_TOOLS)   ## build sdist and wheel of the last commit twice, compare and check them: dist/ (1 min)
 	@$(RELEASE)/bin/python -m tools.release.distributions
+
+sbom: $(RELEASE_TOOLS)   ## bill of materials of all runtime dependencies in build/sbom, licences: docs/licences.md (3 min)
+	@$(RELEASE)/bin/python -m tools.release.sbom
+
+# Exit status 1: vulnerabilities; 3: no vulnerability database within reach.
+audit: $(RELEASE_TOOLS)  ## check all runtime dependencies for known vulnerabilities (needs network access, 3 min)
+	@$(RELEASE)/bin/python -m tools.release.audit
 
 clean:                   ## remove the virtual environment and generated files
 	rm -rf $(VENV) $(RELEASE) dist build occupair-report.html occupair-savings* .mypy_cache .ruff_cache .pytest_cache
