@@ -18,15 +18,28 @@ extensions = [
     "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "mathml",
     "repository_links",
 ]
-exclude_patterns = ["_extensions"]
+exclude_patterns = ["_extensions", "gallery", "figures/*.py"]
 highlight_language = "text"  # indented blocks without a language
 nitpick_ignore_regex = [("py:.*", r"(?!occupair\b).*")]  # names of other packages: no inventories offline
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 4
+
+sphinx_gallery_conf = {  # runs the scripts in gallery/ and writes a page for each to figures/
+    "examples_dirs": "gallery",
+    "gallery_dirs": "figures",
+    "within_subsection_order": "FileNameSortKey",
+    "image_srcset": ["2x"],
+    "notebook_extensions": set(),
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 3600,
+    "write_computation_times": False,
+}
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
