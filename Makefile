@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit lint-workflows clean help
+.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -45,6 +45,12 @@ servers:
 
 soak: $(INSTALLED) servers  ## kill the service 20 times on each database (5 min)
 	OCCUPAIR_KILLS=20 $(BIN)/python -m pytest tests/live/test_crash_recovery.py
+
+coverage: $(INSTALLED)   ## branch coverage of the core by its tests: docs/testing.md (6 min)
+	@$(BIN)/python -m tools.coverage
+
+mutation: $(INSTALLED)   ## mutate the core and check that a test fails for each mutant: docs/testing.md (20 min, then cached)
+	@$(BIN)/python -m tools.mutation
 
 mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test fails for each (5 min)
 	@$(BIN)/python tools/planted_bugs.py

@@ -99,13 +99,32 @@ def test_scores_round_for_rates_but_not_for_rmse():
     assert scores["within_4"] == 1.0
 
 
+def test_scores_within_3_and_4_people_at_their_limits():
+    scores = metrics.scores([10, 10, 10, 10, 10], [10, 13, 14, 15, 5])
+    assert scores["within_3"] == 2 / 5
+    assert scores["within_4"] == 3 / 5
+
+
+def test_counts_of_any_number_type_are_compared_as_floats():
+    """Columns of tables with missing values have the type object; counters log unsigned integers."""
+    as_objects = np.array([0, 4], dtype=object)
+    assert metrics.rmse(as_objects, [3, 8]) == metrics.rmse([3, 8], as_objects) == pytest.approx(12.5**0.5)
+    assert metrics.rmse(np.array([0, 4], np.uint8), np.array([3, 8], np.uint8)) == pytest.approx(12.5**0.5)
+
+
+def test_whole_people_has_double_precision():
+    rounded = metrics.whole_people(np.array([0.4, 2.5, 3.5], dtype=np.float32))
+    assert rounded.dtype == np.float64
+    assert rounded.tolist() == [0.0, 2.0, 4.0]
+
+
 @pytest.mark.parametrize("score", [metrics.rmse, *RATES])
 @pytest.mark.parametrize(
     ("truth", "guess", "message"),
     [
         ([1, 2], [[1], [2]], r"must be one-dimensional and of equal length, got \(2,\) and \(2, 1\)"),
         ([1, 2], [1], r"must be one-dimensional and of equal length, got \(2,\) and \(1,\)"),
-        ([], [], "must contain at least one value, got none"),
+        ([], [], "^y_true and y_pred must contain at least one value, got none$"),
         ([1, 2], [1, np.nan], "y_pred must be finite, got nan"),
         ([np.inf, 2], [1, 2], "y_true must be finite, got inf"),
     ],

@@ -138,6 +138,27 @@ def test_local_smoother_matches_smooth(co2, smoothing):
     np.testing.assert_allclose(smoother.values, oc.smooth(co2, smoothing=smoothing), rtol=1e-9, atol=1e-9)
 
 
+@given(series, st.lists(st.floats(0, 5000), max_size=30), weights)
+def test_extend_equals_appending_each_reading(before, added, smoothing):
+    """In any mixture: values, and the index that the next append returns."""
+    smoother, reference = oc.LocalSmoother(smoothing=smoothing), oc.LocalSmoother(smoothing=smoothing)
+    for value in before:
+        smoother.append(value)
+    smoother.extend(added)
+    for value in before + added:
+        reference.append(value)
+    np.testing.assert_allclose(smoother.values, dense_smooth(before + added, smoothing), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(smoother.values, reference.values)
+    assert smoother.newest == smoother.values[-1]
+
+
+def test_smoothing_weight_is_50_by_default():
+    co2, smoother = office_day(40), oc.LocalSmoother()
+    smoother.extend(co2)
+    np.testing.assert_allclose(oc.smooth(co2), dense_smooth(co2, 50.0), rtol=1e-12)
+    np.testing.assert_allclose(smoother.values, dense_smooth(co2, 50.0), rtol=1e-12)
+
+
 def test_append_returns_the_first_changed_index():
     co2, smoother = office_day(600), oc.LocalSmoother()
     before = smoother.values

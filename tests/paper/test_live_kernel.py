@@ -19,6 +19,9 @@ from occupair.paper.stability import error_growth
 from occupair.smoothing import LocalSmoother, smooth
 
 TOLERANCES = (0.0, 1e-6, 1e-3)
+LOOPS = ("combine", "move_input", "shift_hidden", "expand_series", "project", "follow_past")
+PYTHON_LOOPS = SimpleNamespace(**{name: getattr(live_kernel, f"_{name}_loops") for name in LOOPS})
+"""The loops that numba compiles, run by Python."""
 
 
 def hard_readings(n=170, seed=0):
@@ -179,7 +182,7 @@ def test_compiled_and_numpy_loops_agree(numpy_kernel):
     rows, factors = draw.normal(size=(17, 43)), draw.normal(size=17)
     hidden, coef, move = draw.uniform(0, 1, 43), draw.normal(size=43), draw.uniform(-0.1, 0.1, 43)
     results = []
-    for kernel in (live_kernel, numpy_kernel):
+    for kernel in (live_kernel, PYTHON_LOOPS, numpy_kernel):
         combined, moved, shifted, terms, projected = (
             coef.copy(),
             coef.copy(),
@@ -196,15 +199,18 @@ def test_compiled_and_numpy_loops_agree(numpy_kernel):
         followed = kernel.follow_past(rows[:, 0], factors, 0.7, *rows[:, 1:5].T.copy())
         assert largest >= np.abs(moved).max()
         results.append([combined, moved, largest, shifted, slopes, bends, terms, square, followed, projected])
-    for compiled, in_numpy in zip(*results, strict=True):
+    *loops, in_numpy = results
+    for found, expected in (
+        (one, other) for result in loops for one, other in zip(result, in_numpy, strict=True)
+    ):
         np.testing.assert_allclose(
-            compiled, in_numpy, rtol=2e-6, atol=2e-6 if compiled is results[0][-1] else 1e-12
+            found, expected, rtol=2e-6, atol=2e-6 if expected is in_numpy[-1] else 1e-12
         )
 
 
 def test_shifted_neurons_match_the_sigmoid(numpy_kernel):
     z, move = np.linspace(-30, 30, 61), np.resize([-0.1, 0.003, 0.1], 61)
-    for kernel in (live_kernel, numpy_kernel):
+    for kernel in (live_kernel, PYTHON_LOOPS, numpy_kernel):
         hidden = 1 / (1 + np.exp(-z))
         kernel.shift_hidden(hidden, move)
         np.testing.assert_allclose(hidden, 1 / (1 + np.exp(-z - move)), rtol=1e-14)
@@ -218,7 +224,7 @@ def test_series_matches_numerical_derivatives(numpy_kernel):
     values = [coef @ (1 / (1 + np.exp(-z - place * step * move))) for place in places]
     expected = np.polynomial.Polynomial.fit(places * step, values, 6).convert().coef[:5]
     hidden, terms, room = 1 / (1 + np.exp(-z)), np.zeros(5), np.zeros((2, 50), np.float32)
-    for kernel in (live_kernel, numpy_kernel):
+    for kernel in (live_kernel, PYTHON_LOOPS, numpy_kernel):
         kernel.expand_series(hidden, coef, move, *room, terms)
         np.testing.assert_allclose(terms, expected, rtol=1e-4)
 

@@ -176,6 +176,97 @@ def test_grid_follows_local_clock():
     assert set(held.index.second) == {0}
 
 
+@pytest.mark.parametrize("seconds", [10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600])
+def test_irregular_readings_get_a_common_interval(seconds):
+    times = np.cumsum([0, seconds + 1, seconds - 2, seconds + 1, seconds - 1])
+    found = usual_interval(pd.DatetimeIndex(readings(times).index), ROOM)
+    assert found == pytest.approx(seconds / 60, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("steps", "minutes"),
+    [
+        ([60, 60, 120, 180], 1),  # half of the steps have the most common length
+        ([60, 60, 120, 180, 240], 2),  # fewer than half: the median
+    ],
+)
+def test_most_common_step_counts_from_half_of_the_steps(steps, minutes):
+    found = usual_interval(pd.DatetimeIndex(readings(np.cumsum([0, *steps])).index), ROOM)
+    assert found == minutes
+
+
+def test_steps_of_all_days_count():
+    frame = readings([0, 300, *(86400 + np.arange(5) * 60)])
+    assert usual_interval(pd.DatetimeIndex(frame.index), ROOM) == 1
+
+
+@pytest.mark.parametrize(("every", "interval"), [(2, 1), (3, 3)])
+def test_rows_without_co2_count_for_the_interval_unless_they_are_the_majority(every, interval):
+    frame = readings(np.arange(12) * 60, occupancy=2.0)
+    frame.loc[np.arange(12) % every > 0, "co2"] = np.nan
+    assert on_grid(frame).attrs["interval"] == interval
+
+
+def test_longest_gap_applies_to_head_counts():
+    frame = readings([0, 300, 600, 1800, 2100], occupancy=[1, 2, 3, 4, 5])
+    held = on_grid(frame, longest_gap=20)
+    assert held["occupancy"].tolist() == [1, 2, 3, 3, 3, 3, 4, 5]
+    assert on_grid(frame, longest_gap=19)["occupancy"].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_no_grid_time_follows_the_last_reading():
+    held = on_grid(readings([0, 59, 121, 179.999999]))
+    assert shown(held) == {"08:00:00": 400, "08:01:00": 401, "08:02:00": 401}
+
+
+MIDNIGHT = pd.Timestamp("2024-01-09 00:00")
+
+
+def around_midnight(*seconds):
+    """Regular minutes until two minutes before midnight, and readings at seconds after midnight."""
+    return readings([-300, -240, -180, -120, *seconds], start=MIDNIGHT)
+
+
+def test_gap_over_midnight_is_bridged_if_the_times_continue():
+    expected = [f"23:{minute}:00" for minute in range(55, 60)] + ["00:00:00", "00:01:00", "00:02:00"]
+    assert list(shown(on_grid(around_midnight(120), interval=1))) == expected
+    other_phase_later = around_midnight(120, 2 * 86400 + 20, 2 * 86400 + 80)
+    assert list(shown(on_grid(other_phase_later, interval=1))) == [*expected, "00:00:20", "00:01:20"]
+
+
+@pytest.mark.parametrize("after", [[140], [140, 200, 260]])
+def test_gap_over_midnight_ends_with_the_day_if_the_next_day_has_another_phase(after):
+    expected = [f"23:{minute}:00" for minute in range(55, 60)] + ["00:02:20", "00:03:20", "00:04:20"]
+    found = list(shown(on_grid(around_midnight(*after), interval=1)))
+    assert found == expected[: 5 + len(after)]
+
+
+def test_other_phase_after_a_long_gap_in_the_day_is_put_on_the_grid():
+    frame = readings([0, 60, 120, 180, 900 + 20, 960 + 20, 1020 + 20])
+    assert list(shown(on_grid(frame))) == [
+        *["08:00:00", "08:01:00", "08:02:00", "08:03:00"],
+        *["08:16:00", "08:17:00"],
+    ]
+
+
+@pytest.mark.parametrize("seconds", [[0, 60, 120], [0, 60, 125, 180]])
+def test_columns_have_double_precision(seconds):
+    frame = readings(seconds, occupancy=1.0, ventilation=0.5, temperature=21.0).astype(np.float32)
+    assert set(on_grid(frame, interval=1).dtypes) == {np.dtype(float)}
+
+
+def test_sensor_without_values_is_unknown():
+    frame = readings(np.arange(3) * 60, temperature=np.nan)
+    held = on_grid(frame)
+    assert held["co2"].tolist() == [400, 401, 402]
+    assert held["temperature"].isna().tolist() == [True, True, True]
+
+
+@pytest.mark.parametrize("options", [(1 / 60, 0), (1440, 1440), (None, None), (np.float32(5), np.int64(10))])
+def test_limits_of_grid_options_are_valid(options):
+    check_grid_options(*options)
+
+
 def test_long_gap_costs_no_memory():
     frame = pd.concat([readings([0, 60], start=pd.Timestamp("1990-01-01")), readings([0, 60])])
     assert len(on_grid(frame)) == 4
@@ -208,9 +299,14 @@ def test_grid_is_causal(steps, cut, data):
     ("options", "message"),
     [
         ((0, 10), "interval must be from 1/60 to 1440 min, got 0"),
+        ((0.0166, 10), r"interval must be from 1/60 to 1440 min, got 0\.0166"),
+        ((1440.5, 10), r"interval must be from 1/60 to 1440 min, got 1440\.5"),
+        ((True, 10), "interval must be from 1/60 to 1440 min, got True"),
         ((np.nan, 10), "interval must be from 1/60 to 1440 min, got nan"),
         (("5", 10), "interval must be from 1/60 to 1440 min, got '5'"),
         ((None, -1), "longest_gap must be from 0 to 1440 min, got -1"),
+        ((None, -0.5), r"longest_gap must be from 0 to 1440 min, got -0\.5"),
+        ((None, 1440.5), r"longest_gap must be from 0 to 1440 min, got 1440\.5"),
         ((None, np.inf), "longest_gap must be from 0 to 1440 min, got inf"),
         ((None, "5"), "longest_gap must be from 0 to 1440 min, got '5'"),
     ],

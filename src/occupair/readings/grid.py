@@ -243,8 +243,7 @@ def _local(index: pd.DatetimeIndex) -> Microseconds:
 
 
 def _as_index(at: Microseconds, like: pd.DatetimeIndex) -> pd.DatetimeIndex:
-    naive = pd.DatetimeIndex(at.view("datetime64[us]"))
-    return naive if like.tz is None else naive.tz_localize("UTC").tz_convert(like.tz)
+    return pd.DatetimeIndex(at.view("datetime64[us]")).tz_localize("UTC").tz_convert(like.tz)
 
 
 def _is_number(value: object) -> bool:

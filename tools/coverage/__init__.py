@@ -1,0 +1,1 @@
+"""Branch coverage of the core by its own tests: `make coverage`."""

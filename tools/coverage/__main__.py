@@ -1,0 +1,121 @@
+"""Branch coverage of the core by its own tests: `make coverage`.
+
+Prints a table by package and the uncovered lines, and exits with 1 if there are any. The tests of the paper's
+live estimator run a second time without numba, because compiled code cannot be measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import coverage
+
+ROOT = Path(__file__).parents[2]
+CORE_PACKAGES = ("readings", "elm", "paper", "room", "physics", "checks")
+CORE_MODULES = (
+    *("errors", "wording", "progress", "output_names", "atomic_files", "ventilation_rates"),
+    *("smoothing", "folds", "metrics", "live_room", "live_rooms", "inferred_training"),
+    *("estimator_arguments", "estimator", "model_file", "cross_validation", "tuning"),
+)
+OTHER_TESTS = ("test_other_sensors", "test_live_time_zones", "test_long_records")
+WITHOUT_NUMBA = ("tests/paper",)
+
+
+def main() -> None:
+    """Run the tests of the core and print its coverage."""
+    parser = argparse.ArgumentParser(prog="python -m tools.coverage", description=__doc__)
+    parser.add_argument("--workers", type=int, default=2, help="test processes")
+    parser.add_argument("--report", action="store_true", help="only print the results of the last run")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    if not options.report:
+        os.nice(10)
+        _run_coverage("erase")
+        _run_tests([*core_tests(), "-n", str(options.workers), "--dist", "loadfile"])
+        _run_tests([*WITHOUT_NUMBA, "-p", "tools.coverage.without_numba"])
+        _run_coverage("combine", "--quiet")
+    files = measured_files()
+    print(table(files))
+    missing = uncovered(files)
+    print("\n" + ("\n".join(missing) or "Every line and branch is covered."))
+    sys.exit(len(missing) > 0)
+
+
+def core_tests() -> list[str]:
+    """Return the test folders and files of the core, and its modules with their examples."""
+    tests = [f"tests/{name}" for name in CORE_PACKAGES]
+    tests += [f"tests/test_{name}.py" for name in CORE_MODULES if Path(f"tests/test_{name}.py").exists()]
+    tests += [f"tests/{name}.py" for name in OTHER_TESTS]
+    examples = [f"src/occupair/{name}" for name in CORE_PACKAGES]
+    return tests + examples + [f"src/occupair/{name}.py" for name in CORE_MODULES]
+
+
+def _run_tests(arguments: list[str]) -> None:
+    _run_coverage("run", "-m", "pytest", "-q", *arguments)
+
+
+def _run_coverage(*arguments: str) -> None:
+    environ = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-m", "coverage", *arguments], env=environ)
+    if done.returncode:
+        sys.exit(f"coverage {arguments[0]} failed")
+
+
+def measured_files() -> dict[str, dict]:
+    """Return the numbers of each file of the core, by its path inside the package."""
+    measured = coverage.Coverage()
+    measured.load()
+    report = ROOT / "build/coverage.json"
+    report.parent.mkdir(exist_ok=True)
+    include = [f"src/occupair/{name}/*" for name in CORE_PACKAGES]
+    include += [f"src/occupair/{name}.py" for name in CORE_MODULES]
+    measured.json_report(outfile=str(report), include=include)
+    files = json.loads(report.read_text())["files"]
+    return {name.removeprefix("src/occupair/"): numbers for name, numbers in files.items()}
+
+
+def table(files: dict[str, dict]) -> str:
+    """Return a Markdown table of statements and branches by package."""
+    packages: dict[str, list[dict]] = defaultdict(list)
+    for name, numbers in files.items():
+        packages[name.split("/")[0].removesuffix(".py")].append(numbers["summary"])
+    order = [*CORE_PACKAGES, *CORE_MODULES]
+    rows = [_row(name, packages[name]) for name in sorted(packages, key=order.index)]
+    rows.append(_row("total", [numbers["summary"] for numbers in files.values()]))
+    head = ["| package | statements | covered | branches | covered |", "| --- | ---: | ---: | ---: | ---: |"]
+    return "\n".join(head + rows)
+
+
+def _row(name: str, summaries: list[dict]) -> str:
+    keys = ("num_statements", "covered_lines", "num_branches", "covered_branches")
+    statements, lines, branches, taken = (sum(one[key] for one in summaries) for key in keys)
+    shares = [
+        f"{100 * part / whole:.1f} %" if whole else "–"
+        for part, whole in ((lines, statements), (taken, branches))
+    ]
+    return f"| {name} | {statements} | {shares[0]} | {branches} | {shares[1]} |"
+
+
+def uncovered(files: dict[str, dict]) -> list[str]:
+    """Return the uncovered lines and branches of each file, as text."""
+    found = []
+    for name, numbers in files.items():
+        lines = numbers["missing_lines"]
+        branches = [
+            f"{start}->{end if end > 0 else 'exit'}"
+            for start, end in numbers["missing_branches"]
+            if end not in lines and start not in lines
+        ]
+        if lines or branches:
+            found.append(f"{name}: {', '.join([*map(str, lines), *branches])}")
+    return found
+
+
+if __name__ == "__main__":
+    main()
