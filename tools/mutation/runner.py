@@ -24,7 +24,7 @@ from tools.mutation.forks import in_forks
 from tools.mutation.mutants import Mutant, mutants_of
 from tools.mutation.results import KILLED, SURVIVED, TIMED_OUT, Results, hash_files
 from tools.mutation.targets import Target
-from tools.mutation.test_map import TestMap, TestRun, measure
+from tools.mutation.tests_by_line import MeasuredTest, TestsByLine, measure
 from tools.mutation.transplant import transplant
 
 MEMORY = 6 << 30
@@ -94,13 +94,13 @@ class _Plugin:
             return False
         self.items = {item.nodeid: item for item in session.items}
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]  # one for all processes
-        self._run(self._test_map())
+        self._run(self._tests_by_line())
         return True
 
-    def _test_map(self) -> TestMap:
+    def _tests_by_line(self) -> TestsByLine:
         file = self.folder / f"{self.target.name.replace('/', '-')}-tests.json"
         key = hash_files([*self.target.test_files(), *self.target.source_files()])
-        kept = TestMap.load(file, key)
+        kept = TestsByLine.load(file, key)
         if kept is not None:
             return kept
         paths = [str(path) for path in self.target.source_files()]
@@ -112,20 +112,20 @@ class _Plugin:
         self.progress.begin(f"{self.target.name}: tests", len(self.items))
         runs = []
         for done in in_forks(self.items, work, self.workers):
-            runs.append(TestRun(**json.loads(done.text)))
+            runs.append(MeasuredTest(**json.loads(done.text)))
             self.progress.step()
         failed = [run.test for run in runs if not run.passed]
         if failed:
             raise pytest.UsageError(f"these tests fail without a mutant: {', '.join(failed)}")
-        found = TestMap(runs)
+        found = TestsByLine(runs)
         found.save(file, key)
         return found
 
-    def _run(self, tests: TestMap) -> None:
+    def _run(self, tests: TestsByLine) -> None:
         tests_hash = hash_files(self.target.test_files())
         self.progress.begin(f"{self.target.name}: mutants", len(self.mutants))
 
-        def jobs() -> Iterator[tuple[Mutant, list[TestRun]]]:
+        def jobs() -> Iterator[tuple[Mutant, list[MeasuredTest]]]:
             for mutant in self.mutants:
                 if time.monotonic() > self.deadline:
                     return
@@ -141,7 +141,7 @@ class _Plugin:
             self.results.add(mutant, last, "" if last == SURVIVED else tests_run[-1], tests_hash)
             self.progress.step()
 
-    def _try_mutant(self, job: tuple[Mutant, list[TestRun]], write: Callable[[str], None]) -> None:
+    def _try_mutant(self, job: tuple[Mutant, list[MeasuredTest]], write: Callable[[str], None]) -> None:
         """Write the name of each test before it runs, and the outcome at the end."""
         mutant, runs = job
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -17,7 +17,7 @@ SLOWEST = 3.0
 
 
 @dataclass(frozen=True)
-class TestRun:
+class MeasuredTest:
     """One test: its time [s of CPU], whether it passed, and the lines it ran by file."""
 
     test: str
@@ -26,7 +26,7 @@ class TestRun:
     lines: dict[str, list[int]]
 
 
-def measure(test: str, run: object, files: list[str]) -> TestRun:
+def measure(test: str, run: object, files: list[str]) -> MeasuredTest:
     """Run a test in this process and record the lines of ``files`` that it runs."""
     measured = coverage.Coverage(data_file=None, include=files, config_file=False)
     measured.set_option("run:disable_warnings", ["no-data-collected"])
@@ -37,16 +37,16 @@ def measure(test: str, run: object, files: list[str]) -> TestRun:
     measured.stop()
     data = measured.get_data()
     lines = {file: sorted(data.lines(file) or []) for file in files}
-    return TestRun(test, seconds, passed, {file: found for file, found in lines.items() if found})
+    return MeasuredTest(test, seconds, passed, {file: found for file, found in lines.items() if found})
 
 
-class TestMap:
+class TestsByLine:
     """The tests of a target by the lines that they run, fastest first."""
 
-    def __init__(self, runs: Iterable[TestRun]) -> None:
+    def __init__(self, runs: Iterable[MeasuredTest]) -> None:
         self.runs = sorted(runs, key=lambda run: run.seconds)
 
-    def tests_for(self, mutant: Mutant, path: str) -> list[TestRun]:
+    def tests_for(self, mutant: Mutant, path: str) -> list[MeasuredTest]:
         """Return the tests that can notice a mutant of the file ``path``."""
         runs = [run for run in self.runs if run.seconds <= SLOWEST]
         if mutant.first == 0:
@@ -60,9 +60,9 @@ class TestMap:
         file.write_text(json.dumps({"key": key, "runs": [asdict(run) for run in self.runs]}))
 
     @staticmethod
-    def load(file: Path, key: str) -> TestMap | None:
+    def load(file: Path, key: str) -> TestsByLine | None:
         """Read a map, unless sources or tests have changed since."""
         if not file.exists():
             return None
         kept = json.loads(file.read_text())
-        return TestMap(TestRun(**run) for run in kept["runs"]) if kept["key"] == key else None
+        return TestsByLine(MeasuredTest(**run) for run in kept["runs"]) if kept["key"] == key else None
