@@ -479,6 +479,27 @@ def test_training_shows_both_scores_before_the_decision(open_live, url, building
     expect(page.locator('.models [data-active="yes"]')).to_contain_text("trained on head counts")
 
 
+def test_earlier_answer_does_not_replace_the_result_of_training(open_live, url, building):
+    page, held = open_live(url, rejected=[409]), []
+
+    def hold_first(route):
+        if route.request.method == "GET" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(f"**/rooms/{ROOM}/training", hold_first)
+    page.evaluate(f"location.hash = '#/room/{ROOM}'")
+    page.get_by_role("button", name="Train on head counts").click()
+    status = page.locator("#training-status")
+    expect(status).to_have_text("3 more labels needed: 5 of 8 available.")
+    with page.expect_response(f"**/rooms/{ROOM}/training") as answer:
+        held[0].continue_()
+    answer.value.finished()
+    page.evaluate("new Promise((done) => setTimeout(done))")  # its handlers have run
+    expect(status).to_have_text("3 more labels needed: 5 of 8 available.")
+
+
 def test_untrained_room_has_no_model_to_keep(open_live, url, building):
     room = "room-14"
     assert building.store.models(room) == []
@@ -495,6 +516,22 @@ def test_untrained_room_has_no_model_to_keep(open_live, url, building):
     page.reload()
     expect(choice).to_have_text(["Use the new model", "Keep the current model"])
     expect(page.locator(".score h3")).to_have_text(["Current model", "New model"])
+
+
+def test_question_asked_again_at_once_is_answered_once(open_live, url):
+    page = open_live(url)
+    asked = """async () => {
+      const { confirmDialog } = await import("./assets/dom.js");
+      const dialog = document.getElementById("confirm");
+      const first = confirmDialog("first", "", "");
+      dialog.close("no"); // its event follows when the second question is shown
+      const second = confirmDialog("second", "", "");
+      await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+      const wasOpen = dialog.open;
+      dialog.close("yes");
+      return [await first, wasOpen, await second];
+    }"""
+    assert page.evaluate(asked) == [False, True, True]
 
 
 def test_reset_asks_for_confirmation(open_live, url, building):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def weather_file(climate: str) -> Path:
 
 def _installed(module: str) -> Any:
     try:
-        return importlib.import_module(f"pyenergyplus.{module}")
+        with warnings.catch_warnings(action="ignore"):  # of its syntax, where it was installed as source code
+            return importlib.import_module(f"pyenergyplus.{module}")
     except ImportError:
         raise InputError('EnergyPlus is not installed: pip install "occupair[energyplus]"') from None

@@ -86,15 +86,21 @@ export function toast(text, { isError = false, action = null } = {}) {
 
 export const showError = (error) => toast(error.message, { isError: true });
 
+let answer = () => {}; // resolves the latest question
+
 /** Ask for confirmation of something that cannot be undone; resolves to true or false. */
 export function confirmDialog(title, text, confirmText) {
   const dialog = byId("confirm");
+  answer(false); // no effect on a question that is answered
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
   byId("confirm-yes").textContent = confirmText;
   dialog.returnValue = "no";
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+    answer = resolve;
+    dialog.onclose = () => {
+      if (!dialog.open) resolve(dialog.returnValue === "yes"); // open: a late event of the question before
+    };
   });
 }

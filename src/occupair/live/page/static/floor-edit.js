@@ -34,6 +34,7 @@ export function startPlanEditor(floorView, planPath) {
   upload.addEventListener("click", () => file.click());
   file.addEventListener("change", async () => {
     const [chosen] = file.files;
+    file.value = ""; // now, since the next file may be chosen during the upload
     if (!chosen) return;
     const type = TYPES[chosen.name.split(".").at(-1).toLowerCase()] ?? chosen.type;
     await change(async () => {
@@ -41,7 +42,6 @@ export function startPlanEditor(floorView, planPath) {
       toast(t("floor.uploaded", { name: chosen.name }));
       await floorView.load();
     });
-    file.value = "";
   });
   remove.addEventListener("click", async () => {
     if (!await confirmDialog(t("floor.delete.title"), t("floor.delete.text"), t("floor.delete"))) return;

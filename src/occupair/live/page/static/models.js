@@ -16,6 +16,7 @@ const originName = (origin) => ({
 
 /** Create the card; `onChange()` is called when another model is active or the room was reset. */
 export function createModelsCard(id, zone, onChange) {
+  let loads = 0;
   const list = el("ul", { class: "models", "aria-label": t("model.list") });
   const empty = el("p", { class: "muted" }, t("model.none"));
   const file = el("input", {
@@ -50,7 +51,9 @@ export function createModelsCard(id, zone, onChange) {
   }
 
   async function load() {
+    const started = loads += 1;
     const { models } = await request("GET", roomPath(id, "/models"));
+    if (started !== loads) return; // a later one has newer models
     models.sort((a, b) => Number(b.active) - Number(a.active) || b.version - a.version);
     empty.hidden = models.length > 0;
     list.replaceChildren(...models.slice(0, MAX_LISTED).map(createItem));
@@ -70,8 +73,8 @@ export function createModelsCard(id, zone, onChange) {
   upload.addEventListener("click", () => file.click());
   file.addEventListener("change", async () => {
     const [chosen] = file.files;
+    file.value = ""; // now, since the next file may be chosen during the upload
     if (chosen) await change("POST", "/models", { body: chosen }, t("model.uploaded", { name: chosen.name }));
-    file.value = "";
   });
   reset.addEventListener("click", async () => {
     if (!await confirmDialog(t("model.reset.title"), t("model.reset.text"), t("model.reset.confirm"))) return;

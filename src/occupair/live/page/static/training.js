@@ -53,6 +53,7 @@ function createNewScore({ new: score, new_on_same_days: same, better }) {
 /** Create the card; `onAccept()` is called when the new model was accepted. */
 export function createTrainingCard(id, onAccept) {
   let timer = 0;
+  let loads = 0;
   let isClosed = false;
   const button = el("button", { class: "button primary wide", type: "button", id: "train" }, t("training.start"));
   const bar = el("progress", { max: "1", value: "0", "aria-label": t("training.progress") });
@@ -114,9 +115,11 @@ export function createTrainingCard(id, onAccept) {
   async function load() {
     clearTimeout(timer);
     if (isClosed) return;
+    const started = loads += 1;
     try {
       const job = await request("GET", roomPath(id, "/training"));
       const { models } = job.new ? await request("GET", roomPath(id, "/models")) : { models: [] };
+      if (started !== loads) return; // training was started meanwhile, or a later answer is on its way
       show(job, models.some((model) => model.active));
       if (job.status === "running") timer = setTimeout(load, POLL_INTERVAL);
     } catch {
@@ -126,6 +129,7 @@ export function createTrainingCard(id, onAccept) {
 
   button.addEventListener("click", async () => {
     button.disabled = true;
+    loads += 1;
     try {
       await request("POST", roomPath(id, "/training"));
       await load();
