@@ -32,6 +32,7 @@ from occupair.live.rooms.room import Model
 from occupair.live.rooms.room_models import RoomModels
 from occupair.live.store import Store, StoreError
 from occupair.live.subscriptions import Subscriber, Subscribers
+from occupair.live.wall_clock import LatestTime, utc_now
 from occupair.live.writer import Writer
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Pipeline:
         config: ServiceConfig,
         store: Store,
         *,
-        clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+        clock: Callable[[], dt.datetime] = utc_now,
     ) -> None:
         self.config = config
         self.store = store
@@ -107,7 +108,7 @@ class Pipeline:
         self.shards_status = "off"
         self.subscribers = Subscribers()
         self.models = RoomModels(store, tolerance=config.tolerance)
-        self._clock = clock
+        self._clock, self._latest = clock, LatestTime(clock)
         self._engine = Engine(_setups(config), follows_clock=config.clock == "wall")
         self._states: dict[str, RoomState] = {}
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -194,7 +195,7 @@ class Pipeline:
         return engine.start_rooms(setups, models, stored, self.now())
 
     def _restore(self, rooms: Sequence[RoomConfig]) -> None:
-        restore_rooms(self._engine, self.store, self.models, rooms, self._now_with)
+        restore_rooms(self._engine, self.store, self.models, rooms, self._now_after_restart)
         self._states |= self._engine.states(self.now())
 
     # ---- interface of the service ----
@@ -354,7 +355,11 @@ class Pipeline:
     def _run_batch(self, jobs: list[_Job]) -> None:
         readings = [reading for job in jobs for reading in job.readings]
         work = jobs[0].work
-        result = work(self._engine) if work else self._engine.add_readings(readings, self._now_with(readings))
+        if work:
+            result = work(self._engine)
+        else:
+            now, latest = self._now_with(readings), self._latest.now()
+            result = self._engine.add_readings(readings, now, latest=latest)
         self._loop.call_soon_threadsafe(self._publish_result, result, readings)
         if work:
             finished = [_Finished(jobs[0], result)]
@@ -375,6 +380,12 @@ class Pipeline:
             valid = [one.time for one in readings if one.room in self._engine and is_valid_reading(one)]
             self._newest = max(valid + ([self._newest] if self._newest else []), default=None)
         return self.now()
+
+    def _now_after_restart(self, newest: Sequence[Reading]) -> dt.datetime:
+        """Return the current time, given the newest stored readings."""
+        for reading in newest:
+            self._latest.add_stored_arrival(reading.received)
+        return self._now_with(newest)
 
     # ---- results ----
 

@@ -30,6 +30,7 @@ from occupair.live.retraining import Trainer
 from occupair.live.room_shards import Shard
 from occupair.live.sharding.exchange import ShardExchange
 from occupair.live.store import Store, StoreError, service_lock
+from occupair.live.wall_clock import utc_now
 from occupair.web.server import ConnectionLimits, LimitedServer
 from occupair.wording import plural
 
@@ -337,7 +338,7 @@ def _delete_old_rows(store: Store, config: ServiceConfig) -> int:
     """Delete data past their retention time, by the clock of the service, and return the number of rows."""
     if config.clock == "readings":
         return store.prune_to_newest_days(config.retention_days, shard=config.shard)
-    oldest = dt.datetime.now(dt.UTC) - dt.timedelta(days=config.retention_days)
+    oldest = utc_now() - dt.timedelta(days=config.retention_days)
     return store.prune(oldest, shard=config.shard)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
 import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +16,7 @@ from occupair.live.bacnet.port_check import need_bacpypes3
 from occupair.live.messages import Reading, ReadingOutcome
 from occupair.live.room_pipeline import RoomPipeline
 from occupair.live.submission import Submitter
+from occupair.live.wall_clock import utc_now
 from occupair.wording import plural
 
 if TYPE_CHECKING:
@@ -190,11 +190,6 @@ async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks)
-
-
-def utc_now() -> dt.datetime:
-    """Return the current time in UTC."""
-    return dt.datetime.now(dt.UTC)
 
 
 def describe_status(problems: Mapping[str, str | None], points: Sequence[str] = (), n_points: int = 0) -> str:

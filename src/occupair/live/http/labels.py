@@ -14,6 +14,7 @@ from occupair.live.http.dependencies import get_own_room, get_pipeline, get_room
 from occupair.live.http.rfc3339 import format_time, parse_query_time
 from occupair.live.http.schemas import LabelIn, LabelOut, Labels, Time
 from occupair.live.messages import FIRST_YEAR, LAST_YEAR, MAX_CLOCK_AHEAD, Label, is_valid_time
+from occupair.live.wall_clock import utc_now
 from occupair.web.access import require
 from occupair.web.errors import error_responses
 from occupair.web.request_bodies import json_body, read_model
@@ -60,7 +61,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ow
         raise HTTPException(409, f"time must not be in the future, got {format_time(time)}")
     state = pipeline.state(room.id) if given.time is None else None
     estimate = given.estimate if given.estimate is not None or state is None else state.people
-    label = Label(room.id, time, given.people, dt.datetime.now(dt.UTC), given.source, estimate)
+    label = Label(room.id, time, given.people, utc_now(), given.source, estimate)
     await run_in_threadpool(pipeline.store.add_label, label)
     await pipeline.labels_changed(room.id)
     return _to_schema(label)

@@ -18,6 +18,7 @@ from occupair.live.http.rfc3339 import format_time, parse_time
 from occupair.live.http.schemas import Outcomes
 from occupair.live.http.state_json import to_json
 from occupair.live.messages import REJECTION_TEXTS, Reading, ReadingOutcome
+from occupair.live.wall_clock import utc_now
 from occupair.readings.other_sensors import SENSORS
 from occupair.readings.ventilation_scale import without_noise
 from occupair.web.access import require
@@ -141,7 +142,7 @@ def _parse_reading(given: Any, name: str, room: RoomConfig, now: dt.datetime) ->
     except InputError as error:
         return InvalidReading(time, str(error))
     ventilation = None if ventilation is None else without_noise(ventilation)
-    return Reading(room.id, time, co2, ventilation, "http", dt.datetime.now(dt.UTC), sensors)
+    return Reading(room.id, time, co2, ventilation, "http", utc_now(), sensors)
 
 
 def _parse_reading_time(value: Any, name: str, room: RoomConfig, now: dt.datetime) -> dt.datetime:

@@ -29,6 +29,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from occupair.live.mqtt.topics import OFFLINE, status_topic
+from occupair.live.wall_clock import CLOCK_STEP, utc_now
 
 if TYPE_CHECKING:
     from occupair.live.config import MqttConfig
@@ -49,8 +50,6 @@ MAX_QOS0_BACKLOG = 10_000
 """Messages of QoS 0 in the inbox, beyond which further ones are dropped."""
 TIMEOUT = 30.0
 """Time limit for replies of the broker [s]."""
-CLOCK_STEP = dt.timedelta(seconds=5)
-"""Times of arrival increase strictly, unless the system clock was set back by more than this."""
 KEEPALIVE = 30
 """MQTT keep-alive interval [s]."""
 _TOPICS_PER_SUBSCRIBE = 200
@@ -199,7 +198,7 @@ class BrokerClient(CancellableClient):
                 log.warning("messages of QoS 0 arrive faster than they are stored: dropping some")
             self._dropped = True
             return
-        now = dt.datetime.now(dt.UTC)
+        now = utc_now()
         in_order = now > self._last_arrival or self._last_arrival - now > CLOCK_STEP
         self._last_arrival = now if in_order else self._last_arrival + dt.timedelta(microseconds=1)
         self._inbox.append(

@@ -218,12 +218,24 @@ class Engine:
 
     # ---- readings ----
 
-    def add_readings(self, readings: Sequence[Reading], now: dt.datetime) -> EngineResult:
-        """Add readings of any rooms, in the order of arrival."""
+    def add_readings(
+        self, readings: Sequence[Reading], now: dt.datetime, *, latest: dt.datetime | None = None
+    ) -> EngineResult:
+        """Add readings of any rooms, in the order of arrival.
+
+        Parameters
+        ----------
+        readings : sequence of Reading
+        now : datetime
+            Current time, in UTC.
+        latest : datetime, optional
+            Latest time that it may be if the clock was set back; later readings are rejected. Default: now.
+        """
+        latest = now if latest is None else max(now, latest)
         outcomes: dict[int, ReadingOutcome] = {}
         numbers: dict[str, list[int]] = {}  # of the valid readings, by room
         for number, reading in enumerate(readings):
-            rejection = self._rejection(reading, now)
+            rejection = self._rejection(reading, latest)
             if rejection is None:
                 numbers.setdefault(reading.room, []).append(number)
             else:
@@ -253,15 +265,15 @@ class Engine:
         result.states = self.states(now, dict.fromkeys(reading.room for reading in readings))
         return result
 
-    def _rejection(self, reading: Reading, now: dt.datetime) -> ReadingOutcome | None:
+    def _rejection(self, reading: Reading, latest: dt.datetime) -> ReadingOutcome | None:
         room = self._rooms.get(reading.room)
         if room is None:
             return ReadingOutcome.UNKNOWN_ROOM
         if not is_valid_reading(reading):
             return ReadingOutcome.NONSENSE
-        if self.follows_clock and reading.time > now + MAX_CLOCK_AHEAD:
+        if self.follows_clock and reading.time > latest + MAX_CLOCK_AHEAD:
             if reading.co2 is not None:
-                room.clock.set_ahead(reading.time - now)
+                room.clock.set_ahead(reading.time - latest)
             return ReadingOutcome.FUTURE
         return None
 

@@ -115,12 +115,21 @@ class SensorClock:
 
     def add(self, reading: Reading) -> None:
         """Add a reading in the order of arrival."""
-        if self.received is not None and reading.received < self.received:
+        if self._is_earlier(reading):
             return
         self.fault = None
         if self.received is not None and self._measured is not None:
             self._compare(reading.time - self._measured, reading.received - self.received, reading)
         self.received, self._measured = reading.received, reading.time
+
+    def _is_earlier(self, reading: Reading) -> bool:
+        """Whether an earlier reading is added after a later one.
+
+        If it arrived earlier but was measured later, the system clock was set back in between.
+        """
+        if self.received is None or self._measured is None:
+            return False
+        return reading.received < self.received and reading.time <= self._measured
 
     def _compare(self, measured: dt.timedelta, arrived: dt.timedelta, reading: Reading) -> None:
         """Tell a slow clock from a backlog: a backlog catches up, a slow clock stays as far behind."""
