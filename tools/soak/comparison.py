@@ -18,8 +18,8 @@ from tools.soak.rooms import Message, Rooms
 
 WARM_UP = dt.timedelta(minutes=20)
 """Time after the first reading or a gap in which the count is unknown, as documented."""
-MAX_GAP = 3.5
-"""Longest gap that is bridged [times between two readings], as documented for 10 and 15 min."""
+MAX_GAP = 3.5, dt.timedelta(minutes=60)
+"""Longest gap that is bridged, in times between two readings, and at most; as documented."""
 
 
 @dataclass
@@ -105,7 +105,7 @@ def _unknown_times(times: list[pd.Timestamp], rooms: Rooms) -> set[pd.Timestamp]
     unknown, begin = set(), times[0]
     for before, time in zip([times[0], *times], times, strict=False):
         is_midnight = time.hour == time.minute == 0
-        if time - before > MAX_GAP * rooms.step or is_midnight:
+        if time - before > min(MAX_GAP[0] * rooms.step, MAX_GAP[1]) or is_midnight:
             begin = time
         if time - begin < WARM_UP and not (begin.hour == begin.minute == 0):
             unknown.add(time)

@@ -76,12 +76,21 @@ class Rooms:
     def time_of(self, slot: int) -> dt.datetime:
         return self.start + slot * self.step
 
+    @property
+    def end(self) -> dt.datetime:
+        return self.time_of(self.hours * self.slots_per_hour)
+
+    def nights(self, slot: int) -> int:
+        """Return how often a room without a model is calibrated up to a slot: at first, and at 5:00."""
+        morning = self.start.replace(hour=5)
+        return 1 + (self.time_of(slot) - morning) // dt.timedelta(days=1)
+
     def name(self, room: int) -> str:
         return f"room-{room:05d}"
 
     def is_day_one(self, room: int) -> bool:
         """Whether a room has no model, but a volume and seats."""
-        return room % 100 == 7
+        return room % 400 == 7
 
     def posts(self, room: int) -> bool:
         """Whether a room is sent by HTTP instead of MQTT."""
@@ -120,7 +129,7 @@ class Rooms:
     def _clock_error(self, room: int, slot: int) -> dt.timedelta:
         hour = slot // self.slots_per_hour
         if room % 50 == 9 and hour in AHEAD_HOURS:
-            return dt.timedelta(hours=1)
+            return dt.timedelta(days=3)
         if room % 50 == 9 and hour in BEHIND_HOURS:
             return -2 * self.step
         return dt.timedelta(0)

@@ -96,6 +96,7 @@ class Soak:
                 self._send(messages)
             self._sensors.wait_for_all()
             self._posters.wait_for_all()
+            self._wait_for_calibrations(slot)
         hour.latencies = self._sensors.latencies()
         hour.memory = resident_memory(self._service.pid)
         hour.seconds = time.monotonic() - began
@@ -163,6 +164,21 @@ class Soak:
             lock.rollback()
 
     # ---- service and messages ----
+
+    def _wait_for_calibrations(self, slot: int) -> None:
+        """Before midnight and at the end, wait until rooms without a model are calibrated.
+
+        Calibrations take real time, of which a simulated hour has little.
+        """
+        rooms, following = self._rooms, self._rooms.time_of(slot + 1)
+        if following.date() > rooms.time_of(slot).date() or following == rooms.end:
+            for room in filter(rooms.is_day_one, range(rooms.number)):
+                path = f"/api/rooms/{rooms.name(room)}/models"
+                wait_for(lambda path=path: self._is_calibrated(path, rooms.nights(slot)))
+
+    def _is_calibrated(self, path: str, times: int) -> bool:
+        models = self._service.get(path)["models"]
+        return len(models) >= times and models[-1]["active"]
 
     def _start_service(self) -> float:
         began = time.monotonic()

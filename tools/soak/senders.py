@@ -16,7 +16,7 @@ from live.waiting import HANG_GUARD
 
 from tools.soak.rooms import Message, Rooms
 
-MAX_OUTSTANDING = 100
+MAX_OUTSTANDING = 200
 """Readings sent before the estimate of the first of them must have been published."""
 
 

@@ -23,7 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.live.config import RoomConfig, ServiceConfig
-from occupair.live.messages import EngineResult, Reading, ReadingOutcome, RoomState
+from occupair.live.messages import MAX_CLOCK_AHEAD, EngineResult, Reading, ReadingOutcome, RoomState
 from occupair.live.room_pipeline import BacklogFull
 from occupair.live.rooms.engine import Engine, RoomSetup, StoredRoom, is_valid_reading
 from occupair.live.rooms.interval_correction import IntervalCorrection
@@ -384,7 +384,7 @@ class Pipeline:
     def _now_after_restart(self, newest: Sequence[Reading]) -> dt.datetime:
         """Return the current time, given the newest stored readings."""
         for reading in newest:
-            self._latest.add_stored_arrival(reading.received)
+            self._latest.add_stored(max(reading.received, reading.time - MAX_CLOCK_AHEAD))
         return self._now_with(newest)
 
     # ---- results ----

@@ -44,23 +44,29 @@ class LatestTime:
     def __init__(self, clock: Callable[[], dt.datetime]) -> None:
         self._clock = clock
         self._latest, self._elapsed = dt.datetime.min.replace(tzinfo=dt.UTC), elapsed()
-        self._arrival: dt.datetime | None = None  # newest arrival before a restart, if the clock is behind it
+        self._behind: dt.timedelta | None = (
+            None  # clock less time elapsed, if it was set back
+        )
 
-    def add_stored_arrival(self, received: dt.datetime) -> None:
-        """Take into account when a stored reading arrived, after a restart."""
-        if self._clock() < received <= self._clock() + MAX_STEP_BACK:
-            self._arrival = max(received, self._arrival or received)
+    def add_stored(self, time: dt.datetime) -> None:
+        """Take into account, after a restart, that the clock has shown a time before."""
+        now = self._clock()
+        if now < time <= now + MAX_STEP_BACK:
+            self._behind = self._offset(now)
 
     def now(self) -> dt.datetime:
         """Return the latest time that it may be now.
 
-        If the clock was set back before a restart, the time since then is unknown, up to ``MAX_STEP_BACK``.
+        If the clock was set back before a restart, the time since then is unknown, up to ``MAX_STEP_BACK``,
+        until the clock is set forward again.
         """
         now, at = self._clock(), elapsed()
         latest = self._latest + dt.timedelta(seconds=at - self._elapsed)
-        self._latest = latest if now < latest <= now + MAX_STEP_BACK else now
-        self._elapsed = at
-        if self._arrival is None or now >= self._arrival:
-            self._arrival = None
-            return self._latest
-        return self._arrival + MAX_STEP_BACK
+        self._latest, self._elapsed = (latest if now < latest <= now + MAX_STEP_BACK else now), at
+        if self._behind is not None and self._offset(now) - self._behind > CLOCK_STEP:
+            self._behind = None
+        return self._latest if self._behind is None else now + MAX_STEP_BACK
+
+    @staticmethod
+    def _offset(now: dt.datetime) -> dt.timedelta:
+        return now - dt.datetime.min.replace(tzinfo=dt.UTC) - dt.timedelta(seconds=elapsed())

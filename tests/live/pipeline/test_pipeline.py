@@ -220,6 +220,50 @@ def test_fast_sensor_clock_makes_the_state_suspect(setup, store):
     with_pipeline(wall, store, work, clock=clock)
 
 
+def test_readings_are_stored_after_the_clock_is_set_back(setup, store):
+    wall = ServiceConfig(store=setup.store, rooms=setup.rooms)
+    clock = Clock()
+    minute, noon = dt.timedelta(minutes=1), clock.now
+
+    def reading(minutes):
+        return Reading("lab", noon + minutes * minute, 500.0 + minutes, 0.5, "mqtt", clock.now)
+
+    async def set_back(pipeline):
+        await pipeline.submit([reading(0)])
+        clock.now -= 60 * minute
+        assert await pipeline.submit([reading(1)]) == [ReadingOutcome.ACCEPTED]
+        assert pipeline.state("lab").reason == "the newest reading is in the future: a clock was wrong"
+
+    async def restarted(pipeline):
+        assert await pipeline.submit([reading(30)]) == [ReadingOutcome.ACCEPTED]
+        clock.now = noon + 31 * minute  # corrected
+        assert await pipeline.submit([reading(31), reading(40)]) == [
+            ReadingOutcome.ACCEPTED,
+            ReadingOutcome.FUTURE,
+        ]
+
+    with_pipeline(wall, store, set_back, clock=clock)
+    with_pipeline(wall, store, restarted, clock=clock)
+    assert [(one.time - noon) // minute for one in store.readings("lab", None, None)] == [0, 1, 30, 31]
+
+
+def test_state_recovers_when_a_clock_that_was_ahead_is_set_back(setup, store):
+    wall = ServiceConfig(store=setup.store, rooms=setup.rooms)
+    clock = Clock()
+    begin, hour = clock.now, dt.timedelta(hours=1)
+
+    async def work(pipeline):
+        for minute in range(40):
+            now = begin + dt.timedelta(minutes=minute)
+            clock.now = now + 3 * hour if 20 <= minute < 30 else now
+            await pipeline.submit([Reading("lab", now, 500.0 + minute % 7, 0.5, "mqtt", clock.now)])
+            if minute == 29:
+                assert pipeline.state("lab").reason == "the sensor's clock is 180 minutes behind"
+        assert pipeline.state("lab").quality is Quality.OK
+
+    with_pipeline(wall, store, work, clock=clock)
+
+
 def test_offline_sensor_is_published_without_a_reading(setup, store, monkeypatch):
     monkeypatch.setattr(pipeline_module, "STATE_CHECK_EVERY", 0.02)
     clock = Clock()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from occupair.live.config import RoomConfig
-from occupair.live.messages import EstimateRecord, Reading, to_microseconds, to_time
+from occupair.live.messages import EstimateRecord, LabelledInterval, Reading, to_microseconds, to_time
 from occupair.live.rooms.engine import Engine, StoredRoom
 from occupair.live.rooms.reading_grid import local_day
 from occupair.live.rooms.room import READINGS_KEPT
@@ -86,6 +86,7 @@ def read_stored_rooms(
         Whether readings arrive as they are measured.
     """
     found: dict[str, StoredRoom] = {}
+    with_labels = store.labelled_rooms()  # few of thousands of rooms
     for room in rooms:
         if (last := newest.get(room.id)) is None:
             continue
@@ -93,7 +94,9 @@ def read_stored_rooms(
         estimates: list[EstimateRecord] = []
         if zones.get(room.id, room.timezone) == room.timezone:
             estimates = store.estimates(room.id, last.time - RECENT_ESTIMATES, None, limit=10_000)
-        labelled = store.labelled_intervals(room.id, follows_clock=follows_clock)
+        labelled: list[LabelledInterval] = []
+        if room.id in with_labels:
+            labelled = store.labelled_intervals(room.id, follows_clock=follows_clock)
         midnight = to_time(local_day(ZoneInfo(room.timezone), to_microseconds(last.time))[0])
         days = dt.timedelta(days=LOOKBACK + 2)  # the day of the model may be a later or an earlier one
         means = store.co2_means(room.id, midnight - days, midnight + dt.timedelta(days=1))

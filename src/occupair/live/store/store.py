@@ -253,6 +253,10 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         """Return the labels of a room to train on, without confirmed estimates."""
         return [label for label in self.labels(room) if label.source != UNTRAINED_SOURCE]
 
+    def labelled_rooms(self) -> set[str]:
+        """Return the rooms that have labels."""
+        return {row.room for row in self._select(select(schema.labels.c.room).distinct())}
+
     def labelled_intervals(self, room: str, *, follows_clock: bool = True) -> list[LabelledInterval]:
         """Return head counts with published intervals; see ``labelled_intervals_query``."""
         rows = self._select(labelled_intervals_query(room, follows_clock=follows_clock))
