@@ -90,7 +90,7 @@ class Rooms:
 
     def is_day_one(self, room: int) -> bool:
         """Whether a room has no model, but a volume and seats."""
-        return room % 400 == 7
+        return room % 1000 == 7
 
     def posts(self, room: int) -> bool:
         """Whether a room is sent by HTTP instead of MQTT."""

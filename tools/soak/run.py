@@ -30,6 +30,9 @@ from tools.soak.senders import Posters, Sensors
 SQLITE_LOCKED = 8.0
 """How long another program locks the SQLite file, in place of a restart of the database [s]."""
 
+CALIBRATED_WITHIN = 3600.0
+"""Time limit for calibrations, which have a low priority [s]."""
+
 
 @dataclass
 class Hour:
@@ -174,7 +177,7 @@ class Soak:
         if following.date() > rooms.time_of(slot).date() or following == rooms.end:
             for room in filter(rooms.is_day_one, range(rooms.number)):
                 path = f"/api/rooms/{rooms.name(room)}/models"
-                wait_for(lambda path=path: self._is_calibrated(path, rooms.nights(slot)))
+                wait_for(lambda path=path: self._is_calibrated(path, rooms.nights(slot)), CALIBRATED_WITHIN)
 
     def _is_calibrated(self, path: str, times: int) -> bool:
         models = self._service.get(path)["models"]

@@ -311,10 +311,10 @@ def test_waiting_readings_are_estimated_in_batches(setup, store, office, estimat
     async def work(pipeline):
         free, take = threading.Event(), pipeline._engine.add_readings
 
-        def taking(readings, now):
+        def taking(readings, now, **options):
             calls.append(len(readings))
             free.wait()
-            return take(readings, now)
+            return take(readings, now, **options)
 
         monkeypatch.setattr(pipeline._engine, "add_readings", taking)
         monkeypatch.setattr("occupair.live_rooms.MIN_BATCH", 1)  # the first batch may be small
