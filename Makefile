@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit lint-workflows clean help
+.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -79,6 +79,9 @@ lint: $(INSTALLED)       ## run ruff, mypy and the import contracts
 
 rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchmark.md (20 min, then cached)
 	@$(BIN)/occupair benchmark --jobs 2 --out occupair-benchmark.html
+
+spreadsheet: $(INSTALLED)  ## score rules that fit in a spreadsheet on the public rooms: docs/comparison.md
+	@$(BIN)/python -m tools.spreadsheet
 
 lead: $(INSTALLED)       ## leave-one-room-out accuracy of the default estimator: docs/benchmark.md (40 min)
 	@$(BIN)/occupair benchmark --leave-one-room-out
