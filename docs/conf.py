@@ -34,6 +34,7 @@ sphinx_gallery_conf = {  # runs the scripts in gallery/ and writes a page for ea
     "gallery_dirs": "figures",
     "within_subsection_order": "FileNameSortKey",
     "image_srcset": ["2x"],
+    "thumbnail_size": (560, 400),
     "notebook_extensions": set(),
     "download_all_examples": False,
     "show_signature": False,
@@ -51,6 +52,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "occupair"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {"figures/*": []}
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False

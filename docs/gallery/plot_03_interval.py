@@ -20,11 +20,8 @@ fig, ax = plt.subplots()
 ax.fill_between(band.index, band["low"], band["high"], color="C1", alpha=0.25, lw=0, label="90 % interval")
 ax.plot(band["people"], color="C1", label="live estimate")
 ax.plot(today["occupancy"], color="0.2", lw=1.2, drawstyle="steps-post", label="head count")
-ax.set(
-    title=f"The interval covers {100 * covered:.0f} % of the readings of this day",
-    ylabel="occupancy [people]",
-    ylim=0,
-)
+ax.set(title=f"The interval covers {100 * covered:.0f} % of the readings of this day")
+ax.set(ylabel="occupancy [people]", ylim=0)
 ax.set_xlim(today.index[6 * 12], today.index[-1])
 ax.legend(loc="upper left")
 plt.show()
