@@ -15,7 +15,7 @@ from pathlib import Path
 
 WHEEL_LIMIT, SDIST_LIMIT = 2_000_000, 16_000_000  # [bytes]
 FILE_LIMIT = 1_000_000  # [bytes]; a larger file is likely a data set
-SUFFIXES = {".py", ".pyi", ".typed", ".html", ".css", ".js", ".json", ".svg"}
+SUFFIXES = {".py", ".pyi", ".typed", ".html", ".css", ".js", ".json", ".svg", ".mplstyle"}
 """Kinds of files in the package."""
 REQUIRED = {
     "type information": ("occupair/py.typed", "occupair/__init__.pyi"),
@@ -28,6 +28,7 @@ REQUIRED = {
         "occupair/live/store/migrations/versions/*.py",
     ),
     "start of new rooms": ("occupair/room/pooled.json",),
+    "style of figures": ("occupair/*.mplstyle",),
 }
 """Files that a plain rule for Python modules would miss."""
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
