@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container clean help
+.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container tutorial dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -143,6 +143,9 @@ pooled: $(INSTALLED)     ## renew the read-outs over all public rooms that new r
 
 picture: $(INSTALLED)    ## update the README figure from the report (needs chromium)
 	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
+
+tutorial: $(INSTALLED) servers  ## run the commands of docs/tutorial and take its pictures (3 min)
+	@$(BIN)/python -m tools.tutorial
 
 docs: $(VENV)/.docs      ## build the documentation site, offline: build/docs/index.html
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/docs

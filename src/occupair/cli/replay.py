@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 def replay(
     readings: Readings,
     room: Annotated[str, typer.Option(help="Room of the live service, by id.")],
-    url: Annotated[str, typer.Option(help="Address of the live service.")] = "http://127.0.0.1:8099",
+    url: Annotated[
+        str,
+        typer.Option(
+            envvar="OCCUPAIR_URL", show_envvar=False, help="Address of the live service [env: OCCUPAIR_URL]."
+        ),
+    ] = "http://127.0.0.1:8099",
     speed: Annotated[
         float,
         typer.Option(help="Recorded time per real time; 60: an hour takes a minute; 0: all at once."),

@@ -24,7 +24,7 @@ from occupair.web.hosts import is_loopback
 if TYPE_CHECKING:
     from occupair.estimator import OccupancyEstimator
 
-_OTHER_VARIABLES = ("OCCUPAIR_CACHE", "OCCUPAIR_DATA", "OCCUPAIR_TOKEN")
+_OTHER_VARIABLES = ("OCCUPAIR_CACHE", "OCCUPAIR_DATA", "OCCUPAIR_TOKEN", "OCCUPAIR_URL")
 
 
 @dataclass(frozen=True)

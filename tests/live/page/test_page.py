@@ -246,6 +246,20 @@ def test_chart_appends_states_and_fetches_corrections(open_live, url, building):
     page.wait_for_selector(f'.plot[data-drawn="{before + 6}"]')
 
 
+def test_chart_moves_to_the_day_of_a_replay(open_live, serve_building):
+    """The page is open before the first reading arrives, and that is months old."""
+    building = Building(make_rooms(1))
+    unknown = {"time": None, "people": None, "people_exact": None, "low": None, "high": None}
+    url = serve_building(building)
+    building.publish_threadsafe(replace(building.state("room-0"), **unknown, quality=Quality.STALE))
+    page = open_live(f"{url}/#/room/room-0")
+    page.wait_for_selector(".plot[data-drawn]")
+    expect(page.locator(".day-bar input")).not_to_have_value("2026-03-11")
+    building.publish_threadsafe(building.rooms["room-0"].state(NOW))
+    page.wait_for_selector(f'.plot[data-drawn="{NOW - 1440 + 1}"]')
+    expect(page.locator(".day-bar input")).to_have_value("2026-03-11")
+
+
 @pytest.mark.parametrize(
     ("settings", "over", "high", "alerts"),
     [

@@ -142,7 +142,7 @@ class RoomView {
       this.air.load().catch(() => {});
     }
     if (!this.day || !room.state) return;
-    if (!this.wantedDay && room.at && localDay(this.zone, room.at) > this.day.day) {
+    if (!this.wantedDay && room.at && localDay(this.zone, rooms.now()) !== this.day.day) { // also back, in a replay
       this.goTo(null);
       return;
     }
