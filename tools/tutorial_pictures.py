@@ -65,7 +65,7 @@ class Camera:
         """Take the picture of the room during the replay, after noon."""
         while is_running() and (_time(url) or "") < NOON:
             time.sleep(0.05)
-        self._open(f"{url}{ROOM}", height=760)
+        self._open(f"{url}{ROOM}", height=420)
         self._page.wait_for_selector(".labels li")
         self._page.wait_for_selector(".plot[data-drawn]")
         self._save("live.png")
