@@ -32,7 +32,15 @@ REQUIRED = {
 }
 """Files that a plain rule for Python modules would miss."""
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
-SDIST_REQUIRED = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "tests/conftest.py")
+SDIST_REQUIRED = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "Makefile",
+    "tests/conftest.py",
+)
 
 
 def package_files(source: Path) -> set[str]:
