@@ -252,3 +252,13 @@ def test_every_check_code_is_documented():
     codes = set(re.findall(r'Fault\(\s*"(\w+)"', sources)) | set(PROBLEM_ADVICE)
     rows = re.findall(r"^\| (`.*?`) \|", REFERENCE.split("### Data quality checks")[1], re.MULTILINE)
     assert codes <= set(re.findall(r"`(\w+)`", " ".join(rows)))
+
+
+def test_make_targets_in_documents_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
+    documents += sorted((ROOT / "docs").rglob("*.md"))
+    for path in documents:
+        named = re.findall(r"(?:`|^ {4,})make ([a-z][a-z-]*)", path.read_text(), re.MULTILINE)
+        assert set(named) <= targets, path.name
