@@ -2,7 +2,7 @@
 Intervals of this office are on the safe side
 =============================================
 
-Of the readings of ten held-out days, a 90 % interval should cover 90 %. Readings at which people are in the
+Of the readings of five held-out days, a 90 % interval should cover 90 %. Readings at which people are in the
 room are harder than those of empty nights and are shown separately. The :doc:`validation <../validation>`
 has the coverage in public rooms.
 """
@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import occupair as oc
 
 plt.style.use("occupair.figures")
-office = oc.simulate_office(days=15, seed=4).iloc[::5]
+office = oc.simulate_office(days=10, seed=4).iloc[::5]
 train, test = office.iloc[: 5 * 288], office.iloc[5 * 288 :]
 estimator = oc.OccupancyEstimator(random_state=0).fit(train)
 counts, levels = test["occupancy"], [50, 60, 70, 80, 90, 95]

@@ -2,7 +2,7 @@
 Feature scaling keeps hidden neurons sensitive
 ==============================================
 
-CO2 in ppm saturates the neurons of a standard extreme learning machine (ELM), however many there are. The
+CO2 in ppm saturates the neurons of a standard extreme learning machine (ELM), so that adding neurons hardly helps. The
 feature-scaled machine (FS-ELM) scales each group of features, here level, change and slope of CO2 and
 ventilation.
 """
@@ -26,7 +26,7 @@ for name, machine in {"ELM": oc.ELMRegressor(random_state=0), "FS-ELM": scaled}.
         machine.set_params(n_hidden=neurons).fit(features[:-1440], people[:-1440])
         rmse[neurons] = oc.metrics.rmse(people[-1440:], machine.predict(features[-1440:]))
     ax.plot(rmse.keys(), rmse.values(), "o-", label=name)
-ax.set(title="Without scaling, more neurons do not help", xlabel="hidden neurons", xscale="log")
+ax.set(title="Without scaling, more neurons hardly help", xlabel="hidden neurons", xscale="log")
 ax.set(ylabel="RMSE [people]", ylim=0, xticks=list(rmse), xticklabels=rmse)
 ax.legend(loc="center right")
 plt.show()

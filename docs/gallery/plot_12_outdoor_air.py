@@ -13,9 +13,10 @@ import occupair as oc
 from occupair.control import AirDemand
 
 plt.style.use("occupair.figures")
-office = oc.simulate_office(days=6, seed=1)
-train, today = office.iloc[:-1440], office.iloc[-1440:].between_time("07:30", "21:59")
-band = oc.OccupancyEstimator(random_state=0).fit(train).estimate(office.iloc[-1440:], interval=0.8)
+office = oc.simulate_office(days=6, seed=1).iloc[::5]
+train, day = office.iloc[:-288], office.iloc[-288:]
+today = day.between_time("07:30", "21:59")
+band = oc.OccupancyEstimator(random_state=0).fit(train).estimate(day, interval=0.8)
 air = AirDemand("ASHRAE 62.1", area=186, space="office")
 fixed, planned = air.flow(35), air.flow(band["high"].loc[today.index])
 
