@@ -149,7 +149,7 @@ def fails(server, tmp_path, url, message):
     with pytest.raises(InputError, match=message) as caught:
         fetch("rooms", tmp_path, data_set=rooms(RemoteFile("a.csv", url, sha256(TEXT))))
     assert "\n" not in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
+    assert not tmp_path.exists() or list(tmp_path.iterdir()) == []
 
 
 def test_wrong_checksum_is_refused(server, tmp_path):
@@ -174,6 +174,11 @@ def test_failed_download_does_not_replace_a_file(server, tmp_path):
 def test_missing_address_is_refused(server, tmp_path):
     message = rf"/a.csv: the server responded 404 Not Found; download it by hand from {PAGE}"
     fails(server, tmp_path, f"{server.url}/a.csv", message)
+
+
+def test_failed_download_leaves_no_new_folder(server, tmp_path):
+    fails(server, tmp_path / "rooms", f"{server.url}/a.csv", "404 Not Found")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_connection_error_is_refused(server, tmp_path):

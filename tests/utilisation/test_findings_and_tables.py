@@ -108,6 +108,17 @@ def test_room_at_the_limit_of_its_model_is_not_called_large():
     assert [one.key for one in find_findings([room])] == []
 
 
+def test_summary_warns_if_more_people_than_the_model_knows_may_have_come():
+    known, unknown = (
+        RoomOrder(RoomInfo(f"limit {limit:g}", capacity=40), OPEN).usage(sample_counts(6.0), limit=limit)
+        for limit in (9.0, 7.2)
+    )
+    warning = "More people than in training may have come"
+    assert warning not in summary([known])
+    assert f"{warning}: count on the busiest days." in summary([unknown])
+    assert f"{warning} in 1 room: count on the busiest days." in summary([known, unknown])
+
+
 def test_booking_findings():
     rooms = [sample_room("a", 6.0, meetings=sample_meetings()), sample_room("b", 6.0, meetings=[])]
     found = {one.key: (one.rooms, one.details) for one in find_findings(rooms)}

@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -55,10 +56,16 @@ def fetch(name: str, folder: str | Path, *, data_set: DataSet | None = None) -> 
         For an unknown data set, a network error or a wrong checksum.
     """
     data_set = data_set or data_set_called(name)
-    folder = _made(Path(folder))
+    is_new, folder = not Path(folder).exists(), _made(Path(folder))
     missing = [file for file in data_set.files if _present(folder, file) is None]
-    for url in dict.fromkeys(file.url for file in missing):
-        _fetch_from(url, [file for file in missing if file.url == url], folder, data_set)
+    try:
+        for url in dict.fromkeys(file.url for file in missing):
+            _fetch_from(url, [file for file in missing if file.url == url], folder, data_set)
+    except InputError:
+        if is_new:  # an empty folder would be taken for the data set
+            with suppress(OSError):
+                folder.rmdir()
+        raise
     return [_present(folder, file) or folder / file.name for file in data_set.files]
 
 

@@ -44,9 +44,7 @@ class LatestTime:
     def __init__(self, clock: Callable[[], dt.datetime]) -> None:
         self._clock = clock
         self._latest, self._elapsed = dt.datetime.min.replace(tzinfo=dt.UTC), elapsed()
-        self._behind: dt.timedelta | None = (
-            None  # clock less time elapsed, if it was set back
-        )
+        self._behind: dt.timedelta | None = None  # clock less time elapsed, if it was set back
 
     def add_stored(self, time: dt.datetime) -> None:
         """Take into account, after a restart, that the clock has shown a time before."""

@@ -156,14 +156,20 @@ def _seats(rooms: Sequence[RoomUsage], large: Finding | None) -> list[str]:
         (seats,) = (room.seats for room in known)
         assert seats is not None
         best = f"({seats.likely} by the best estimate)"
-        return [f"At least {seats.least} of its {all_seats} seats were never used {best}."]
+        return [f"At least {seats.least} of its {all_seats} seats were never used {best}.", *_limited(known)]
     sentence = f"At least {least:,} of {all_seats:,} seats were never used."
     count = 0 if large is None else len(large.rooms)
-    return (
-        [sentence, f"{_of(count, rooms, verb='have')} at least half of their seats never used."]
-        if count
-        else [sentence]
-    )
+    halves = [f"{_of(count, rooms, verb='have')} at least half of their seats never used."] if count else []
+    return [sentence, *halves, *_limited(known)]
+
+
+def _limited(rooms: Sequence[RoomUsage]) -> list[str]:
+    """Warn if seats may have been used by more people than the models know."""
+    count = sum(room.is_interval_at_limit for room in rooms)
+    if not count:
+        return []
+    where = "" if len(rooms) == 1 else f" in {plural(count, 'room')}"
+    return [f"More people than in training may have come{where}: count on the busiest days."]
 
 
 def _bookings(rooms: Sequence[RoomUsage], empty: Finding | None) -> list[str]:
