@@ -2,9 +2,9 @@
 Feature scaling keeps hidden neurons sensitive
 ==============================================
 
-CO2 in ppm saturates the neurons of a standard extreme learning machine (ELM), so that adding neurons hardly helps. The
-feature-scaled machine (FS-ELM) scales each group of features, here level, change and slope of CO2 and
-ventilation.
+CO2 in ppm saturates the neurons of a standard extreme learning machine (ELM), so that adding neurons hardly
+helps. The feature-scaled machine (FS-ELM) scales each group of features, here level, change and slope of CO2
+and ventilation.
 """
 
 import matplotlib.pyplot as plt
