@@ -170,8 +170,8 @@ def test_check_summarises_rooms_and_warns(tmp_path, served, trained_room):
         "new: new; no model; co2 from n; UTC",
     ]
     assert done.stderr.splitlines() == [
-        "occupair: warning: lab: model needs ventilation, which has no source here: post it with CO2, or there "
-        "is no count",
+        "occupair: warning: lab: model needs ventilation, which has no source here: post it with CO2, or "
+        "there is no count",
         "occupair: warning: lab: model was trained on local times but the room is in UTC: set the timezone "
         "of the room",
         "occupair: warning: new: has no model: occupancy is unknown until it is trained, or set volume and "
