@@ -77,7 +77,7 @@ def main() -> None:
     done = subprocess.run([*command, "--progress-spinner", "off"], capture_output=True, text=True)
     audit = parse(done.stdout)
     print(audit)
-    if not audit.audited and done.stderr:
+    if not done.stdout.strip() and done.stderr:  # without a report, the reason
         print(done.stderr.strip().splitlines()[-1][:300])
     raise SystemExit(audit.status)
 
