@@ -148,7 +148,8 @@ tutorial: $(INSTALLED) servers  ## run the commands of docs/tutorial and take it
 	@$(BIN)/python -m tools.tutorial
 
 docs: $(VENV)/.docs      ## build the documentation site, offline: build/docs/index.html
-	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/docs
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/docs || \
+	  { rm -rf build/doctrees; exit 1; }  # so that the next build reports the warnings again
 	@echo "documentation site: build/docs/index.html"
 
 linkcheck: $(VENV)/.docs ## check the external links of the documentation (needs network access)

@@ -4,7 +4,12 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "docs/_extensions")]
+
+from tools.reference import write_pages  # noqa: E402
+
+write_pages(ROOT / "docs/reference")
 
 project = "occupair"
 author = "the authors of occupair"
@@ -42,8 +47,7 @@ sphinx_gallery_conf = {  # runs the scripts in gallery/ and writes a page for ea
     "write_computation_times": False,
 }
 
-autosummary_generate = True
-autosummary_ignore_module_all = False
+autosummary_generate = False
 autodoc_typehints = "none"  # numpydoc states the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -68,6 +72,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+smartquotes = False  # "--out" is no dash
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 linkcheck_timeout = 20

@@ -43,6 +43,7 @@ BASELINES: dict[str, Callable[..., Baseline]] = {
     "gradient-boosting": GradientBoostingBaseline,
     "mlp": MLPBaseline,
 }
+"""Comparison methods, by name."""
 
 __all__ = [
     "BASELINES",

@@ -12,6 +12,7 @@ import pandas as pd
 from occupair.wording import plural
 
 Severity = Literal["wrong", "doubtful", "note"]
+"""How severe a fault is."""
 SEVERITIES: tuple[Severity, ...] = ("wrong", "doubtful", "note")
 """From most to least severe."""
 
@@ -20,6 +21,7 @@ MEANING: dict[Severity, str] = {
     "doubtful": "check before training",
     "note": "for information",
 }
+"""What each severity means for training."""
 WIDTH = 100  # characters per line
 RESOLUTION = pd.Timedelta(microseconds=1)  # of times
 

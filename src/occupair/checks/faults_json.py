@@ -1,4 +1,4 @@
-"""Faults as a JSON document; its names are documented in ``docs/reference.md`` and do not change."""
+"""Faults as a JSON document; its names are documented in ``docs/data-quality.md`` and do not change."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from occupair.errors import InputError
 DATASETS: dict[str, DataSet] = {
     module.DATA_SET.name: module.DATA_SET for module in (sdu2018, sdu2019, robod, uci864, uci357)
 }
+"""All public data sets, by name."""
 
 
 def data_set_called(name: str) -> DataSet:

@@ -60,9 +60,9 @@ class ELMRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scik
         The read-out beta.
     scale_ : array of shape (n_groups,)
         Scale factor of each group of columns; here a single group with 1.
-    random_weights_ : array of shape (n_hidden, n_features_in_)
+    random_weights_ : array of shape (n_hidden, n_features)
         The random matrix as drawn: W here, R in ``FSELMRegressor``.
-    input_weights_ : array of shape (n_hidden, n_features_in_)
+    input_weights_ : array of shape (n_hidden, n_features)
         The matrix applied to the inputs: W here, RS in ``FSELMRegressor``.
     bias_ : array of shape (n_hidden,)
         The random bias b.
@@ -208,8 +208,8 @@ class FSELMRegressor(ELMRegressor):
     groups : sequence of int, optional
         Number of columns of each group, in order; None treats all columns as one group.
     z_max : float or sequence of float
-        Largest |z| of each group, one per group or one for all. Their sum should be at most 5, Eq. (13). One
-        group with ``z_max=5`` is Eq. (11); 0 disables a group.
+        Largest ``|z|`` of each group, one per group or one for all. Their sum should be at most 5, Eq. (13).
+        One group with ``z_max=5`` is Eq. (11); 0 disables a group.
     n_hidden, ridge, n_draws, random_state, verbose, screen
         As in ``ELMRegressor``.
 
@@ -248,7 +248,7 @@ class FSELMRegressor(ELMRegressor):
         self.z_max = z_max
 
     def _scale(self, rows: GroupedRows, weights: Array) -> Array:
-        """Return the scales by the three steps of Section III-D: alpha = z_max / largest unscaled |z|."""
+        """Return the scales by the three steps of Section III-D: alpha = z_max / largest unscaled ``|z|``."""
         sizes = self._group_sizes(weights.shape[1])
         return rows.scales(weights, self._z_max(sizes))
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from occupair.errors import InputError
 from occupair.live.config.load import VARIABLES
 from occupair.live.config.mistakes import Key, Mistakes
-from occupair.live.config.settings import BacnetPoint, Origin, RoomConfig, ServiceConfig, Topic
+from occupair.live.config.room_settings import BacnetPoint, RoomConfig, Topic
+from occupair.live.config.settings import Origin, ServiceConfig
 from occupair.live.logs import password_in_url
 from occupair.live.store import StoreError
 from occupair.live.store.access_check import describe_access

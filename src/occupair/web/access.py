@@ -30,6 +30,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="occupair"'}
 _RANK: dict[Role, int] = {"read": 0, "write": 1, "admin": 2}
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _HEALTH_PATH = "/healthz"
+_ROLE_ATTRIBUTE = "required_role"
 
 _bearer = HTTPBearer(scheme_name="token", auto_error=False, description="An access token from the settings.")
 _cookie = APIKeyCookie(
@@ -285,7 +286,20 @@ def require(role: Role) -> Callable[[Caller], Awaitable[Caller]]:
             raise HTTPException(403, f"role {role} required, {who} has role {caller.role}")
         return caller
 
+    check.__dict__[_ROLE_ATTRIBUTE] = role
     return check
+
+
+def required_role(dependency: object) -> Role | None:
+    """Return the role that a route dependency requires; None if it is not from `require`.
+
+    Examples
+    --------
+    >>> required_role(require("write"))
+    'write'
+    """
+    role: Role | None = getattr(dependency, _ROLE_ATTRIBUTE, None)
+    return role
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from occupair.errors import InputError
 from occupair.live.config import Topic, VentilationTopic
-from occupair.live.config.settings import FormatName
+from occupair.live.config.room_settings import FormatName
 from occupair.live.mqtt.formats import FORMATS
 from occupair.live.mqtt.payloads import MAX_BYTES, parse_co2, parse_ventilation
 from occupair.readings.ventilation_units import OFF, ON

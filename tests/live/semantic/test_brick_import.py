@@ -13,7 +13,7 @@ from rdflib import RDF, RDFS, Graph, Literal, Namespace
 
 from occupair.errors import InputError
 from occupair.live.config import BacnetPoint, Topic, VentilationPoint
-from occupair.live.config.settings import RoomTable
+from occupair.live.config.room_settings import RoomTable
 from occupair.live.semantic.brick_export import export_brick
 from occupair.live.semantic.brick_import import import_brick
 from occupair.live.semantic.brick_model import BrickModel, read_model

@@ -82,12 +82,13 @@ _EMPTY_TEXT, _OCCUPIED_TEXT = CharacterString("empty"), CharacterString("occupie
 
 _NO_SENSOR, _NO_READINGS = Reliability("no-sensor"), Reliability("communication-failure")
 _NOT_CONFIGURED = Reliability("configuration-error")
-_RELIABILITY = {
+RELIABILITY = {
     Quality.STARTING: UNRELIABLE,
     Quality.STALE: _NO_READINGS,
     Quality.SUSPECT: UNRELIABLE,
     Quality.UNTRAINED: _NOT_CONFIGURED,
 }
+"""Reliability of the count by quality flag, if there has been a reading."""
 _NEVER_READ = (Reason.NO_READING, Reason.NO_CO2_READING)
 
 
@@ -291,7 +292,7 @@ def _reliability(state: RoomState) -> Any:
     """Return why the occupancy of a room is unknown."""
     if state.cause is not None and state.cause.reason in _NEVER_READ:
         return _NO_SENSOR
-    return _RELIABILITY.get(state.quality, UNRELIABLE)
+    return RELIABILITY.get(state.quality, UNRELIABLE)
 
 
 def _new_objects(room: RoomConfig, number: int) -> Iterator[tuple[str, RoomValue]]:

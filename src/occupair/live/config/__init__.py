@@ -1,6 +1,7 @@
 """Settings of the live service, read from ``rooms.toml`` and the environment.
 
-- `settings`: the settings with their types, ranges and defaults; `values` has the types of single settings.
+- `settings`, `room_settings`: the settings of the service and of a room, with their types, ranges, defaults
+  and descriptions; `values` has the types of single settings.
 - `room_ids`: ids of rooms from their names.
 - `conflicts`: settings that do not go together.
 - `mistakes`: messages with the file, line, key, rule and value of each mistake.
@@ -8,19 +9,21 @@
 """
 
 from occupair.live.config.load import VARIABLES, config_from_values, read_config, reread_config
-from occupair.live.config.settings import (
-    BacnetConfig,
+from occupair.live.config.room_settings import (
     BacnetPoint,
-    Limits,
-    MqttConfig,
-    Origin,
     OutdoorAirTable,
     RoomConfig,
-    ServiceConfig,
-    TokenConfig,
     Topic,
     VentilationPoint,
     VentilationTopic,
+)
+from occupair.live.config.settings import (
+    BacnetConfig,
+    Limits,
+    MqttConfig,
+    Origin,
+    ServiceConfig,
+    TokenConfig,
 )
 from occupair.live.config.values import check_store_url
 

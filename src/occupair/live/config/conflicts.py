@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from occupair.live.config.mistakes import Key
-from occupair.live.config.settings import FormatName
+from occupair.live.config.room_settings import FormatName
 from occupair.readings.other_sensors import SENSORS
 from occupair.web.hosts import is_loopback
 

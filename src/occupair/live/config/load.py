@@ -22,24 +22,26 @@ from pydantic_settings import EnvSettingsSource
 from occupair.errors import InputError
 from occupair.live.config.conflicts import Table, find_conflicts
 from occupair.live.config.mistakes import Key, Mistakes, suggest, unknown_key
-from occupair.live.config.settings import (
+from occupair.live.config.room_settings import (
     SOURCE_TAGS,
-    BacnetConfig,
     BacnetPoint,
+    OutdoorAirTable,
+    RoomConfig,
+    Topic,
+    VentilationPoint,
+    VentilationTopic,
+)
+from occupair.live.config.settings import (
+    BacnetConfig,
     Environment,
     Limits,
     MqttConfig,
     MqttTable,
     Origin,
-    OutdoorAirTable,
-    RoomConfig,
     ServiceConfig,
     ServiceTable,
     SettingsFile,
     TokenConfig,
-    Topic,
-    VentilationPoint,
-    VentilationTopic,
 )
 
 VARIABLES: dict[str, Key] = {

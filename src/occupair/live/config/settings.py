@@ -1,7 +1,7 @@
-"""Settings classes: the tables of ``rooms.toml`` with their types, ranges and defaults.
+"""Settings classes: the tables of ``rooms.toml`` with their types, ranges, defaults and descriptions.
 
 A ``*Config`` class is what the service uses. A ``*Table`` class is a table of the file where the two differ:
-the id of a room, for instance, is the name of its table and not a key in it.
+the id of a room, for instance, is the name of its table and not a key in it. Rooms are in `room_settings`.
 """
 
 from __future__ import annotations
@@ -10,365 +10,96 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from occupair.control import AirControl, AirDemand
-from occupair.control.planned_people import CONFIDENCE
 from occupair.errors import InputError
+from occupair.live.config.room_settings import RoomConfig, RoomTable, SettingsTable
 from occupair.live.config.values import (
-    Activity,
     Address,
-    BacnetAddress,
     BacnetNetwork,
-    BacnetObject,
     BbmdAddress,
-    ClosedHours,
-    DamperCurve,
     FilePath,
     Host,
     Id,
     Instance,
     IpAddress,
-    JsonPath,
     Port,
     Secret,
     SecretFile,
     ShardNumber,
-    SpaceType,
     StoreUrl,
     String,
     TimeZone,
     TokenHash,
-    TopicName,
     TopicPrefix,
 )
-from occupair.live.messages import MAX_PEOPLE, STALE_AFTER
-from occupair.physics.room_properties import HEIGHT, PROPERTIES
-from occupair.readings.gaps import LONGEST_HOLD
-from occupair.readings.other_sensors import SENSORS
+from occupair.live.messages import MAX_PEOPLE
 from occupair.web.limits import BODY_BYTES
 from occupair.web.tokens import Role
 
-_Positive = Annotated[float, Field(gt=0, le=1e9)]
 
-FormatName = Literal["auto", "number", "zigbee2mqtt", "tasmota", "ttn", "chirpstack", "json"]
+class MqttConfig(SettingsTable):
+    """The MQTT broker."""
 
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class Topic(_Model):
-    """An MQTT topic that carries one quantity of a room.
-
-    Parameters
-    ----------
-    topic : str
-    shape : {"auto", "number", "zigbee2mqtt", "tasmota", "ttn", "chirpstack", "json"}
-        Payload format, see `occupair.live.mqtt.formats`.
-    path : str, optional
-        Path of the value in JSON, e.g. ``sensors[0].co2``.
-    time_path : str, optional
-        Path of the reading's time in JSON. Default: the time of arrival.
-    """
-
-    topic: TopicName
-    shape: FormatName = "auto"
-    path: JsonPath | None = None
-    time_path: JsonPath | None = None
-
-
-class VentilationTopic(Topic):
-    """An MQTT topic that carries ventilation; ``full`` is the value that means fully on."""
-
-    full: Annotated[float, Field(gt=0, le=1e9)] = 1.0
+    host: Host = Field(description="Host name or IP address of the broker.")
+    port: Port = Field(default=1883, description="TCP port of the broker. Default with `tls = true`: 8883.")
+    user: String | None = Field(default=None, description="User name.")
+    password: Secret | None = Field(default=None, description="Password.")
+    tls: bool = Field(default=False, description="Whether to use TLS.")
+    ca_file: FilePath | None = Field(
+        default=None, description="Certificate authority of the broker. Default: those of the system."
+    )
+    cert_file: FilePath | None = Field(default=None, description="Client certificate.")
+    key_file: FilePath | None = Field(default=None, description="Private key of the client certificate.")
+    version: Literal["5", "3.1.1"] = Field(default="5", description="MQTT version.")
+    client_id: String = Field(default="occupair", description="Client id, unique on the broker.")
+    prefix: TopicPrefix = Field(
+        default="occupair", description="First levels of the topics that are published."
+    )
+    discovery_prefix: TopicPrefix = Field(
+        default="homeassistant", description="First levels of the topics of Home Assistant discovery."
+    )
+    discovery: bool = Field(default=True, description="Whether to announce the rooms to Home Assistant.")
+    session_expiry: Annotated[int, Field(ge=0, le=4_294_967_295)] = Field(
+        default=86_400,
+        description="How long the broker queues messages while the service is down [s]; MQTT 5 only.",
+    )
 
 
-class BacnetPoint(_Model):
-    """A BACnet object whose present value is one quantity of a room.
+class BacnetConfig(SettingsTable):
+    """The BACnet/IP device of the service, which reads points and has the counts as objects."""
 
-    Parameters
-    ----------
-    bacnet : str
-        Address of the device: ``10.0.2.7``, ``10.0.2.7:47809``, or ``20:7`` behind a router.
-    object : str
-        Object type and instance number, e.g. ``analog-input,12``.
-    cov : bool
-        Whether to subscribe to changes of the value (COV) if the device supports it.
-    """
-
-    bacnet: BacnetAddress
-    object: BacnetObject
-    cov: bool = True
-
-
-class VentilationPoint(BacnetPoint):
-    """A BACnet object that is ventilation; ``full`` is the value that means fully on."""
-
-    full: Annotated[float, Field(gt=0, le=1e9)] = 1.0
-
-
-def _expand_topic(value: Any) -> Any:
-    """Expand a plain string to the table it abbreviates."""
-    if isinstance(value, str):
-        return {"topic": value}
-    if not isinstance(value, dict | Topic | BacnetPoint):
-        raise ValueError("must be a topic, or a table with a topic or a BACnet object")
-    if isinstance(value, dict) and "path" in value:
-        return {"shape": "json", **value}
-    return value
-
-
-def _source_tag(value: Any) -> str:
-    is_bacnet = isinstance(value, BacnetPoint) or (isinstance(value, dict) and "bacnet" in value)
-    return SOURCE_TAGS[is_bacnet]
-
-
-SOURCE_TAGS = ("<mqtt>", "<bacnet>")
-"""Names of the two kinds of sources in the locations of pydantic."""
-_Source = Annotated[
-    Annotated[Topic, Tag("<mqtt>")] | Annotated[BacnetPoint, Tag("<bacnet>")],
-    Discriminator(_source_tag),
-    BeforeValidator(_expand_topic),
-]
-_VentilationSource = Annotated[
-    Annotated[VentilationTopic, Tag("<mqtt>")] | Annotated[VentilationPoint, Tag("<bacnet>")],
-    Discriminator(_source_tag),
-    BeforeValidator(_expand_topic),
-]
-
-
-class OutdoorAirTable(_Model):
-    """``[rooms.ID.outdoor_air]``: outdoor air that the service recommends for a room.
-
-    Parameters
-    ----------
-    standard : {"ASHRAE 62.1", "EN 16798-1"}
-    space : str, optional
-        Occupancy category of ASHRAE 62.1.
-    category, building : str
-        Category and kind of building of EN 16798-1.
-    area, design_people : float, optional
-        Floor area [m2] and design occupancy [people]. Default: area and capacity of the room.
-    effectiveness, confidence, minimum, maximum, ramp_up, ramp_down, deadband, damper_curve
-        See ``occupair.control.AirDemand`` and ``AirControl``.
-    """
-
-    standard: Literal["ASHRAE 62.1", "EN 16798-1"]
-    space: SpaceType | None = None
-    category: Literal["I", "II", "III", "IV"] = "II"
-    building: Literal["very low polluting", "low polluting", "non low polluting"] = "low polluting"
-    area: _Positive | None = None
-    effectiveness: Annotated[float, Field(ge=0.1, le=3)] = 1.0
-    design_people: _Positive | None = None
-    confidence: Annotated[float, Field(ge=0.5, lt=1)] = CONFIDENCE
-    minimum: Annotated[float, Field(ge=0, le=1e9)] = 0.0
-    maximum: _Positive | None = None
-    ramp_up: _Positive | None = None
-    ramp_down: _Positive | None = None
-    deadband: Annotated[float, Field(ge=0, le=1e9)] | None = None
-    damper_curve: DamperCurve = ()
-
-    def control(self, area: float, capacity: float | None) -> AirControl:
-        """Return the settings for a room with a floor area [m2] and a capacity [people]."""
-        demand = AirDemand(
-            self.standard,
-            area if self.area is None else self.area,
-            space=self.space or "office",
-            category=self.category,
-            building=self.building,
-            effectiveness=self.effectiveness,
-        )
-        design_people = capacity if self.design_people is None else self.design_people
-        assert design_people is not None  # see `conflicts`
-        names = ("confidence", "minimum", "maximum", "ramp_up", "ramp_down", "deadband", "damper_curve")
-        return AirControl(demand, design_people, **{name: getattr(self, name) for name in names})
-
-
-class RoomTable(_Model):
-    """``[rooms.ID]``; see `RoomConfig`."""
-
-    name: String = ""
-    model: FilePath | None = None
-    timezone: TimeZone = "UTC"
-    co2: _Source | None = None
-    ventilation: _VentilationSource | None = None
-    temperature: _Source | None = None
-    humidity: _Source | None = None
-    sound: _Source | None = None
-    light: _Source | None = None
-    wifi: _Source | None = None
-    power: _Source | None = None
-    motion: _Source | None = None
-    floor: String = ""
-    interval: Annotated[float, Field(gt=0, le=LONGEST_HOLD)] | None = None
-    stale_after: Annotated[float, Field(gt=0, le=1440)] = STALE_AFTER
-    capacity: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    closed: ClosedHours = None
-    volume: _Positive | None = None
-    area: _Positive | None = None
-    height: _Positive | None = None
-    air_flow: _Positive | None = None
-    activity: Activity = "seated"
-    outdoor_co2: _Positive | None = None
-    outdoor_air: OutdoorAirTable | None = None
-
-    @property
-    def air_control(self) -> AirControl | None:
-        """How the recommended outdoor air follows the count; None if there are no settings for it."""
-        if self.outdoor_air is None:
-            return None
-        area = self.area or (self.volume or 0.0) / (self.height or HEIGHT)
-        return self.outdoor_air.control(area, self.capacity)
-
-    @property
-    def given_stale_after(self) -> float | None:
-        """``stale_after`` if it is given."""
-        return self.stale_after if "stale_after" in self.model_fields_set else None
-
-    @property
-    def properties(self) -> dict[str, Any] | None:
-        """What is known of the room besides head counts; None if its size or its capacity is not known."""
-        if self.capacity is None or (self.volume is None and self.area is None):
-            return None
-        return {name: getattr(self, name) for name in PROPERTIES}
-
-    @property
-    def topics(self) -> dict[str, Topic]:
-        """The topic of each quantity that has one."""
-        return {name: source for name, source in self.sources.items() if isinstance(source, Topic)}
-
-    @property
-    def points(self) -> dict[str, BacnetPoint]:
-        """The BACnet object of each quantity that has one."""
-        return {name: source for name, source in self.sources.items() if isinstance(source, BacnetPoint)}
-
-    @property
-    def sources(self) -> dict[str, Topic | BacnetPoint]:
-        """The topic or BACnet object of each quantity that has one."""
-        found = {name: getattr(self, name) for name in ("co2", "ventilation", *SENSORS)}
-        return {name: source for name, source in found.items() if source is not None}
-
-
-class RoomConfig(RoomTable):
-    """One room.
-
-    Parameters
-    ----------
-    id : str
-        Identifier in topics and URLs: up to 64 characters of a-z, 0-9, _ and -.
-    name : str
-        Display name. Default in a file: the id.
-    model : Path, optional
-        Model file written by ``occupair fit``. Without one the room has no estimates until it is trained.
-    timezone : str
-        Time zone of the room's midnight. Default in a file: that of the service.
-    co2, ventilation : Topic or BacnetPoint, optional
-        Sources of the readings. Without them, readings arrive over HTTP.
-    temperature, humidity, sound, light, wifi, power, motion : Topic or BacnetPoint, optional
-        Sources of optional sensors [°C, % RH, dB, lx, clients, W, 0..1]; see
-        ``occupair.readings.other_sensors``.
-    floor : str
-        Floor or building part, for display.
-    interval : float, optional
-        Time between CO2 readings [min], if it is longer than that of the model.
-    stale_after : float
-        Time without readings after which the sensor counts as offline [min]. If it is not given: this
-        default, or as long as gaps are bridged, which is longer for sensors that send rarely.
-    capacity : int, optional
-        Number of seats [people].
-    volume, area, height : float, optional
-        Air volume [m3], or floor area [m2] and height [m]. A room with its size and capacity, and without a
-        model, is estimated from the first reading on, see ``occupair.live.calibration``.
-    air_flow, activity, outdoor_co2 : optional
-        Outdoor air flow at full ventilation [m3/h], what people do (or their CO2 generation [m3/h]), and
-        outdoor CO2 [ppm]; see ``occupair.physics.room_properties``.
-    outdoor_air : OutdoorAirTable, optional
-        Outdoor air to recommend. Default: none is recommended.
-    closed : tuple of str, optional
-        Times of day at which the room is empty, such as ``22:00-06:00``, where head counts are missing.
-        Default: midnight to 05:00, unless people were counted then.
-    """
-
-    id: Id
-
-
-class MqttConfig(_Model):
-    """The MQTT broker.
-
-    Parameters
-    ----------
-    host, port
-        Address of the broker. The default port is 8883 with TLS in a settings file, else 1883.
-    user, password
-        Credentials.
-    tls, ca_file, cert_file, key_file
-        TLS, the certificate authority (default: those of the system), and the client certificate.
-    version : {"5", "3.1.1"}
-    client_id : str
-        Identifies the session, so it must be unique on the broker.
-    prefix, discovery_prefix : str
-        First levels of the topics of occupair and of Home Assistant discovery.
-    discovery : bool
-        Whether to publish Home Assistant discovery messages.
-    session_expiry : int
-        How long the broker queues messages while the service is offline [s]; MQTT 5 only.
-    """
-
-    host: Host
-    port: Port = 1883
-    user: String | None = None
-    password: Secret | None = None
-    tls: bool = False
-    ca_file: FilePath | None = None
-    cert_file: FilePath | None = None
-    key_file: FilePath | None = None
-    version: Literal["5", "3.1.1"] = "5"
-    client_id: String = "occupair"
-    prefix: TopicPrefix = "occupair"
-    discovery_prefix: TopicPrefix = "homeassistant"
-    discovery: bool = True
-    session_expiry: Annotated[int, Field(ge=0, le=4_294_967_295)] = 86_400
-
-
-class BacnetConfig(_Model):
-    """The BACnet/IP device of the service, which reads points and has the counts as objects.
-
-    Parameters
-    ----------
-    address : str
-        Own IPv4 address, with the length of the network mask for broadcasts: ``10.0.2.5/24``.
-    device : int
-        Own device instance number, unique in the BACnet network.
-    port : int
-        Own UDP port.
-    bbmd : str, optional
-        BBMD in another subnet to register with as a foreign device, ``IP`` or ``IP:PORT``.
-    foreign_ttl : int
-        How long a registration with the BBMD lasts, which is renewed before [s].
-    """
-
-    address: BacnetNetwork
-    device: Instance
-    port: Port = 47808
-    bbmd: BbmdAddress | None = None
-    foreign_ttl: Annotated[int, Field(ge=30, le=65_535)] = 300
+    address: BacnetNetwork = Field(
+        description="Own IPv4 address with the length of the network mask, such as `10.0.2.5/24`."
+    )
+    device: Instance = Field(description="Own device instance number, unique in the BACnet network.")
+    port: Port = Field(default=47808, description="Own UDP port.")
+    bbmd: BbmdAddress | None = Field(
+        default=None,
+        description="BBMD in another subnet to register with as a foreign device, `IP` or `IP:PORT`. "
+        "Default: only the own subnet.",
+    )
+    foreign_ttl: Annotated[int, Field(ge=30, le=65_535)] = Field(
+        default=300, description="How long a registration with the BBMD lasts [s]; it is renewed before."
+    )
 
 
 class MqttTable(MqttConfig):
-    """``[mqtt]``: the password may also be in a file of its own."""
+    """The MQTT broker."""
 
-    password_file: SecretFile | None = None
+    password_file: SecretFile | None = Field(
+        default=None, description="File with the password, in place of `password`."
+    )
 
 
-class TokenTable(_Model):
-    """``[tokens.NAME]``: an access token, by its hash (`occupair.web.tokens.hash_token`)."""
+class TokenTable(SettingsTable):
+    """An access token, created by `occupair token`. The name of its table is the name of the token."""
 
-    role: Role
-    hash: TokenHash = Field(repr=False)
+    role: Role = Field(description="What the token permits; each role includes those before it.")
+    hash: TokenHash = Field(repr=False, description="SHA-256 hash of the token.")
 
 
 class TokenConfig(TokenTable):
@@ -377,34 +108,70 @@ class TokenConfig(TokenTable):
     name: Id
 
 
-class Limits(_Model):
+class Limits(SettingsTable):
     """Limits on what one HTTP client may request."""
 
-    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600
-    body_bytes: Annotated[int, Field(ge=1_000, le=1_000_000_000)] = BODY_BYTES
-    readings_per_post: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
-    people_per_label: Annotated[int, Field(ge=1, le=MAX_PEOPLE)] = MAX_PEOPLE
+    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=600, description="Requests per minute of one client."
+    )
+    body_bytes: Annotated[int, Field(ge=1_000, le=1_000_000_000)] = Field(
+        default=BODY_BYTES, description="Size of a request body [bytes]."
+    )
+    readings_per_post: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=10_000, description="Readings in one request."
+    )
+    people_per_label: Annotated[int, Field(ge=1, le=MAX_PEOPLE)] = Field(
+        default=MAX_PEOPLE, description="Largest head count [people]."
+    )
 
 
-class ServiceTable(_Model):
-    """``[service]``; see `ServiceConfig`."""
+class ServiceTable(SettingsTable):
+    """The service itself."""
 
     store: StoreUrl = Field(  # may hold a password
-        default="sqlite:///occupair.db", repr=False, validate_default=True
+        default="sqlite:///occupair.db",
+        repr=False,
+        validate_default=True,
+        description="Database: `sqlite:///FILE`, relative to the settings, or "
+        "`postgresql://USER:PASSWORD@HOST/NAME`.",
     )
-    host: Host = "127.0.0.1"
-    port: Port = 8099
-    shard: ShardNumber | None = None
-    advertise: Address | None = None
-    timezone: TimeZone = "UTC"
-    retention_days: Annotated[int, Field(ge=1, le=36_500)] = 400
-    clock: Literal["wall", "readings"] = "wall"
-    log: Literal["json", "text"] = "text"
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    room_metrics: bool = True
-    ingress: IpAddress | None = None
-    ingress_role: Role = "admin"
-    tolerance: Annotated[float, Field(gt=0, le=1)] = 1e-3
+    host: Host = Field(
+        default="127.0.0.1",
+        description="Address to listen on. Any other than a loopback address requires tokens.",
+    )
+    port: Port = Field(default=8099, description="TCP port to listen on.")
+    shard: ShardNumber | None = Field(
+        default=None,
+        description='Which of the services that share a PostgreSQL store this is, such as `"2/8"`. '
+        "Default: the only one.",
+    )
+    advertise: Address | None = Field(
+        default=None,
+        description="`HOST:PORT` at which other shards reach this one. Default: `host` and `port`.",
+    )
+    timezone: TimeZone = Field(default="UTC", description="Default time zone of the rooms.")
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] = Field(
+        default=400, description="How long readings and estimates are stored [d]."
+    )
+    clock: Literal["wall", "readings"] = Field(
+        default="wall",
+        description="Current time: that of the system, or of the newest reading to replay recorded data.",
+    )
+    log: Literal["json", "text"] = Field(default="text", description="Format of the log.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Lowest level that is logged."
+    )
+    room_metrics: bool = Field(default=True, description="Whether `/metrics` has metrics of each room.")
+    ingress: IpAddress | None = Field(
+        default=None,
+        description="IP address of Home Assistant's ingress proxy, whose requests need no token.",
+    )
+    ingress_role: Role = Field(default="admin", description="Role of users of Home Assistant.")
+    tolerance: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1e-3,
+        description="Largest deviation of the fast evaluation of `fit --paper` models from Eq. (26) of the "
+        "paper [people].",
+    )
 
 
 @dataclass(frozen=True)
@@ -427,41 +194,7 @@ class Origin:
 
 
 class ServiceConfig(ServiceTable):
-    """All settings of the service.
-
-    Parameters
-    ----------
-    store : str
-        SQLAlchemy URL of the database. Default in a file: ``occupair.db`` next to the file.
-    host, port
-        Address to listen on.
-    shard : Shard, optional
-        Which of the services that share the store this is, see `occupair.live.sharding`. Default: the only
-        one.
-    advertise : str, optional
-        ``HOST:PORT`` at which other shards reach this one. Default: from ``host`` and ``port``.
-    timezone : str
-        Default time zone of the rooms.
-    retention_days : int
-        How long readings and estimates are stored [d].
-    clock : {"wall", "readings"}
-        Source of the current time: the system clock, or the newest reading (to replay recorded data).
-    log, log_level
-        Log format ``"text"`` or ``"json"``, and the lowest level that is logged.
-    room_metrics : bool
-        Whether /metrics includes series per room.
-    ingress : str, optional
-        IP address of Home Assistant's ingress proxy, whose requests need no token.
-    ingress_role : {"read", "write", "admin"}
-        Role of users of Home Assistant.
-    tolerance : float
-        Largest deviation of the fast evaluation of ``fit --paper`` models from the reference implementation
-        of Jiang et al. 2016, Eq. (26) [people].
-    tokens, limits, mqtt, bacnet, rooms
-        Access tokens, request limits, the broker and the BACnet device if there are any, and the rooms by id.
-    origin : Origin, optional
-        Where the settings were read from.
-    """
+    """All settings of the service, and where they were read from."""
 
     tokens: tuple[TokenConfig, ...] = ()
     limits: Limits = Limits()
@@ -479,14 +212,14 @@ class ServiceConfig(ServiceTable):
         return {id_: room for id_, room in self.rooms.items() if shard.owns(id_)}
 
 
-class SettingsFile(_Model):
+class SettingsFile(SettingsTable):
     """The tables of ``rooms.toml``."""
 
     service: ServiceTable
     mqtt: MqttTable | None = None
     bacnet: BacnetConfig | None = None
     limits: Limits = Limits()
-    tokens: dict[Id, TokenTable] = {}
+    tokens: dict[Id, TokenTable] = Field(default={})
     rooms: dict[Id, RoomTable] = Field(min_length=1)
 
 

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -43,7 +44,7 @@ from occupair.live.pipeline import Pipeline
 from occupair.live.room_pipeline import BacklogFull
 from occupair.live.store import StoreError
 from occupair.web import assets as pages
-from occupair.web.access import AccessControl, AccessRules, RateLimiter
+from occupair.web.access import AccessControl, AccessRules, RateLimiter, required_role
 from occupair.web.assets import Assets
 from occupair.web.errors import describe_validation_error, error_response, ignore_disconnects
 from occupair.web.log_throttle import LogThrottle
@@ -102,16 +103,7 @@ def make_app(
     exchange : ShardExchange, optional
         The exchange with other shards, whose rooms are then shown as well.
     """
-    app = FastAPI(
-        title="occupair",
-        version=__version__,
-        description=_DESCRIPTION,
-        openapi_url="/api/openapi.json",
-        docs_url=None,  # these pages load scripts from a CDN
-        redoc_url=None,
-        redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
-    )
+    app = _make_routes()
     app.state.pipeline = pipeline
     app.state.exchange = exchange
     app.state.durable_within = durable_within
@@ -120,8 +112,6 @@ def make_app(
     app.state.today = TodayUse()
     app.state.assets = Assets(STATIC, libraries={"plotly.min.js": plotly_script()})
     app.state.registry = metrics.make_registry(pipeline, app.state.streams)
-    for part in _ROUTERS:
-        app.include_router(part.router)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
     app.add_middleware(
         AccessControl,
@@ -136,6 +126,28 @@ def make_app(
     _handle_errors(app)
     for one in (log, forwarding_log):
         LogThrottle.install(one)  # while the store or a shard is unavailable, every request fails
+    return app
+
+
+def openapi_document() -> dict[str, Any]:
+    """Return the OpenAPI document of the service, which needs no pipeline."""
+    return _make_routes().openapi()
+
+
+def _make_routes() -> FastAPI:
+    """Create an application with all routes and their OpenAPI document, and nothing behind them."""
+    app = FastAPI(
+        title="occupair",
+        version=__version__,
+        description=_DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # these pages load scripts from a CDN
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    for part in _ROUTERS:
+        app.include_router(part.router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
@@ -213,6 +225,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
             [(model, "validation") for model in _REFERENCED], ref_template=SCHEMA_REFERENCE
         )
         schemas |= named[1]["$defs"]
+        for route in (route for part in _ROUTERS for route in part.router.routes):
+            if isinstance(route, APIRoute) and route.include_in_schema:
+                _add_role(schema["paths"][route.path_format], route)
         for operation in (one for path in schema["paths"].values() for one in path.values()):
             if "HTTPValidationError" in str(operation["responses"].get("422")):
                 del operation["responses"]["422"]
@@ -220,3 +235,11 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
             schemas.pop(unused, None)
         app.openapi_schema = schema
     return app.openapi_schema
+
+
+def _add_role(operations: dict[str, Any], route: APIRoute) -> None:
+    """Add the role that a route requires to its operations."""
+    roles = [required_role(one.call) for one in route.dependant.dependencies]
+    for role in filter(None, roles):
+        for method in route.methods or ():
+            operations[method.lower()]["x-required-role"] = role

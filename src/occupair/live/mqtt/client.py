@@ -42,6 +42,8 @@ T = TypeVar("T")
 
 RECEIVE_MAXIMUM = 20_000
 """Unacknowledged messages the broker may send. Large, because a slow store must not delay estimates."""
+QOS = 1
+"""Quality of service of all messages, sent and received."""
 SEND_WINDOW = 10
 """Published messages that may await acknowledgement, unless the broker allows fewer."""
 MAX_PACKET_BYTES = 262_144
@@ -127,7 +129,7 @@ class BrokerClient(CancellableClient):
             clean_session=None if is_v5 else False,
             clean_start=False if is_v5 else MQTT_CLEAN_START_FIRST_ONLY,
             properties=_connect_properties(mqtt) if is_v5 else None,
-            will=aiomqtt.Will(status_topic(mqtt, shard), OFFLINE, qos=1, retain=True),
+            will=aiomqtt.Will(status_topic(mqtt, shard), OFFLINE, qos=QOS, retain=True),
             tls_context=tls,
             timeout=TIMEOUT,
             keepalive=KEEPALIVE,
@@ -249,7 +251,7 @@ class BrokerClient(CancellableClient):
     async def publish_retained(self, topic: str, payload: str) -> None:
         """Publish a retained message with QoS 1 and wait until the broker has acknowledged it."""
         async with self._window:
-            await self.publish(topic, payload, qos=1, retain=True)
+            await self.publish(topic, payload, qos=QOS, retain=True)
 
     async def subscribe_all(self, topics: Sequence[str], *, resend_retained: bool = False) -> list[str]:
         """Subscribe to topics with QoS 1.
@@ -271,7 +273,7 @@ class BrokerClient(CancellableClient):
             if self._is_v5:
                 granted = await self.subscribe([(topic, _options(resend_retained)) for topic in batch])
             else:
-                granted = await self.subscribe([(topic, 1) for topic in batch])
+                granted = await self.subscribe([(topic, QOS) for topic in batch])
             codes = [code if isinstance(code, int) else code.value for code in granted]
             refused += [topic for topic, code in zip(batch, codes, strict=True) if code >= _FAILURE]
         return refused
@@ -280,7 +282,7 @@ class BrokerClient(CancellableClient):
 def _options(resend_retained: bool) -> SubscribeOptions:
     options = SubscribeOptions
     handling = options.RETAIN_SEND_ON_SUBSCRIBE if resend_retained else options.RETAIN_SEND_IF_NEW_SUB
-    return options(qos=1, retainHandling=handling)
+    return options(qos=QOS, retainHandling=handling)
 
 
 def client_id(mqtt: MqttConfig, shard: Shard | None = None) -> str:

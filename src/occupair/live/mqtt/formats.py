@@ -7,7 +7,7 @@ LoRaWAN network servers wrap the values of a device in an envelope, `unwrap` of 
 - ChirpStack v4: ``object`` (result of the codec) and ``time``, beside ``deviceInfo``.
 
 To support a new payload format, add an entry to `FORMATS` and its name to ``FormatName`` in
-`occupair.live.config.settings`; nothing else depends on the format.
+`occupair.live.config.room_settings`; nothing else depends on the format.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from occupair.wording import quoted
 
 MISSING = object()
 """In place of a value that is not there; None is JSON null."""
-_CO2_KEYS = ("co2", "CO2", "carbon_dioxide")
-_VENTILATION_KEYS = ("ventilation", "fan_state", "FanSpeed", "Dimmer", "position", "state", "POWER", "POWER1")
-_SENSOR_KEYS = {
+CO2_KEYS = ("co2", "CO2", "carbon_dioxide")
+VENTILATION_KEYS = ("ventilation", "fan_state", "FanSpeed", "Dimmer", "position", "state", "POWER", "POWER1")
+SENSOR_KEYS = {
     "temperature": ("temperature", "Temperature"),
     "humidity": ("humidity", "Humidity"),
     "sound": ("sound", "noise", "sound_level", "Noise"),
@@ -50,7 +50,7 @@ class ValueMissing(InputError):
 
 
 def _find_co2_key(content: Object) -> object:
-    return next((content[key] for key in _CO2_KEYS if key in content), MISSING)
+    return next((content[key] for key in CO2_KEYS if key in content), MISSING)
 
 
 def _find_tasmota_co2(content: Object) -> object:
@@ -172,7 +172,7 @@ def find_co2(format_: Format, content: Object) -> object:
 
 def find_ventilation(format_: Format, content: Object) -> object:
     """Return ventilation in an unwrapped object."""
-    for key in _VENTILATION_KEYS:
+    for key in VENTILATION_KEYS:
         if key in content:
             return content[key]
     raise missing("ventilation", content)
@@ -181,7 +181,7 @@ def find_ventilation(format_: Format, content: Object) -> object:
 def find_sensor(name: str, format_: Format, content: Object) -> object:
     """Return the value of an optional sensor, in the object or in the only object in it that has one."""
     for table in (content, *(inner for inner in content.values() if isinstance(inner, Mapping))):
-        for key in _SENSOR_KEYS[name]:
+        for key in SENSOR_KEYS[name]:
             if key in table and not isinstance(table[key], Mapping):
                 return table[key]
     raise missing(name, content)

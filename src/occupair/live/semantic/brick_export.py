@@ -15,7 +15,7 @@ from rdflib import OWL, RDF, RDFS, SKOS, XSD, BNode, Graph, Literal, Namespace, 
 
 from occupair.errors import InputError
 from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationPoint
-from occupair.live.config.settings import BacnetPoint, VentilationTopic
+from occupair.live.config.room_settings import BacnetPoint, VentilationTopic
 from occupair.live.semantic.brick_terms import (
     BACNET,
     BACNET_2024,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic, VentilationPoint
-from occupair.live.config.settings import BacnetPoint, VentilationTopic
+from occupair.live.config.room_settings import BacnetPoint, VentilationTopic
 from occupair.live.config.values import OBJECT_TYPES
 from occupair.live.semantic.points import RoomPoint, own_address, room_points
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from occupair.live.config import MqttConfig, RoomConfig, ServiceConfig, Topic
-from occupair.live.config.settings import BacnetPoint
+from occupair.live.config.room_settings import BacnetPoint
 from occupair.live.mqtt.topics import state_topic
 
 

@@ -1,7 +1,8 @@
 """The tables of a store. A change here needs a revision in `migrations/versions`; a test compares the two.
 
 Times are integer microseconds since 1970 in UTC and text is sorted by code point, so that both databases
-store and sort alike. Unknown values are NULL, never NaN, which SQLite does not have.
+store and sort alike. Unknown values are NULL, never NaN, which SQLite does not have. The descriptions of
+tables are part of the reference of the documentation.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ readings = Table(
     Column("received", BigInteger, nullable=False),
     *(Column(name, Double) for name in SENSORS),
     sqlite_with_rowid=False,  # rows are stored in the order in which they are read
+    info={"description": "Readings as received: CO2 [ppm], ventilation [0..1], and optional sensors."},
 )
 
 estimates = Table(
@@ -58,6 +60,7 @@ estimates = Table(
     Column("ventilation", Double),
     Column("quality", _text_type(), nullable=False),
     sqlite_with_rowid=False,
+    info={"description": "Estimates by room and grid time [people], with the CO2 they were made from [ppm]."},
 )
 
 labels = Table(
@@ -70,6 +73,7 @@ labels = Table(
     Column("source", _text_type(), nullable=False, server_default="unknown"),
     Column("estimate", Integer),
     sqlite_with_rowid=False,
+    info={"description": "Head counts [people], when they were entered, and the estimate at that time."},
 )
 
 models = Table(
@@ -85,6 +89,7 @@ models = Table(
     Column("active", Boolean, nullable=False),
     Column("data", LargeBinary, nullable=False),
     sqlite_autoincrement=True,  # ids of deleted models are not reused
+    info={"description": "All versions of the model files of rooms, and which one is active."},
 )
 Index("models_of_room", models.c.room, models.c.id)
 _ACTIVE = text("active")
@@ -96,6 +101,7 @@ zones = Table(
     Column("room", _text_type(), primary_key=True),
     Column("timezone", _text_type(), nullable=False),  # of its newest estimates
     sqlite_with_rowid=False,
+    info={"description": "Time zone of the newest estimates of each room."},
 )
 
 bacnet_rooms = Table(
@@ -104,6 +110,7 @@ bacnet_rooms = Table(
     Column("room", _text_type(), primary_key=True),
     Column("number", Integer, nullable=False),  # of its BACnet objects; rows are never deleted
     sqlite_with_rowid=False,
+    info={"description": "Number of each room in the instance numbers of its BACnet objects, for ever."},
 )
 Index("one_room_per_number", bacnet_rooms.c.number, unique=True)
 
@@ -115,6 +122,9 @@ shards = Table(
     Column("run", BigInteger, nullable=False),  # when it started, by the clock of the database
     Column("address", _text_type(), nullable=False),  # HOST:PORT
     Column("seen", BigInteger, nullable=False),  # its last heartbeat, by the clock of the database
+    info={
+        "description": "Services that share the store: when each started, its address and its last heartbeat."
+    },
 )
 
 room_states = Table(
@@ -124,6 +134,7 @@ room_states = Table(
     Column("run", BigInteger, nullable=False),  # of the shard that wrote it
     Column("state", _text_type(), nullable=False),  # JSON, see `state_rows`
     sqlite_with_rowid=False,
+    info={"description": "Current state of each room as JSON, for other shards."},
 )
 
 plans = Table(
@@ -137,6 +148,7 @@ plans = Table(
     Column("size", BigInteger, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("data", LargeBinary, nullable=False),
+    info={"description": "Floor plans, as uploaded."},
 )
 
 places = Table(
@@ -146,4 +158,7 @@ places = Table(
     Column("x", Double, nullable=False),  # from the left of the plan of its floor [0..1]
     Column("y", Double, nullable=False),  # from the top
     sqlite_with_rowid=False,
+    info={
+        "description": "Place of each room on the plan of its floor, from the left and from the top [0..1]."
+    },
 )
