@@ -68,7 +68,7 @@ def page() -> str:
             "connect, disconnect",
         ],
         [
-            discovery_topic(MQTT, room),
+            discovery_topic(MQTT, "ROOM").replace("ROOM", room),
             "Home Assistant device discovery, JSON",
             "start, reload, start of Home Assistant",
         ],
