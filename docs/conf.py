@@ -1,12 +1,12 @@
 """Settings of the documentation site (Sphinx), built by ``make docs``."""
 
 import sys
-from importlib.metadata import version as version_of
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs/_extensions")]
 
+from occupair._version import __version__  # noqa: E402
 from tools.reference import write_pages  # noqa: E402
 
 write_pages(ROOT / "docs/reference")
@@ -14,7 +14,7 @@ write_pages(ROOT / "docs/reference")
 project = "occupair"
 author = "the authors of occupair"
 copyright = "the authors of occupair, MIT licence"
-version = release = version_of("occupair")
+version = release = __version__
 
 extensions = [
     "sphinx.ext.autodoc",
