@@ -1,14 +1,10 @@
 """The guide of building models matches what the commands write."""
 
 import re
-import shlex
 from pathlib import Path
 
-import pytest
 from live.semantic.models import imported_office, read_settings
-from live.test_live_docs import lines_of
 from rdflib import BNode, Graph
-from test_documents import COMMANDS, options_of
 
 from occupair.live.semantic.brick_export import export_brick
 from occupair.live.semantic.haystack_export import export_haystack
@@ -16,12 +12,6 @@ from occupair.live.semantic.points import ESTIMATES, EXTENSION_CLASSES, READINGS
 
 GUIDE = (Path(__file__).parents[3] / "docs/semantic.md").read_text()
 EXPORTED, IMPORTED = re.findall(r"^```toml\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
-
-
-@pytest.mark.parametrize("line", lines_of("occupair", text=GUIDE))
-def test_documented_commands_exist(line):
-    _, group, command, *words = shlex.split(line)
-    assert {word for word in words if word.startswith("--")} <= options_of(COMMANDS[f"{group} {command}"])
 
 
 def test_documented_turtle_is_exported(tmp_path):
