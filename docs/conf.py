@@ -49,6 +49,7 @@ sphinx_gallery_conf = {  # runs the scripts in gallery/ and writes a page for ea
 
 autosummary_generate = False
 autodoc_typehints = "none"  # numpydoc states the types
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
@@ -60,6 +61,8 @@ html_sidebars = {"figures/*": []}
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # excerpts are fetched, which browsers refuse for file://
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "occupair"},
     "navbar_align": "left",
