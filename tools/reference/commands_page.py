@@ -71,7 +71,7 @@ def parameters(command: Any) -> list[tuple[Any, str, str, str]]:
         record = parameter.get_help_record(context)
         if record is None or parameter.name == "help":
             continue
-        help_text, _, extra = record[1].partition("  [")
+        help_text, _, extra = record[1].replace("\\[", "[").partition("  [")
         if not help_text.strip() or record[1].startswith("["):
             help_text, extra = "", record[1].strip("[] ")
         rows.append((parameter, record[0], help_text, extra.removesuffix("]")))
