@@ -2,13 +2,48 @@
 
 from numbers import Integral
 
+LONGEST_LINE = 2_000
+"""Characters of a message before it is cut; it may quote any part of a file."""
+
 
 class InputError(ValueError):
-    """An input breaks a rule; the message names the input, the rule and the offending value.
+    r"""An input breaks a rule; the message names the input, the rule and the offending value.
 
     The command line prints the message as one line and exits with status 2. Any other exception is a bug and
     keeps its traceback.
+
+    Parameters
+    ----------
+    *lines : str
+        The message, or several of them, one per line. Control characters, which a message may quote from a
+        file, are escaped, so that each is one line of printable text.
+
+    Examples
+    --------
+    >>> str(InputError("room 'a\x1b' is there twice")), str(InputError("one", "two"))
+    ("room 'a\\x1b' is there twice", 'one\ntwo')
     """
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*map(plain_line, lines))
+
+    def __str__(self) -> str:
+        return "\n".join(self.args)
+
+
+def plain_line(text: str) -> str:
+    r"""Return text as one line of printable characters, cut to 2,000.
+
+    Examples
+    --------
+    >>> print(plain_line("Süd\nNord"), len(plain_line("x" * 9999)))
+    Süd\nNord 2000
+    """
+    text = text[:LONGEST_LINE] if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 3]}..."
+    if text.isprintable():
+        return text
+    escaped = "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+    return escaped if len(escaped) <= LONGEST_LINE else f"{escaped[: LONGEST_LINE - 3]}..."
 
 
 class SlowFallbackWarning(RuntimeWarning):

@@ -17,8 +17,8 @@ def frame(**columns):
     [
         (pd.DataFrame({"door": ["a"]}), "must be a DataFrame with a DatetimeIndex"),
         (frame().drop(columns="left"), "has no column 'left'"),
-        (frame(entered=-1), "column entered: must be a non-negative integer, got -1"),
-        (frame(left=0.5), "column left: must be a non-negative integer, got 0.5"),
+        (frame(entered=-1), "column entered: must be an integer from 0 to 1000000, got -1"),
+        (frame(left=0.5), "column left: must be an integer from 0 to 1000000, got 0.5"),
         (frame(weight=1.5), r"column weight: must be from 0 \(not counted\) to 1 \(certain\), got 1.5"),
         (
             frame().set_axis(pd.DatetimeIndex(["NaT"])),

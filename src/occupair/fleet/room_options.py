@@ -17,7 +17,7 @@ from occupair.errors import InputError
 from occupair.physics.room_properties import PROPERTIES
 from occupair.readings.raw_table import decode
 from occupair.readings.source import Source
-from occupair.wording import quoted_list
+from occupair.wording import quoted, quoted_list
 
 OPTIONS_FILES = ("rooms.toml", "rooms.csv")
 """Names of the file with the options, in the folder of the data."""
@@ -96,7 +96,7 @@ def parse_options(content: bytes, name: str) -> dict[str, RoomOptions]:
     found: dict[str, RoomOptions] = {}
     for room, values in rooms:
         if room in found:
-            raise InputError(f"{name}: room {room!r} is there twice: delete one")
+            raise InputError(f"{name}: room {quoted(room)} is there twice: delete one")
         found[room] = _options(room, values, name)
     return found
 
@@ -104,7 +104,7 @@ def parse_options(content: bytes, name: str) -> dict[str, RoomOptions]:
 def _toml_rooms(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         document = tomllib.loads(content.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: is not TOML: {error}") from None
     rooms = document.get("rooms")
     if not isinstance(rooms, dict) or not all(isinstance(one, dict) for one in rooms.values()):
@@ -142,7 +142,7 @@ def _check_names(names: Any, file: str) -> None:
     unknown = [one for one in names if one not in NAMES]
     if unknown:
         known = quoted_list([*NAMES, "columns.co2"])
-        raise InputError(f"{file}: {unknown[0]!r} is no option of a room, those are {known}")
+        raise InputError(f"{file}: {quoted(unknown[0])} is no option of a room, those are {known}")
 
 
 def _options(room: str, values: Mapping[str, Any], name: str) -> RoomOptions:
@@ -170,7 +170,7 @@ def _flag(value: Any) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     if str(value).lower() not in _YES_OR_NO:
-        raise InputError(f"dayfirst must be true or false, got {value!r}")
+        raise InputError(f"dayfirst must be true or false, got {quoted(value)}")
     return _YES_OR_NO[str(value).lower()]
 
 

@@ -21,6 +21,8 @@ from occupair.errors import InputError
 
 INDEX = "index.json"
 FORMAT, VERSION = "occupair events", 1
+LONGEST_RECORDING = 31 * 86_400.0
+"""Longest video [s]."""
 
 Span = tuple[datetime, datetime]
 
@@ -119,7 +121,7 @@ def read_events(folder: Path | str) -> Events:
     try:
         doors = {name: _door_from_json(door) for name, door in document["doors"].items()}
         minutes = [_candidate_from_json(entry, folder) for entry in document["minutes"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: damaged ({type(error).__name__}: {error})") from None
     return Events(folder, doors, sorted(minutes, key=_by_minute_and_door))
 
@@ -150,7 +152,7 @@ def _load(folder: Path, path: Path) -> Any:
         raise InputError(f"{folder}: has no {INDEX}: let 'occupair groundtruth scan' finish first")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: damaged ({error})") from None
 
 
@@ -209,8 +211,15 @@ def recording_from_json(entry: Mapping[str, Any]) -> Recording:
     return Recording(
         str(entry["name"]),
         datetime.fromisoformat(entry["start"]),
-        float(entry["seconds"]),
+        _seconds(entry["seconds"]),
         int(entry.get("frames", 0)),
         entry.get("problem"),
-        tuple((float(begin), float(end)) for begin, end in entry.get("missing", ())),
+        tuple((_seconds(begin), _seconds(end)) for begin, end in entry.get("missing", ())),
     )
+
+
+def _seconds(value: Any) -> float:
+    seconds = float(value)
+    if not 0 <= seconds <= LONGEST_RECORDING:
+        raise ValueError(f"must be from 0 to {LONGEST_RECORDING:.0f} s, got {seconds:g}")
+    return seconds

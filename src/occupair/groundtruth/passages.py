@@ -18,6 +18,8 @@ from occupair.readings.time_zones import parse_time_zone
 
 REPEATS = ("entered_again", "left_again")
 COUNTS = ("entered", "left", *REPEATS)
+MOST_PEOPLE = 1_000_000
+"""Maximum count of one minute at one door [people]."""
 UNCERTAIN_WEIGHT = 0.5
 """Weight of a minute whose count is uncertain [0..1]."""
 
@@ -76,11 +78,11 @@ def _check_people(passages: pd.DataFrame, name: str, source: Source) -> np.ndarr
         return np.zeros(len(passages), dtype=np.int64)
     counts = passages[name].fillna(0) if name in REPEATS else passages[name]
     people = to_numbers(counts, source).to_numpy()
-    wrong = ~((people >= 0) & (people == np.rint(people)) & np.isfinite(people))
+    wrong = ~((people >= 0) & (people == np.rint(people)) & (people <= MOST_PEOPLE))
     if wrong.any():
         k = int(np.argmax(wrong))
         got = "an empty value" if np.isnan(people[k]) else f"{people[k]:g}"
-        rule = f"must be a non-negative integer, got {got} at {passages.index[k]}"
+        rule = f"must be an integer from 0 to {MOST_PEOPLE}, got {got} at {passages.index[k]}"
         raise source.error(rule, row=k, column=name)
     return people.astype(np.int64)
 

@@ -23,6 +23,7 @@ from occupair.live.config.mistakes import Key, Mistakes, unknown_key
 from occupair.live.config.room_ids import make_room_id, spell_id
 from occupair.live.service import serve
 from occupair.live.startup_check import check_files
+from occupair.wording import quoted
 
 INGRESS_ADDRESS = "172.30.32.2"
 """Address of the ingress proxy in every Home Assistant installation."""
@@ -106,7 +107,7 @@ def read_options(path: Path) -> dict[str, Any]:
         options = json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: must be JSON: {error}") from None
     if not isinstance(options, dict):
         raise InputError(f"{path}: must be an object with the options of the app")
@@ -250,8 +251,8 @@ def _add_room(rooms: dict[str, Any], options: Any, number: int, mistakes: Mistak
         rooms[str(number)] = {}
         return
     name = options.get("name")
-    place = f"of room {name!r}" if name else f"of room {number}"
-    room = options.get("id") or (_room_id(str(name), rooms) if name else "")
+    place = f"of room {quoted(name)}" if name else f"of room {number}"
+    room = str(options.get("id") or "") or (_room_id(str(name), rooms) if name else "")
     if not room or room in rooms:
         mistakes.overrides["rooms", str(number)] = f"option id {place}"
         rule = "must differ from that of other rooms" if room else "is required, because it has no name"

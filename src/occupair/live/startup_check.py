@@ -50,7 +50,7 @@ def check_files(config: ServiceConfig) -> None:
     for key, path in _find_files(config):
         _check_readable(key, path, mistakes)
     if mistakes:
-        raise InputError(str(mistakes))
+        raise InputError(*mistakes.lines)
 
 
 def check_config(config: ServiceConfig) -> CheckReport:
@@ -74,7 +74,7 @@ def check_config(config: ServiceConfig) -> CheckReport:
             continue
         summaries.append(_summarise(room, model))
         warnings += [f"{room.id}: {warning}" for warning in _room_warnings(room, model, config)]
-    return CheckReport(store, summaries, warnings, str(mistakes))
+    return CheckReport(store, summaries, warnings, "\n".join(mistakes.lines))
 
 
 def _find_files(config: ServiceConfig) -> Iterator[tuple[Key, Path]]:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import pandas as pd
 
 from occupair.errors import InputError
+from occupair.wording import quoted
 
 ABBREVIATIONS = {
     "z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 60, "cet": 60, "cest": 120, "mez": 60, "mesz": 120,
@@ -29,7 +30,7 @@ def parse_time_zone(timezone: str | None) -> ZoneInfo | None:
         return ZoneInfo(timezone)
     except (KeyError, ValueError, IndexError, OSError, TypeError):
         raise InputError(
-            f"timezone must be a time zone name such as Europe/Copenhagen, got {timezone!r}"
+            f"timezone must be a time zone name such as Europe/Copenhagen, got {quoted(timezone)}"
         ) from None
 
 

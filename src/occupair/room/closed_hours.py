@@ -9,6 +9,7 @@ import numpy as np
 
 from occupair.errors import InputError
 from occupair.room.open_hours import Minutes
+from occupair.wording import quoted
 
 _PERIOD = re.compile(r"(\d{1,2}):(\d\d)\s*-\s*(\d{1,2}):(\d\d)")
 
@@ -69,4 +70,4 @@ def _ends(period: str, name: str) -> tuple[int, int]:
 
 
 def _not_a_period(value: Any, name: str) -> InputError:
-    return InputError(f"{name} must be a period of the day such as '22:00-06:00', got {value!r}")
+    return InputError(f"{name} must be a period of the day such as '22:00-06:00', got {quoted(value)}")

@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from occupair.wording import quoted
+
 Array = NDArray[np.float64]
 
 
 def number(value: Any, *, least: float = -np.inf, most: float = np.inf, above: float = -np.inf) -> float:
     """Return a finite number within limits as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"must be a number, got {value!r}")
+        raise TypeError(f"must be a number, got {quoted(value)}")
     if not (np.isfinite(value) and least <= value <= most and value > above):
-        raise ValueError(f"number out of range: {value!r}")
+        raise ValueError(f"number out of range: {quoted(value)}")
     return float(value)
 
 
 def count(value: Any, *, most: int, least: int = 0) -> int:
     """Return an integer within limits."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"must be an integer from {least} to {most}, got {value!r}")
+        raise ValueError(f"must be an integer from {least} to {most}, got {quoted(value)}")
     return value
 
 

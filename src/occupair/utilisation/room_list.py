@@ -6,6 +6,7 @@ A CSV file has a column ``room`` and, optionally, ``name``, ``floor``, ``capacit
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import tomllib
@@ -20,8 +21,10 @@ from occupair.readings.raw_table import decode
 from occupair.readings.source import Source
 from occupair.readings.time_zones import parse_time_zone
 from occupair.utilisation.room_usage import RoomInfo
+from occupair.wording import quoted, quoted_list
 
 SEATS = ("capacity", "seats")
+MOST_SEATS = 1_000_000
 
 
 class ListedRoom(NamedTuple):
@@ -51,7 +54,7 @@ def read_room_list(path: str | Path) -> dict[str, ListedRoom]:
     found: dict[str, ListedRoom] = {}
     for room, values in rows:
         if room in found:
-            raise InputError(f"{path}: room {room!r} is there twice: delete one")
+            raise InputError(f"{path}: room {quoted(room)} is there twice: delete one")
         found[room] = _listed(room, values, path)
     if not found:
         raise InputError(f"{path}: has no rooms")
@@ -61,10 +64,10 @@ def read_room_list(path: str | Path) -> dict[str, ListedRoom]:
 def _toml_rooms(content: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     try:
         document = tomllib.loads(content.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is not TOML: {error}") from None
     rooms, service = document.get("rooms"), document.get("service", {})
-    if not isinstance(rooms, dict) or not all(isinstance(one, dict) for one in rooms.values()):
+    if not isinstance(rooms, dict) or not all(id_ and isinstance(one, dict) for id_, one in rooms.items()):
         raise InputError(f"{path}: must have a table [rooms.ID] for each room")
     default = {"timezone": service.get("timezone")} if isinstance(service, dict) else {}
     yield from ((room, default | values) for room, values in rooms.items())
@@ -74,11 +77,13 @@ def _csv_rooms(content: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, A
     text = decode(content, Source(str(path)))
     try:
         table = pd.read_csv(io.StringIO(text), sep=None, engine="python", dtype=str, skipinitialspace=True)
-    except (ValueError, pd.errors.ParserError) as error:
+    except (ValueError, csv.Error, pd.errors.ParserError) as error:
         raise InputError(f"{path}: is not a CSV table: {error}") from None
     table.columns = [str(name).strip().lower() for name in table.columns]
+    if table.columns.has_duplicates:
+        raise InputError(f"{path}: has two columns {quoted(table.columns[table.columns.duplicated()][0])}")
     if "room" not in table.columns:
-        raise InputError(f"{path}: has no column 'room', only {', '.join(map(repr, table.columns))}")
+        raise InputError(f"{path}: has no column 'room', only {quoted_list(table.columns)}")
     for row in table.to_dict("records"):
         values = {str(name): value.strip() for name, value in row.items() if isinstance(value, str)}
         if room := values.pop("room", ""):
@@ -100,6 +105,7 @@ def _capacity(value: Any, room: str, path: Path) -> int | None:
         number = float(str(value).replace(",", "."))
     except ValueError:
         number = math.nan
-    if not number >= 1:
-        raise InputError(f"{path}: capacity of room {room!r} must be 1 or more, got {value!r}")
+    if not 1 <= number <= MOST_SEATS:
+        rule = f"capacity of room {quoted(room)} must be from 1 to {MOST_SEATS:,}"
+        raise InputError(f"{path}: {rule}, got {quoted(value)}")
     return round(number)

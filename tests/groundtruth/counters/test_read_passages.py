@@ -371,7 +371,7 @@ def test_invalid_table_raises_one_line_error(tmp_path, text):
 INVALID_LOGS = {
     "2024-01-08T08:31:07 a/north/in 1\nnonsense\n": "row 2: must be a time, a topic and a payload",
     "2024-01-08T08:31:07 a/north/in lots\n": "row 1, column payload: must be a number, in or out",
-    "2024-01-08T08:31:07 a/north/in 1.5\n": "must be a non-negative integer, got 1.5",
+    "2024-01-08T08:31:07 a/north/in 1.5\n": "must be an integer from 0 to 1000000000000, got 1.5",
     "2024-01-08T08:31:07 a/north/battery 93\n": "contains no message with a direction (in or out)",
 }
 

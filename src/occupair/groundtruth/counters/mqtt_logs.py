@@ -33,6 +33,7 @@ _DOOR_KEYS = ("door", "device", "sensor", "location", "name", "id")
 _DIRECTION_KEYS = ("direction", "dir", "event", "type", "action", "movement", "way")
 _NUMBER_KEYS = ("count", "number", "people", "n", "persons")
 _MIN_INTERVAL = 120  # of messages from which their counts are spread over the time since the previous one [s]
+_MOST_PEOPLE = 10**12  # in one message, which may be a running total
 _MIN_RISES = 3  # of bare numbers at all doors, from which they may be running totals
 
 
@@ -77,7 +78,9 @@ def read_mqtt_log(
     """
     source = Source(str(path))
     text = (
-        decode(Path(path).read_bytes(), source) if not _is_json(Path(path)) else Path(path).read_text("utf-8")
+        _read_json_lines(Path(path), source)
+        if _is_json(Path(path))
+        else decode(Path(path).read_bytes(), source)
     )
     parsed = [(message, _parse_message(message, source)) for message in _messages(text, source)]
     counts = [(message, count) for message, count in parsed if count is not None]
@@ -126,6 +129,13 @@ def _by_interval(own: pd.DataFrame) -> pd.DataFrame | None:
     return counts.groupby(times).sum().assign(door=own["door"].iloc[0])
 
 
+def _read_json_lines(path: Path, source: Source) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise source.error("must be UTF-8 text") from None
+
+
 def _is_json(path: Path) -> bool:
     with path.open("rb") as content:
         return content.read(1) == b"{"
@@ -149,7 +159,7 @@ def _parse_line(row: int, line: str) -> Message | None:
             payload = fields["payload"]
             text = payload if isinstance(payload, str) else json.dumps(payload)
             return Message(row, re.sub(r"Z(?=[+-])", "", str(fields["tst"])), str(fields["topic"]), text)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
     match = _LINE.fullmatch(line)
     return match and Message(row, match["time"], match["topic"], match["payload"])
@@ -159,7 +169,7 @@ def _parse_message(message: Message, source: Source) -> DoorCount | None:
     """Parse the count in a message; None if it is about something else."""
     try:
         payload = json.loads(message.payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         payload = message.payload.strip()
     topic_direction = next(
         (found for level in reversed(message.topic.split("/")) if (found := direction(level))), None
@@ -208,8 +218,8 @@ def _is_number(value: object) -> bool:
 
 def _check_people(value: object, message: Message, source: Source) -> float:
     assert isinstance(value, int | float)
-    if not (value >= 0 and value == round(value)):
-        rule = f"must be a non-negative integer, got {value:g}"
+    if not (0 <= value <= _MOST_PEOPLE and value == round(value)):
+        rule = f"must be an integer from 0 to {_MOST_PEOPLE}, got {quoted(value)}"
         raise source.error(rule, row=message.row, column="payload")
     return float(value)
 
@@ -229,9 +239,9 @@ def _door_names(doors: list[str]) -> dict[str, str]:
     }
     distinct = {tuple(own) for own in levels.values()}
     if len(distinct) == 1:
-        return {door: "/".join(own[-1:]) or door for door, own in levels.items()}
+        return {door: "/".join(own[-1:]) or door or "door" for door, own in levels.items()}
     common = set.intersection(*(set(own) for own in distinct))
     return {
-        door: "/".join(level for level in own if level not in common) or "/".join(own)
+        door: "/".join(level for level in own if level not in common) or "/".join(own) or door or "door"
         for door, own in levels.items()
     }

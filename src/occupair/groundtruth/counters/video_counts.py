@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +16,8 @@ from occupair.readings.source import Source
 
 WEIGHTS = {"counted": 1.0, "unsure": UNCERTAIN_WEIGHT, "skipped": 0.0}
 """Weight of a minute by the state it was given when it was counted."""
+LONGEST_RECORD = dt.timedelta(days=1_100)
+"""Longest time from the first to the last minute of a folder."""
 
 
 def read_video_counts(folder: Path | str, *, partial: bool = False) -> pd.DataFrame:
@@ -52,10 +56,23 @@ def read_video_counts(folder: Path | str, *, partial: bool = False) -> pd.DataFr
     rows += [(name, file.start, 0, 0, 1.0) for name, door in events.doors.items() for file in door.files]
     if not rows:
         raise source.error("contains no videos and no counts")
+    times = [row[1] for row in rows] + [
+        time for door in events.doors.values() for gap in door.gaps for time in gap
+    ]
+    _check_times(times, source)
     table = pd.DataFrame(rows, columns=["door", "time", "entered", "left", "weight"])
     table = table.set_index(pd.DatetimeIndex(table.pop("time")))
     unrecorded = [gap for name, door in events.doors.items() for gap in _unrecorded(name, door)]
     return check_passages(pd.concat([table, *unrecorded]), source=source)
+
+
+def _check_times(times: Sequence[dt.datetime], source: Source) -> None:
+    """Raise an InputError unless all times are on one clock and within `LONGEST_RECORD`."""
+    if len({time.utcoffset() for time in times}) > 1:
+        raise source.error("all times must have the same UTC offset, or none")
+    first, last = min(times), max(times)
+    if last - first > LONGEST_RECORD:
+        raise source.error(f"times must be within {LONGEST_RECORD.days} days, got {first} to {last}")
 
 
 def _unrecorded(name: str, door: Door) -> list[pd.DataFrame]:

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from occupair.atomic_files import write_atomically
 from occupair.errors import InputError
 from occupair.groundtruth.events import lock_folder
+from occupair.wording import quoted
 
 COUNTS = "counts.json"
 FORMAT, VERSION = "occupair counts", 1
@@ -175,6 +176,8 @@ def read_book(folder: Path | str) -> Book:
         raise InputError(f"{path}: must be JSON, but line {error.lineno} is not: {error.msg}") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: must be JSON: {error}") from None
 
 
 def write_book(folder: Path | str, book: Book) -> None:
@@ -241,7 +244,7 @@ def _book(data: Any) -> Book:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'must be an occupair counts file, with "format": "{FORMAT}"')
     if data.get("version") != VERSION:
-        raise InputError(f"version must be {VERSION}, got {data.get('version')!r}")
+        raise InputError(f"version must be {VERSION}, got {quoted(data.get('version'))}")
     rows = [(f"counts[{n}]", row) for n, row in _enumerated(data, "counts", "")]
     counting = data.get("counting", {})
     if not isinstance(counting, dict):
@@ -271,13 +274,13 @@ def _rest(counting: Mapping[str, Any]) -> Book:
         where = f"counting.history[{n}]"
         key, before = _read_place(where, row), row.get("before")
         if before is not None and not isinstance(before, dict):
-            raise InputError(f"{where}.before must be an object or null, got {before!r}")
+            raise InputError(f"{where}.before must be an object or null, got {quoted(before)}")
         history.append(Step(key, None if before is None else _read_count(where, {**before, **row})))
     at, order, revision = counting.get("at"), counting.get("order", "time"), counting.get("revision", 0)
     if order not in get_args(Order):
-        raise InputError(f"counting.order must be {' or '.join(get_args(Order))}, got {order!r}")
+        raise InputError(f"counting.order must be {' or '.join(get_args(Order))}, got {quoted(order)}")
     if not _is_count(revision):
-        raise InputError(f"counting.revision must be a non-negative integer, got {revision!r}")
+        raise InputError(f"counting.revision must be a non-negative integer, got {quoted(revision)}")
     seconds = [
         row for _, row in _enumerated(counting, "seconds", "counting.") if isinstance(row, int | float)
     ]
@@ -304,23 +307,27 @@ def _read_count(where: str, row: Any) -> Count:
     door, minute = _read_place(where, row)
     for name in ("entered", "left"):
         if not _is_count(row.get(name)) or row[name] > MOST:
-            raise InputError(f"{where}.{name} must be an integer from 0 to {MOST}, got {row.get(name)!r}")
+            raise InputError(
+                f"{where}.{name} must be an integer from 0 to {MOST}, got {quoted(row.get(name))}"
+            )
     if row.get("state") not in get_args(State):
-        raise InputError(f"{where}.state must be {', '.join(get_args(Decision))}, got {row.get('state')!r}")
+        raise InputError(
+            f"{where}.state must be {', '.join(get_args(Decision))}, got {quoted(row.get('state'))}"
+        )
     return Count(door, minute, row["entered"], row["left"], row["state"])
 
 
 def _read_place(where: str, row: Any) -> Key:
     if not isinstance(row, dict):
-        raise InputError(f"{where} must be an object, got {row!r}")
+        raise InputError(f"{where} must be an object, got {quoted(row)}")
     door, minute = row.get("door"), row.get("minute")
-    if not isinstance(door, str) or not door:
-        raise InputError(f"{where}.door must be the name of a door, got {door!r}")
+    if not isinstance(door, str) or not door or not door.isprintable():
+        raise InputError(f"{where}.door must be the name of a door, got {quoted(door)}")
     try:
         return door, dt.datetime.fromisoformat(str(minute))
     except ValueError:
         raise InputError(
-            f"{where}.minute must be a time such as 2024-01-08T08:31:00, got {minute!r}"
+            f"{where}.minute must be a time such as 2024-01-08T08:31:00, got {quoted(minute)}"
         ) from None
 
 

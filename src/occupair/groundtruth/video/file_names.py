@@ -196,4 +196,4 @@ def safe_name(door: str) -> str:
 def natural_order(path: Path) -> tuple[tuple[int, int | str], ...]:
     """Sort key for natural order: part 2 before part 10."""
     pieces = re.split(r"(\d+)", str(path))
-    return tuple((0, int(piece)) if piece.isdigit() else (1, piece) for piece in pieces)
+    return tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces)

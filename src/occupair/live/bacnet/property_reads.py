@@ -138,7 +138,7 @@ class DeviceReader:
             for element in result.listOfResults if properties is not None else ():
                 value = element.readResult.propertyValue
                 if properties is not None and value is not None:
-                    _add(properties, str(element.propertyIdentifier), value)
+                    add_property(properties, str(element.propertyIdentifier), value)
         return found
 
     def _learn(self, refusal: BaseException, objects: list[ObjectIdentifier]) -> None:
@@ -167,7 +167,7 @@ class DeviceReader:
                     break
             else:
                 if (value := getattr(answer, "propertyValue", None)) is not None:
-                    _add(properties, name, value)
+                    add_property(properties, name, value)
         return properties
 
 
@@ -184,11 +184,12 @@ def _multiple_request(address: Address, wanted: Mapping[ObjectIdentifier, Sequen
     )
 
 
-def _add(properties: Properties, name: str, value: Any) -> None:
+def add_property(properties: Properties, name: str, value: Any) -> None:
+    """Add the value of a property as a device sent it; one of a type that BACnet does not have is ignored."""
     try:
         properties[name] = decode_value(value)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, InvalidTag, DecodingError):
-        return  # a value of a type that BACnet does not have
+        return
 
 
 def decode_value(value: Any) -> Any:

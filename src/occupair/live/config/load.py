@@ -149,7 +149,7 @@ def _check(values: Table, folder: Path, mistakes: Mistakes) -> SettingsFile:
     for key, rule, *value in find_conflicts(values):
         mistakes.add(key, rule, *value)
     if mistakes or tables is None:
-        raise InputError(str(mistakes))
+        raise InputError(*mistakes.lines)
     return tables
 
 
@@ -206,7 +206,7 @@ def _parse_variable(text: str, kind: object) -> object:
             value = number(text)
         except ValueError:
             continue
-        return value if math.isfinite(value) else text
+        return value if number is int or math.isfinite(value) else text
     return text
 
 

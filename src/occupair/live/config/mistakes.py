@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+from occupair.errors import plain_line
+
 Key = tuple[str, ...]
 
 _NO_VALUE = object()
@@ -41,9 +43,10 @@ class Mistakes:
         line, place = self._place(key)
         self._found.append((line, f"{place}: {rule}{got}{hint}"))
 
-    def __str__(self) -> str:
-        """Return all mistakes, one per line, in the order of the file."""
-        return "\n".join(message for _, message in sorted(self._found, key=lambda mistake: mistake[0]))
+    @property
+    def lines(self) -> list[str]:
+        """All mistakes, in the order of the file."""
+        return [plain_line(message) for _, message in sorted(self._found, key=lambda mistake: mistake[0])]
 
     def __bool__(self) -> bool:
         return bool(self._found)

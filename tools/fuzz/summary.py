@@ -1,0 +1,69 @@
+"""Table of a campaign: inputs, outcomes, speed and slowest input of each target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tools.fuzz.worker import Batch
+
+
+@dataclass
+class Totals:
+    """Sums of all batches of a target."""
+
+    inputs: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    broken: int = 0
+    cpu: float = 0.0
+    slowest: float = 0.0
+    memory: float = 0.0
+
+    def add(self, batch: Batch | Totals) -> None:
+        """Add a batch."""
+        self.inputs += batch.inputs
+        self.accepted += batch.accepted
+        self.rejected += batch.rejected
+        self.broken += batch.broken
+        self.cpu += batch.cpu
+        self.slowest = max(self.slowest, batch.slowest)
+        self.memory = max(self.memory, batch.memory)
+
+
+HEAD = ("target", "inputs", "accepted", "rejected", "findings", "inputs/s", "slowest [ms]", "memory [MB]")
+
+
+def table(totals: dict[str, Totals]) -> str:
+    """Return the table in Markdown; inputs/s are per second of CPU time of one core."""
+    whole = Totals()
+    for one in totals.values():
+        whole.add(one)
+    rows = [HEAD, *(_row(name, one) for name, one in totals.items() if one.inputs), _row("all", whole)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+    lines = [_line(row, widths) for row in rows]
+    rule = (
+        "| "
+        + " | ".join("-" * width if k == 0 else "-" * (width - 1) + ":" for k, width in enumerate(widths))
+        + " |"
+    )
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _row(name: str, one: Totals) -> tuple[str, ...]:
+    speed = one.inputs / one.cpu if one.cpu else 0.0
+    counts = (one.inputs, one.accepted, one.rejected, one.broken, round(speed))
+    return (
+        name,
+        *(f"{count:,}" for count in counts),
+        f"{1e3 * one.slowest:,.0f}",
+        f"{one.memory / 1e6:,.0f}",
+    )
+
+
+def _line(cells: Iterable[str], widths: list[int]) -> str:
+    padded = [
+        cell.ljust(width) if not k else cell.rjust(width)
+        for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "| " + " | ".join(padded) + " |"
