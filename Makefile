@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container tutorial dist sbom audit lint-workflows clean help
+.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container tutorial dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -54,6 +54,11 @@ mutation: $(INSTALLED)   ## mutate the core and check that a test fails for each
 
 mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test fails for each (5 min)
 	@$(BIN)/python tools/planted_bugs.py
+
+# BUDGET in minutes, or INPUTS instead; TARGETS: some of those in docs/fuzzing.md
+BUDGET ?= 10
+fuzz: $(INSTALLED)       ## fuzz everything that strangers can send: docs/fuzzing.md (10 min; BUDGET=60, INPUTS=1000000)
+	@nice $(BIN)/python -m tools.fuzz run --minutes $(BUDGET) $(if $(INPUTS),--inputs $(INPUTS)) $(TARGETS)
 
 load: $(INSTALLED) servers  ## load test: one process until failure, then four shards beside one: docs/load.md (1 h)
 	@$(BIN)/python -m tools.load --until-it-breaks

@@ -26,6 +26,7 @@ from occupair.paper.features import LAYERS, Layer
 from occupair.physics.room_air import room_air_from_json, room_air_to_json
 from occupair.physics.room_properties import PROPERTIES, room_properties
 from occupair.readings.day_fingerprints import split_fingerprints
+from occupair.readings.grid import check_grid_options
 from occupair.readings.other_sensors import SENSORS
 from occupair.readings.time_zones import is_time_zone
 from occupair.room.closed_hours import parse_closed
@@ -60,6 +61,7 @@ _OPTIONAL = ("closed", *PROPERTIES)  # in the file only if given
 _DEFAULTS = OccupancyEstimator().get_params()
 # Neurons times lags: 200 MB of weights at some five columns per lag. Limits the memory of an untrusted file.
 _MAX_WEIGHTS = 5_000_000
+_MAX_WEIGHT = 1e12  # larger ones overflow when they are used
 
 
 def save_model(estimator: OccupancyEstimator, path: str | Path) -> None:
@@ -166,6 +168,7 @@ def _build(model: dict[str, Any]) -> OccupancyEstimator:
             parameters[name] = tuple(parameters[name])
     estimator = OccupancyEstimator(**parameters)
     estimator.interval_ = _positive(model, "interval")
+    check_grid_options(estimator.interval_, None)
     estimator.most_people_ = _positive(model, "most_people", or_zero=True)
     estimator.training_error_ = _positive(model, "training_error", or_zero=True)
     estimator.uses_ventilation_ = bool(model["uses_ventilation"])
@@ -245,8 +248,8 @@ def _build_regressor(estimator: OccupancyEstimator, model: dict[str, Any]) -> EL
 
 def _vector(model: dict[str, Any], name: str) -> NDArray[np.float64]:
     vector = np.array(model[name], dtype=float)
-    if vector.ndim != 1 or not np.isfinite(vector).all():
-        raise ValueError(f"{name} must be a list of finite numbers")
+    if vector.ndim != 1 or not (np.abs(vector) <= _MAX_WEIGHT).all():
+        raise ValueError(f"{name} must be a list of numbers up to {_MAX_WEIGHT:g}")
     return vector
 
 

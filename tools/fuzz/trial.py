@@ -26,7 +26,7 @@ KILLED = 60.0
 """CPU time after which the process is ended by the system, if it could not be stopped before [s]."""
 MEMORY = 1_000_000_000
 """Memory that inputs may take in addition to that of the loaded program [bytes]."""
-LONGEST = 1_000
+LONGEST = 2_000
 """Longest message [characters]."""
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from occupair.errors import InputError
+from occupair.errors import InputError, plain_line
 from occupair.physics.room_properties import PROPERTIES
 from occupair.readings.raw_table import decode
 from occupair.readings.source import Source
@@ -157,7 +157,7 @@ def _options(room: str, values: Mapping[str, Any], name: str) -> RoomOptions:
             properties={key: _property(key, values[key]) for key in PROPERTIES if key in values},
         )
     except InputError as error:
-        return RoomOptions(problem=f"{name}: {error}")
+        return RoomOptions(problem=plain_line(f"{name}: {error}"))
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -176,10 +176,10 @@ def _flag(value: Any) -> bool | None:
 
 def _property(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{name} must be a number, got {value!r}")
+        raise InputError(f"{name} must be a number, got {quoted(value)}")
     try:
         return float(str(value).replace(",", "."))
     except ValueError:
         if name in NUMBERS:
-            raise InputError(f"{name} must be a number, got {value!r}") from None
+            raise InputError(f"{name} must be a number, got {quoted(value)}") from None
         return str(value)

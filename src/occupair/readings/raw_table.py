@@ -9,7 +9,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -93,13 +93,24 @@ def _read_parquet(path: Path) -> RawTable:
     with path.open("rb") as content:  # a missing file raises OSError
         try:
             table = pd.read_parquet(content, engine="pyarrow")
-        except (ArrowException, OSError, ValueError):
+        except (ArrowException, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
             raise source.error("is not a Parquet file, or is damaged") from None
     index_name = str(table.index.name or "time")
     if isinstance(table.index, pd.DatetimeIndex) and index_name not in table.columns:
         table = table.rename_axis(index_name).reset_index()
     names = [str(name).strip() for name in table.columns]
+    _check_years(table, names, source)
     return RawTable(source, names, table, np.arange(len(table)), [""] * len(names), scale_of(table))
+
+
+def _check_years(table: pd.DataFrame, names: Sequence[str], source: Source) -> None:
+    """Raise InputError for times that Python does not have."""
+    for k, name in enumerate(names):
+        column = table.iloc[:, k]
+        if pd.api.types.is_datetime64_any_dtype(column.dtype):
+            known = column.dt.tz_localize(None).dropna()
+            if not known.dt.year.between(1, 9999).all():
+                raise source.error("must be times of the years 1 to 9999", column=name)
 
 
 def _read_text(path: Path, given: Mapping[str, str]) -> RawTable:

@@ -7,7 +7,9 @@ Recurring events are expanded with their exceptions. Cancelled events, events th
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,12 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from occupair.errors import InputError
+from occupair.wording import quoted
 
 if TYPE_CHECKING:
-    from icalendar import Event
+    from icalendar import Component, Event, vRecur
 
 INSTALL = "calendars need packages that are not installed: pip install 'occupair[calendar]'"
 PRIVATE = ("PRIVATE", "CONFIDENTIAL")
+MOST_PER_DAY = 24
+"""Most repetitions of an event on a day."""
 _ROOM_TYPES = ("ROOM", "RESOURCE")  # CUTYPE of a room among the attendees
 
 
@@ -66,22 +71,48 @@ def read_calendar(
     except ImportError:
         raise InputError(INSTALL) from None
     try:
-        calendars = icalendar.Calendar.from_ical(path.read_bytes(), multiple=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about time zones that it guesses
+            calendars = icalendar.Calendar.from_ical(path.read_bytes(), multiple=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, IndexError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: is not a calendar file (.ics): {_one_line(error)}") from None
     if not calendars:
         raise InputError(f"{path}: is not a calendar file (.ics): it has no VCALENDAR")
     found = []
     for calendar in calendars:
         try:
+            _check_repetitions(calendar, path)
             query = recurring_ical_events.of(calendar)
             events = query.between(_plain(since - pd.Timedelta(days=1)), _plain(until + pd.Timedelta(days=1)))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except InputError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"{path}: has an invalid event: {_one_line(error)}") from None
         found += [meeting for event in events if (meeting := _meeting(event, zone, path)) is not None]
     return sorted(event for event in found if event.start < until and event.end > since)
+
+
+def _check_repetitions(calendar: Component, path: Path) -> None:
+    """Raise an InputError for rules that no meeting has, and that take very long to expand."""
+    for component in calendar.walk():
+        for name in ("RRULE", "EXRULE"):
+            given = component.get(name, [])
+            for rule in given if isinstance(given, list) else [given]:
+                if _per_day(rule) > MOST_PER_DAY:
+                    what = f"{name}:{rule.to_ical().decode()}"
+                    raise InputError(
+                        f"{path}: has an event that repeats too often: delete it, {quoted(what)}"
+                    )
+
+
+def _per_day(rule: vRecur) -> float:
+    """Return how often a rule repeats an event on a day at most, and infinity if that is not a day at all."""
+    rarely = [str(one).upper() in ("DAILY", "WEEKLY", "MONTHLY", "YEARLY") for one in rule.get("FREQ", [])]
+    if not rarely or not all(rarely) or not all(int(one) >= 1 for one in rule.get("INTERVAL", [])):
+        return math.inf
+    return math.prod(max(1, len(rule.get(name, []))) for name in ("BYHOUR", "BYMINUTE", "BYSECOND"))
 
 
 def _plain(time: pd.Timestamp) -> dt.datetime:

@@ -53,7 +53,10 @@ def generate(random: Random) -> bytes:
     for _ in range(random.randrange(3)):
         columns[random.choice(NAMES)] = _column(random, rows)
     metadata = {b"pandas": random.choice(TEXTS).encode()} if random.random() < 0.1 else None
-    return _bytes(columns, metadata)
+    try:
+        return _bytes(columns, metadata)
+    except pa.ArrowException:  # values that the format does not have
+        return mutate_bytes(_file(), random)
 
 
 def _times(random: Random, rows: int) -> Any:

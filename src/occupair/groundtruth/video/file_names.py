@@ -193,7 +193,10 @@ def safe_name(door: str) -> str:
     return re.sub(r"[^\w .()+-]", "_", door).strip(" .") or "door"
 
 
-def natural_order(path: Path) -> tuple[tuple[int, int | str], ...]:
+def natural_order(path: Path) -> tuple[tuple[int, int, str], ...]:
     """Sort key for natural order: part 2 before part 10."""
     pieces = re.split(r"(\d+)", str(path))
-    return tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces)
+    numbers = {piece: piece.lstrip("0") for piece in pieces if piece.isdecimal()}
+    return tuple(
+        (0, len(numbers[piece]), numbers[piece]) if piece in numbers else (1, 0, piece) for piece in pieces
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -188,7 +189,7 @@ def add_property(properties: Properties, name: str, value: Any) -> None:
     """Add the value of a property as a device sent it; one of a type that BACnet does not have is ignored."""
     try:
         properties[name] = decode_value(value)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, InvalidTag, DecodingError):
+    except (ValueError, TypeError, LookupError, AttributeError, struct.error, InvalidTag, DecodingError):
         return
 
 

@@ -49,7 +49,7 @@ def read_model(path: Path) -> BrickModel:
         return BrickModel(Graph().parse(data=text, format="turtle"))
     except BadSyntax as error:
         raise InputError(f"{path}, line {error.lines + 1}: must be Turtle: {error._why}") from None
-    except (ParserError, ValueError, AssertionError, RecursionError) as error:
+    except (ParserError, ValueError, LookupError, TypeError, AssertionError, RecursionError) as error:
         raise InputError(f"{path}: must be Turtle: {' '.join(str(error).split())}") from None
 
 

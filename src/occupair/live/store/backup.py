@@ -15,6 +15,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, func, inspect, select, text
+from sqlalchemy.exc import IntegrityError
 
 from occupair.atomic_files import replacing
 from occupair.errors import InputError
@@ -295,13 +297,20 @@ def _fill(
         rows.append(_parse_row(line, table.name, fields, path))
         size += len(line)
         if len(rows) >= BATCH or size >= BATCH_BYTES:
-            connection.execute(table.insert(), rows)
+            _insert(connection, table, rows, path)
             rows, size = [], 0
     if rows:
-        connection.execute(table.insert(), rows)
+        _insert(connection, table, rows, path)
     if connection.dialect.name == "postgresql" and "id" in table.c and contents.rows:
         sequence = func.pg_get_serial_sequence(table.name, "id")
         connection.execute(select(func.setval(sequence, select(func.max(table.c.id)).scalar_subquery())))
+
+
+def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], path: str | Path) -> None:
+    try:
+        connection.execute(table.insert(), rows)
+    except IntegrityError:
+        raise _broken(path, f"rows of {table.name} contradict each other") from None
 
 
 def _field(column: Column[Any]) -> Field:
@@ -321,10 +330,17 @@ def _parse_row(line: bytes, table: str, fields: Sequence[Field], path: str | Pat
     values: dict[str, Any] = {}
     for value, field in zip(row, fields, strict=True):
         known = _from_base64(value) if field.kind is bytes else value
-        if type(known) not in field.fits:
+        if type(known) not in field.fits or not _is_storable(known):
             raise _broken(path, f"invalid {field.name} of {table}: {value!r:.60}")
         values[field.name] = known
     return values
+
+
+def _is_storable(value: object) -> bool:
+    """Whether the databases can store a value of a type that fits: integers of 64 bits, and Unicode."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return not isinstance(value, str) or value.isascii() or not re.search("[\ud800-\udfff]", value)
 
 
 def _from_base64(value: object) -> bytes | None:
