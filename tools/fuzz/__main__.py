@@ -11,7 +11,7 @@ from occupair.wording import duration
 from tools.fuzz.campaign import plan_inputs, plan_time, run_campaign
 from tools.fuzz.findings import FOLDER, FindingFiles
 from tools.fuzz.shrinking import shrink
-from tools.fuzz.summary import table
+from tools.fuzz.summary import read_totals, table, write_totals
 from tools.fuzz.target import Target, load_target, target_names
 from tools.fuzz.trial import attempt
 
@@ -30,6 +30,9 @@ def main() -> int:
     run.add_argument("--processes", type=int, default=2)
     run.add_argument("--first", type=int, default=0, help="number of the first input of each target")
     run.add_argument("--out", type=Path, default=FOLDER, help="folder for findings")
+    run.add_argument("--totals", type=Path, help="file for the totals, for the command table")
+    merge = commands.add_parser("table", help="print one table of the totals of several campaigns")
+    merge.add_argument("files", nargs="+", type=Path, metavar="FILE", help="written by run --totals")
     repeat = commands.add_parser("repeat", help="run one input again")
     repeat.add_argument("input", metavar="TARGET:NUMBER|FILE")
     keep = commands.add_parser("keep", help=f"shrink an input and keep it in {SEEDS}")
@@ -38,7 +41,7 @@ def main() -> int:
     for command in (run, repeat, keep):
         command.add_argument("--seed", type=int, default=0, help="random seed")
     arguments = parser.parse_args()
-    return {"run": _run, "repeat": _repeat, "keep": _keep}[arguments.command](arguments)
+    return {"run": _run, "table": _table, "repeat": _repeat, "keep": _keep}[arguments.command](arguments)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -52,6 +55,8 @@ def _run(arguments: argparse.Namespace) -> int:
         plan = plan_time(names, arguments.minutes, arguments.processes, arguments.first)
     files = FindingFiles(arguments.out, arguments.seed)
     totals = run_campaign(plan, seed=arguments.seed, processes=arguments.processes, files=files)
+    if arguments.totals:
+        write_totals(totals, arguments.totals)
     print(table(totals))
     print(f"\n{duration(time.monotonic() - began)}, seed {arguments.seed}", end="")
     found = files.causes
@@ -59,6 +64,11 @@ def _run(arguments: argparse.Namespace) -> int:
     for target, cause in found:
         print(f"  {target}: {cause}")
     return 1 if found else 0
+
+
+def _table(arguments: argparse.Namespace) -> int:
+    print(table(read_totals(arguments.files)))
+    return 0
 
 
 def _repeat(arguments: argparse.Namespace) -> int:

@@ -88,7 +88,7 @@ class Worker:
         """Return the result of the order, None if the process ended instead."""
         try:
             return self.pipe.recv()  # type: ignore[no-any-return]
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self.process.join()
             return None
 

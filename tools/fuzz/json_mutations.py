@@ -22,7 +22,7 @@ def any_value(random: Random) -> Any:
     """Return a value at which parsers break."""
     match random.randrange(8):
         case 0 | 1 | 2:
-            return random.choice(_VALUES)
+            return deepcopy(random.choice(_VALUES))  # mutated later
         case 3:
             return random.choice(TEXTS)
         case 4:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from tools.fuzz.targets import SHARES
 from tools.fuzz.worker import Batch
 
 
@@ -29,6 +32,20 @@ class Totals:
         self.cpu += batch.cpu
         self.slowest = max(self.slowest, batch.slowest)
         self.memory = max(self.memory, batch.memory)
+
+
+def write_totals(totals: dict[str, Totals], path: Path) -> None:
+    """Write the totals of a campaign."""
+    path.write_text(json.dumps({name: asdict(one) for name, one in totals.items()}, indent=1) + "\n")
+
+
+def read_totals(paths: Iterable[Path]) -> dict[str, Totals]:
+    """Return the sums of several campaigns, in the order of the targets."""
+    found = {name: Totals() for name in SHARES}
+    for path in paths:
+        for name, values in json.loads(path.read_text()).items():
+            found[name].add(Totals(**values))
+    return found
 
 
 HEAD = ("target", "inputs", "accepted", "rejected", "findings", "inputs/s", "slowest [ms]", "memory [MB]")
