@@ -177,6 +177,7 @@ def test_mean_co2_of_each_quarter_of_an_hour(store):
     )
     zero, fifteen = (at(minute) for minute in (0, 15))
     assert zero.minute % 15 == 0
-    means = store.co2_means("lab", at(0), at(60))
+    means = store.co2_means({"lab": (at(0), at(60)), "attic": (at(0), None)})["lab"]
     assert means == [(to_microseconds(zero), 405.0), (to_microseconds(fifteen), 430.0)]
-    assert store.co2_means("attic", at(0), at(60)) == []
+    assert store.co2_means({"attic": (at(0), at(60))}) == {"attic": []}
+    assert store.co2_means({}) == {}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from occupair.live.config import RoomConfig
-from occupair.live.messages import EstimateRecord, LabelledInterval, Reading, to_microseconds, to_time
+from occupair.live.messages import Reading, to_microseconds, to_time
 from occupair.live.rooms.engine import Engine, StoredRoom
 from occupair.live.rooms.reading_grid import local_day
 from occupair.live.rooms.room import READINGS_KEPT
@@ -85,23 +85,26 @@ def read_stored_rooms(
     follows_clock : bool
         Whether readings arrive as they are measured.
     """
-    found: dict[str, StoredRoom] = {}
-    with_labels = store.labelled_rooms()  # few of thousands of rooms
-    for room in rooms:
-        if (last := newest.get(room.id)) is None:
-            continue
-        readings = store.readings(room.id, restore_since(last.time, ZoneInfo(room.timezone)), None)
-        estimates: list[EstimateRecord] = []
-        if zones.get(room.id, room.timezone) == room.timezone:
-            estimates = store.estimates(room.id, last.time - RECENT_ESTIMATES, None, limit=10_000)
-        labelled: list[LabelledInterval] = []
-        if room.id in with_labels:
-            labelled = store.labelled_intervals(room.id, follows_clock=follows_clock)
-        midnight = to_time(local_day(ZoneInfo(room.timezone), to_microseconds(last.time))[0])
-        days = dt.timedelta(days=LOOKBACK + 2)  # the day of the model may be a later or an earlier one
-        means = store.co2_means(room.id, midnight - days, midnight + dt.timedelta(days=1))
-        found[room.id] = StoredRoom(readings, estimates, labelled, means)
-    return found
+    known = {room.id: room for room in rooms if room.id in newest}
+    zone = {id_: ZoneInfo(room.timezone) for id_, room in known.items()}
+    same_zone = [id_ for id_, room in known.items() if zones.get(id_, room.timezone) == room.timezone]
+    readings = store.readings_since({id_: restore_since(newest[id_].time, zone[id_]) for id_ in known})
+    estimates = store.estimates_since({id_: newest[id_].time - RECENT_ESTIMATES for id_ in same_zone})
+    means = store.co2_means({id_: _days_of_lows(newest[id_].time, zone[id_]) for id_ in known})
+    labelled = {
+        id_: store.labelled_intervals(id_, follows_clock=follows_clock)
+        for id_ in store.labelled_rooms() & known.keys()
+    }
+    return {
+        id_: StoredRoom(readings[id_], estimates.get(id_, []), labelled.get(id_, []), means[id_])
+        for id_ in known
+    }
+
+
+def _days_of_lows(newest: dt.datetime, zone: ZoneInfo) -> tuple[dt.datetime, dt.datetime]:
+    """Return the period whose lowest CO2 is needed; the day of the model may be a later or an earlier one."""
+    midnight = to_time(local_day(zone, to_microseconds(newest))[0])
+    return midnight - dt.timedelta(days=LOOKBACK + 2), midnight + dt.timedelta(days=1)
 
 
 def in_batches(rooms: Sequence[RoomConfig]) -> Iterator[Sequence[RoomConfig]]:

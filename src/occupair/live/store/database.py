@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,13 @@ from sqlalchemy import (
     Engine,
     Select,
     Table,
+    and_,
     create_engine,
     event,
+    false,
     func,
     make_url,
+    or_,
     select,
     text,
 )
@@ -210,6 +213,19 @@ def rows_between(
     if until is not None:
         chosen = chosen.where(table.c.time < to_microseconds(until))
     return chosen
+
+
+def rows_of_rooms(
+    chosen: Select[Any], table: Table, periods: Mapping[str, tuple[dt.datetime, dt.datetime | None]]
+) -> Select[Any]:
+    """Restrict a query to the rows of several rooms, each in its own period [since, until)."""
+    check_texts("room", periods)
+    of_room = []
+    for room, (since, until) in periods.items():
+        of_room.append(and_(table.c.room == room, table.c.time >= to_microseconds(since)))
+        if until is not None:
+            of_room[-1] = and_(of_room[-1], table.c.time < to_microseconds(until))
+    return chosen.where(or_(false(), *of_room))
 
 
 def _config() -> Config:

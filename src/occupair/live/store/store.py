@@ -33,6 +33,7 @@ from occupair.live.store.database import (
     open_engine,
     parse_url,
     rows_between,
+    rows_of_rooms,
     snapshot,
     transaction,
     upgrade,
@@ -150,6 +151,15 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         chosen = rows_between(select(table), table, room, since, until)
         return [_to_reading(row) for row in self._select(chosen.order_by(table.c.time))]
 
+    def readings_since(self, since: Mapping[str, dt.datetime]) -> dict[str, list[Reading]]:
+        """Return the readings of several rooms, each since its own time, oldest first."""
+        table = schema.readings
+        chosen = rows_of_rooms(select(table), table, {room: (time, None) for room, time in since.items()})
+        found: dict[str, list[Reading]] = {room: [] for room in since}
+        for row in self._select(chosen.order_by(table.c.room, table.c.time)):
+            found[row.room].append(_to_reading(row))
+        return found
+
     def newest_reading(self, room: str) -> Reading | None:
         """Return the newest reading of a room."""
         table = schema.readings
@@ -192,15 +202,31 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
             chosen = chosen.where(table.c.time > to_microseconds(after))
         return [_to_estimate(row) for row in self._select(chosen.order_by(table.c.time).limit(limit))]
 
-    def co2_means(self, room: str, since: dt.datetime, until: dt.datetime) -> list[Co2Mean]:
-        """Return the mean CO2 of a room for each quarter of an hour, without times with a faulty sensor."""
+    def estimates_since(self, since: Mapping[str, dt.datetime]) -> dict[str, list[EstimateRecord]]:
+        """Return the estimates of several rooms, each since its own time, oldest first."""
+        table = schema.estimates
+        chosen = rows_of_rooms(select(table), table, {room: (time, None) for room, time in since.items()})
+        found: dict[str, list[EstimateRecord]] = {room: [] for room in since}
+        for row in self._select(chosen.order_by(table.c.room, table.c.time)):
+            found[row.room].append(_to_estimate(row))
+        return found
+
+    def co2_means(
+        self, periods: Mapping[str, tuple[dt.datetime, dt.datetime | None]]
+    ) -> dict[str, list[Co2Mean]]:
+        """Return the mean CO2 of rooms for each quarter of an hour, without times with a faulty sensor.
+
+        ``periods`` has [since, until) by room.
+        """
         table = schema.estimates
         first, mean = func.min(table.c.time).label("first"), func.avg(table.c.co2).label("mean")
-        chosen = rows_between(select(first, mean), table, room, since, until)
-        chosen = chosen.group_by(table.c.time // _MEAN_PERIOD)
+        chosen = rows_of_rooms(select(table.c.room, first, mean), table, periods)
+        chosen = chosen.group_by(table.c.room, table.c.time // _MEAN_PERIOD)
         chosen = chosen.where(table.c.quality != Quality.SUSPECT.value, table.c.co2.is_not(None))
-        rows = self._select(chosen.order_by(first))
-        return [Co2Mean(row.first, float(row.mean)) for row in rows]
+        found: dict[str, list[Co2Mean]] = {room: [] for room in periods}
+        for row in self._select(chosen.order_by(table.c.room, first)):
+            found[row.room].append(Co2Mean(row.first, float(row.mean)))
+        return found
 
     def zones(self) -> dict[str, str]:
         """Return the time zone in which each room was last estimated."""
