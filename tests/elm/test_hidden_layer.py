@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
-import occupair.elm.regressors as elm
-from occupair.elm.hidden_layer import GroupedRows, normal_equations, random_layer, read_out, shared_layer
+from occupair.elm.hidden_layer import (
+    GroupedRows,
+    normal_equations,
+    random_layer,
+    read_out,
+    shared_layer,
+    sigmoid_in_place,
+)
 from occupair.elm.regressors import ELMRegressor, FSELMRegressor
+from occupair.progress import progress_to
 
 
 def hidden(X, weights, bias):
@@ -75,10 +82,30 @@ def test_largest_input_matches_full_evaluation(x, seed):
     assert found == pytest.approx(np.abs(x @ r.T).max(), rel=1e-8)
 
 
-@pytest.mark.parametrize("swing", [300.0, 0.0])
-def test_largest_input_skips_most_samples(monkeypatch, swing):
+def test_sigmoid_overwrites_its_argument():
+    z = np.array([-np.log(3.0), 0.0, np.log(3.0)])
+    assert sigmoid_in_place(z) is z
+    np.testing.assert_allclose(z, [1 / 4, 1 / 2, 3 / 4], rtol=1e-15)
+
+
+def test_largest_input_is_found_behind_samples_with_larger_means():
+    # z of [10, -10] is 19, its mean 0; of 199 samples [150, 150] it is 15.
+    x = np.vstack([[[10.0, -10.0]], np.full((199, 2), 150.0)])
+    assert GroupedRows(x, [2]).largest_input(0, np.array([[1.0, -0.9]])) == pytest.approx(19.0)
+
+
+def test_largest_input_is_found_behind_samples_with_larger_bounds():
+    # R = [1, -1/2, -1/2]. The first sample lies along R: z and bound are both 3. A hundred others have z = 2
+    # and, because of their part across R, a bound of 3.5.
+    along, across = np.array([2.0, -1.0, -1.0]), np.array([0.0, 1.0, -1.0])
+    x = np.vstack([along, np.tile(2 / 3 * along + 1.658 * across, (100, 1))])
+    assert GroupedRows(x, [3]).largest_input(0, np.array([[1.0, -0.5, -0.5]])) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(("swing", "noise"), [(300.0, 0.0), (0.0, 0.0), (300.0, 5.0)])
+def test_largest_input_skips_most_samples(monkeypatch, swing, noise):
     rng = np.random.default_rng(0)
-    x = (400 + swing * rng.random((20_000, 1))) * np.ones((1, 31))
+    x = (400 + swing * rng.random((20_000, 1))) + noise * rng.normal(size=(20_000, 31))
     r, _ = random_layer(0, 100, 31)
     samples, evaluated = GroupedRows(x, [31]), []
     with monkeypatch.context() as patch:
@@ -116,8 +143,43 @@ def test_screening_finds_a_layer_close_to_the_best(many_rows, machine):
     assert best <= 1.005 * exhaustive.training_error_
     assert np.isfinite(exhaustive.training_errors_).all()
     finished = np.isfinite(screened.training_errors_)
-    assert finished.sum() == elm.FINISHED
+    assert finished.sum() == 8
     np.testing.assert_array_equal(screened.training_errors_[finished], exhaustive.training_errors_[finished])
+
+
+class RecordedELM(ELMRegressor):
+    """Records the number of samples and the ridge of every training."""
+
+    def _train(self, X, y, rows, seed, ridge):
+        self.trained_ = [*getattr(self, "trained_", []), (len(y), ridge)]
+        return super()._train(X, y, rows, seed, ridge)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_draws", "screened_on"),
+    [
+        (2999, 9, None),  # a subset would have fewer than 1500 samples
+        (3000, 9, 1500),
+        (32_000, 9, 1600),  # one in twenty
+        (32_000, 8, None),  # no more draws than are trained on all samples
+    ],
+)
+def test_screening_uses_a_subset_and_the_ridge_of_its_share(n_rows, n_draws, screened_on):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n_rows, 2)), rng.normal(size=n_rows)
+    model = RecordedELM(n_hidden=3, ridge=0.5, n_draws=n_draws, random_state=0).fit(X, y)
+    screened = [] if screened_on is None else [(screened_on, 0.5 * screened_on / n_rows)] * n_draws
+    assert model.trained_ == [*screened, *[(n_rows, 0.5)] * 8, *([(n_rows, 0.5)] if n_rows == 2999 else [])]
+
+
+def test_screening_is_shown(capsys):
+    rng = np.random.default_rng(0)
+    X, calls = rng.normal(size=(3000, 2)), []
+    with progress_to(lambda what, done, total: calls.append((what, done, total))):
+        ELMRegressor(n_hidden=2, n_draws=9, random_state=0).fit(X, X[:, 0])
+    assert calls == [("screening", k, 9) for k in range(10)] + [("training", k, 8) for k in range(9)]
+    ELMRegressor(n_hidden=2, n_draws=9, random_state=0, verbose=True).fit(X, X[:, 0])
+    assert "screening" in capsys.readouterr().err
 
 
 def test_few_draws_or_samples_are_not_screened(many_rows):

@@ -108,6 +108,41 @@ def test_best_draw_is_kept():
     assert model.training_errors_.max() > model.training_errors_.min()
 
 
+def test_first_of_equally_good_draws_is_kept():
+    X, _ = problem(n=20)
+    models = [oc.ELMRegressor(n_hidden=3, n_draws=n, random_state=0).fit(X, np.zeros(20)) for n in (1, 4)]
+    assert models[1].training_errors_.tolist() == [0, 0, 0, 0]
+    assert models[0].layer_seed_ == models[1].layer_seed_
+
+
+def test_defaults_are_those_of_the_paper():
+    """L = 1000 and gamma = 0.001, Section V-D; one draw unless asked for more."""
+    common = {"n_hidden": 1000, "ridge": 0.001, "n_draws": 1, "random_state": None, "verbose": None}
+    assert oc.ELMRegressor().get_params() == common | {"screen": True}
+    assert oc.FSELMRegressor().get_params() == common | {"screen": True, "groups": None, "z_max": 1.0}
+
+
+def test_numbers_of_any_type_are_used_as_doubles():
+    """The squares of counts of one byte would overflow, and single precision would change the scales."""
+    X, y = problem(n=60)
+    X, counts = X.astype(np.float32), np.rint(10 * y).astype(np.uint8)
+    machine = oc.FSELMRegressor(groups=[2, 3], n_hidden=8, random_state=0)
+    as_given = machine.fit(X, counts)
+    error, scale = as_given.training_error_, as_given.scale_
+    assert error == pytest.approx(
+        np.sqrt(np.mean((as_given.predict(X) - counts.astype(float)) ** 2)), rel=1e-6
+    )
+    np.testing.assert_array_equal(scale, machine.fit(X.astype(float), counts.astype(float)).scale_)
+
+
+def test_other_number_of_columns_is_rejected():
+    X, y = problem()
+    model = oc.ELMRegressor(n_hidden=5, random_state=0).fit(X, y)
+    for method in (model.predict, model.hidden_input):
+        with pytest.raises(ValueError, match="X has 4 features, but ELMRegressor is expecting 5 features"):
+            method(X[:, :4])
+
+
 def test_first_draws_do_not_depend_on_n_draws():
     X, y = problem()
     few = oc.ELMRegressor(n_hidden=10, n_draws=3, random_state=0).fit(X, y)

@@ -19,23 +19,27 @@ import coverage
 ROOT = Path(__file__).parents[2]
 CORE_PACKAGES = ("readings", "elm", "paper", "room", "physics", "checks")
 CORE_MODULES = (
-    *("errors", "wording", "progress", "output_names", "atomic_files", "ventilation_rates"),
+    *("errors", "deprecations", "wording", "compiler", "progress", "output_names", "atomic_files"),
+    *("ventilation_rates",),
     *("smoothing", "folds", "metrics", "live_room", "live_rooms", "inferred_training"),
     *("estimator_arguments", "estimator", "model_file", "cross_validation", "tuning"),
 )
 OTHER_TESTS = ("test_other_sensors", "test_live_time_zones", "test_long_records")
 WITHOUT_NUMBA = ("tests/paper",)
+DATA = ROOT / "build/coverage"
 
 
 def main() -> None:
     """Run the tests of the core and print its coverage."""
     parser = argparse.ArgumentParser(prog="python -m tools.coverage", description=__doc__)
     parser.add_argument("--workers", type=int, default=2, help="test processes")
+    parser.add_argument("--nice", type=int, default=10, help="lower the priority of the run by this much")
     parser.add_argument("--report", action="store_true", help="only print the results of the last run")
     options = parser.parse_args()
     os.chdir(ROOT)
     if not options.report:
-        os.nice(10)
+        os.nice(options.nice)
+        DATA.mkdir(parents=True, exist_ok=True)
         _run_coverage("erase")
         _run_tests([*core_tests(), "-n", str(options.workers), "--dist", "loadfile"])
         _run_tests([*WITHOUT_NUMBA, "-p", "tools.coverage.without_numba"])
@@ -71,8 +75,7 @@ def measured_files() -> dict[str, dict]:
     """Return the numbers of each file of the core, by its path inside the package."""
     measured = coverage.Coverage()
     measured.load()
-    report = ROOT / "build/coverage.json"
-    report.parent.mkdir(exist_ok=True)
+    report = DATA / "core.json"
     include = [f"src/occupair/{name}/*" for name in CORE_PACKAGES]
     include += [f"src/occupair/{name}.py" for name in CORE_MODULES]
     measured.json_report(outfile=str(report), include=include)

@@ -16,8 +16,8 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators, operator_arg_removal, operator_string
 
 SKIPPED_NODES = (cst.Annotation, cst.Decorator, cst.Import, cst.ImportFrom, cst.Assert)
-SKIPPED_CALLS = ("cast", "isinstance", "len", "TypeVar")
-TYPES = ("NDArray", "dict", "tuple", "list", "Callable", "Literal")
+SKIPPED_CALLS = ("cast", "isinstance", "len")
+TYPES = ("NDArray", "dict", "tuple", "list", "Callable", "Literal", "TypeVar")
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,11 @@ def _skipped(node: cst.CSTNode) -> bool:
         return True
     if isinstance(node, cst.Expr) and isinstance(node.value, cst.BaseString):  # a docstring
         return True
-    if isinstance(node, cst.Assign) and isinstance(node.value, cst.Subscript):  # a name for a type
-        return isinstance(node.value.value, cst.Name) and node.value.value.value in TYPES
+    if isinstance(node, cst.Assign) and isinstance(
+        node.value, cst.Subscript | cst.Call
+    ):  # a name for a type?
+        made_of = node.value.value if isinstance(node.value, cst.Subscript) else node.value.func
+        return isinstance(made_of, cst.Name) and made_of.value in TYPES
     if isinstance(node, cst.Arg) and node.keyword is not None and node.keyword.value == "strict":
         return True
     return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in SKIPPED_CALLS

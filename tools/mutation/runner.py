@@ -56,11 +56,10 @@ def run_target(
     todo = [mutant for mutant in mutants if results.get(mutant, tests_hash) is None]
     if not todo:
         return
-    for name in target.hidden:
-        sys.modules[name] = None  # type: ignore[assignment]
     plugin = _Plugin(target, todo, results, folder, workers, deadline, progress)
     names = [str(target.root / name) for name in (*target.tests, *target.sources)]  # sources: their doctests
-    status = pytest.main([*OPTIONS, f"--rootdir={target.root}", *names], plugins=[plugin])
+    imported = [option for name in target.plugins for option in ("-p", name)]
+    status = pytest.main([*OPTIONS, *imported, f"--rootdir={target.root}", *names], plugins=[plugin])
     if status != pytest.ExitCode.OK:
         raise SystemExit(f"{target.name}: the tests did not run, exit status {status}")
 

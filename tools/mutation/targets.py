@@ -12,13 +12,13 @@ ROOT = Path(__file__).parents[2]
 class Target:
     """Source files that the same tests check.
 
-    ``hidden`` names packages that cannot be imported in the run, so that the code runs without them.
+    ``plugins`` are modules that pytest imports before anything else.
     """
 
     name: str
     sources: tuple[str, ...]
     tests: tuple[str, ...]
-    hidden: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
     root: Path = ROOT
 
     def source_files(self) -> list[Path]:
@@ -48,5 +48,5 @@ TARGETS = [
     Target("elm", ("src/occupair/elm",), ("tests/elm",)),
     Target("groundtruth/ledger", ("src/occupair/groundtruth/ledger",), ("tests/groundtruth/ledger",)),
     # Without numba: the numpy kernel is the reference that tests compare the compiled one with.
-    Target("paper", ("src/occupair/paper",), ("tests/paper",), hidden=("numba",)),
+    Target("paper", ("src/occupair/paper",), ("tests/paper",), plugins=("tools.coverage.without_numba",)),
 ]

@@ -169,7 +169,7 @@ def _hidden(
     X: Array, transposed: Array, bias: Array, blocks: Sequence[slice]
 ) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of the hidden layer output H, Eq. (14), all in the same memory."""
-    memory = np.empty((max((rows.stop - rows.start for rows in blocks), default=0), bias.size))
+    memory = np.empty((max(rows.stop - rows.start for rows in blocks), bias.size))
     for rows in blocks:
         h = memory[: rows.stop - rows.start]
         np.matmul(X[rows], transposed, out=h)
@@ -191,8 +191,8 @@ def _on_all_cores(work: Callable[[Sequence[slice]], T], n_rows: int, n_hidden: i
         return [work([slice(0, n_rows)])]
     cores = usable_cores()
     most = min(_ROWS_PER_BLOCK, max(_VALUES_PER_BLOCK // n_hidden, 1))
-    rounds = max(math.ceil(n_rows / (cores * most)), 1)
+    rounds = math.ceil(n_rows / (cores * most))
     size = max(math.ceil(n_rows / (cores * rounds)), 256)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     shares = [share for core in range(cores) if (share := blocks[core::cores])]
-    return each_on_a_core(work, shares or [blocks])
+    return each_on_a_core(work, shares)
