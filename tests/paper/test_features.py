@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 
 import occupair as oc
-from occupair.paper.features import Layer, input_layer
+from occupair.paper.features import LAYERS, Layer, input_layer
 
 
 def readings(n, seed=0):
@@ -70,6 +70,53 @@ def test_series_of_one_window_has_one_row():
     assert {group.shape[0] for group in oc.feature_layer(*readings(31)).values()} == {1}
 
 
+def test_horizon_of_inputs_is_30_by_default():
+    assert [group.shape for group in input_layer(*readings(31)).values()] == [(1, 31), (1, 30), (1, 31)]
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_features_of_cut_out_windows_match_the_series(kind):
+    """``at`` takes the windows of Eq. (3), ``groups`` the series."""
+    series, layer = readings(20), Layer(kind, horizon=6, stride=2)
+    rows = layer.at(*input_layer(*series, horizon=6).values())
+    np.testing.assert_array_equal(rows, np.hstack(list(layer.groups(*series).values())))
+    x = np.hstack(list(input_layer(*series, horizon=6).values()))
+    expected = x if kind == "elm" else x @ feature_matrix(6, 2).T
+    np.testing.assert_allclose(rows, expected, atol=1e-12)
+
+
+def test_columns_of_each_group():
+    slices = Layer("fs-elm", horizon=3, stride=2).column_slices()
+    assert {name: (part.start, part.stop) for name, part in slices.items()} == {
+        "P": (0, 4),
+        "I": (4, 6),
+        "D": (6, 9),
+        "o": (9, 12),
+        "v": (12, 16),
+    }
+
+
+def test_windows_do_not_share_memory_with_the_series():
+    co2, occupancy, ventilation = readings(9)
+    layer = input_layer(co2, occupancy, ventilation, horizon=4)
+    co2[:] = 0
+    assert (layer["c"] >= 400).all()
+
+
+def test_numbers_of_any_type_become_doubles():
+    counts = np.array([200, 3, 250], dtype=np.uint8)
+    layer = oc.feature_layer(counts, counts, counts, horizon=2, stride=1)
+    assert layer["D"].tolist() == [[-197, 247]]  # would overflow in a byte
+    assert {group.dtype for group in layer.values()} == {np.dtype(float)}
+
+
+def test_layers_of_the_paper():
+    assert [(kind, list(Layer(kind, 2, 1).sizes())) for kind in LAYERS] == [
+        ("fs-elm", ["P", "I", "D", "o", "v"]),  # Eq. (7)
+        ("elm", ["c", "o", "v"]),  # Eq. (3)
+    ]
+
+
 def test_layer_sizes():
     assert Layer("fs-elm", 30, 10).sizes() == {"P": 31, "I": 21, "D": 30, "o": 30, "v": 31}
     assert Layer("elm", 30, 10).sizes() == {"c": 31, "o": 30, "v": 31}
@@ -89,7 +136,10 @@ def test_invalid_lags_are_rejected(arguments, message):
         oc.feature_layer(*readings(50), **arguments)
 
 
-@pytest.mark.parametrize("occupancy", [np.zeros(4), np.zeros((5, 1))])
-def test_series_of_different_shape_are_rejected(occupancy):
-    with pytest.raises(oc.InputError, match="must be one-dimensional and of equal length, got"):
+@pytest.mark.parametrize(
+    ("occupancy", "shapes"),
+    [(np.zeros(4), r"\(5,\), \(4,\), \(5,\)"), (np.zeros((5, 1)), r"\(5,\), \(5, 1\), \(5,\)")],
+)
+def test_series_of_different_shape_are_rejected(occupancy, shapes):
+    with pytest.raises(oc.InputError, match=f"must be one-dimensional and of equal length, got {shapes}$"):
         oc.feature_layer(np.zeros(5), occupancy, np.zeros(5), horizon=2, stride=1)

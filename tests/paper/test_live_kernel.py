@@ -19,9 +19,6 @@ from occupair.paper.stability import error_growth
 from occupair.smoothing import LocalSmoother, smooth
 
 TOLERANCES = (0.0, 1e-6, 1e-3)
-LOOPS = ("combine", "move_input", "shift_hidden", "expand_series", "project", "follow_past")
-PYTHON_LOOPS = SimpleNamespace(**{name: getattr(live_kernel, f"_{name}_loops") for name in LOOPS})
-"""The loops that numba compiles, run by Python."""
 
 
 def hard_readings(n=170, seed=0):
@@ -175,58 +172,6 @@ def numpy_kernel(monkeypatch):
 def numpy_day(numpy_kernel, monkeypatch):
     """The day that runs on the kernel without numba."""
     return with_replaced(revised_day, monkeypatch, **{live_kernel.__name__: numpy_kernel}).RevisedDay
-
-
-def test_compiled_and_numpy_loops_agree(numpy_kernel):
-    draw = np.random.default_rng(0)
-    rows, factors = draw.normal(size=(17, 43)), draw.normal(size=17)
-    hidden, coef, move = draw.uniform(0, 1, 43), draw.normal(size=43), draw.uniform(-0.1, 0.1, 43)
-    results = []
-    for kernel in (live_kernel, PYTHON_LOOPS, numpy_kernel):
-        combined, moved, shifted, terms, projected = (
-            coef.copy(),
-            coef.copy(),
-            hidden.copy(),
-            np.zeros(5),
-            factors.copy(),
-        )
-        slopes, bends = np.zeros((2, 43), dtype=np.float32)
-        kernel.combine(rows, factors, combined)
-        largest = kernel.move_input(coef, 0.3, rows, factors, moved)
-        kernel.shift_hidden(shifted, move)
-        square = kernel.expand_series(hidden, coef, move, slopes, bends, terms)
-        kernel.project(rows.astype(np.float32), slopes, projected)
-        followed = kernel.follow_past(rows[:, 0], factors, 0.7, *rows[:, 1:5].T.copy())
-        assert largest >= np.abs(moved).max()
-        results.append([combined, moved, largest, shifted, slopes, bends, terms, square, followed, projected])
-    *loops, in_numpy = results
-    for found, expected in (
-        (one, other) for result in loops for one, other in zip(result, in_numpy, strict=True)
-    ):
-        np.testing.assert_allclose(
-            found, expected, rtol=2e-6, atol=2e-6 if expected is in_numpy[-1] else 1e-12
-        )
-
-
-def test_shifted_neurons_match_the_sigmoid(numpy_kernel):
-    z, move = np.linspace(-30, 30, 61), np.resize([-0.1, 0.003, 0.1], 61)
-    for kernel in (live_kernel, PYTHON_LOOPS, numpy_kernel):
-        hidden = 1 / (1 + np.exp(-z))
-        kernel.shift_hidden(hidden, move)
-        np.testing.assert_allclose(hidden, 1 / (1 + np.exp(-z - move)), rtol=1e-14)
-
-
-def test_series_matches_numerical_derivatives(numpy_kernel):
-    """Finite differences of beta'h along a line give the coefficients."""
-    draw = np.random.default_rng(0)
-    z, coef, move = draw.normal(size=(3, 50))
-    step, places = 1e-2, np.arange(-3, 4)
-    values = [coef @ (1 / (1 + np.exp(-z - place * step * move))) for place in places]
-    expected = np.polynomial.Polynomial.fit(places * step, values, 6).convert().coef[:5]
-    hidden, terms, room = 1 / (1 + np.exp(-z)), np.zeros(5), np.zeros((2, 50), np.float32)
-    for kernel in (live_kernel, PYTHON_LOOPS, numpy_kernel):
-        kernel.expand_series(hidden, coef, move, *room, terms)
-        np.testing.assert_allclose(terms, expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-3])

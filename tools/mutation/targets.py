@@ -46,7 +46,11 @@ TARGETS = [
         ),
     ),
     Target("elm", ("src/occupair/elm",), ("tests/elm",)),
-    Target("groundtruth/ledger", ("src/occupair/groundtruth/ledger",), ("tests/groundtruth/ledger",)),
     # Without numba: the numpy kernel is the reference that tests compare the compiled one with.
-    Target("paper", ("src/occupair/paper",), ("tests/paper",), plugins=("tools.coverage.without_numba",)),
+    Target(
+        "paper",
+        tuple(f"src/occupair/paper/{name}.py" for name in ("features", "numpy_kernel", "stability")),
+        tuple(f"tests/paper/test_{name}.py" for name in ("features", "kernel_loops", "stability")),
+        plugins=("tools.coverage.without_numba",),
+    ),
 ]
