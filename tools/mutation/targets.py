@@ -46,6 +46,11 @@ TARGETS = [
         ),
     ),
     Target("elm", ("src/occupair/elm",), ("tests/elm",)),
+    Target(
+        "groundtruth/ledger",
+        tuple(f"src/occupair/groundtruth/ledger/{name}.py" for name in ("door_balance", "passage_grid")),
+        tuple(f"tests/groundtruth/ledger/test_{name}.py" for name in ("door_balance", "passage_grid")),
+    ),
     # Without numba: the numpy kernel is the reference that tests compare the compiled one with.
     Target(
         "paper",
