@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from occupair.atomic_files import check_writable, replacing, write_atomically
+from occupair.atomic_files import abandoned_files, check_writable, replacing, write_atomically
 
 
 def test_failure_leaves_only_the_old_file(tmp_path):
@@ -69,3 +69,17 @@ def test_check_writable_leaves_no_trace(tmp_path):
     with pytest.raises(FileNotFoundError) as error:
         check_writable(tmp_path / "no" / "such" / "file")
     assert error.value.filename == str(tmp_path / "no" / "such" / "file")
+
+
+def test_files_of_killed_writers_are_found(tmp_path):
+    for name in (".index-a1b2c3d4.json", ".index-short.json", ".other-a1b2c3d4.json", "index.json"):
+        (tmp_path / name).touch()
+
+    def write():
+        with replacing(tmp_path / "index.json") as scratch:
+            found.extend(abandoned_files(tmp_path, "index.json"))
+            found.remove(scratch)
+
+    found = []
+    write()
+    assert found == [tmp_path / ".index-a1b2c3d4.json"]

@@ -215,6 +215,7 @@ def test_verbose_shows_a_progress_bar(capsys):
         (oc.ELMRegressor(n_hidden=0), "n_hidden must be an integer, 1 or more, got 0"),
         (oc.ELMRegressor(n_draws=1.5), r"n_draws must be an integer, 1 or more, got 1\.5"),
         (oc.ELMRegressor(ridge=0), "ridge must be a finite number above 0, got 0"),
+        (oc.ELMRegressor(ridge=float("inf")), "ridge must be a finite number above 0, got inf"),
         (oc.ELMRegressor(ridge=float("nan")), "ridge must be a finite number above 0, got nan"),
         (oc.FSELMRegressor(groups=[2, 2]), r"groups must sum to the 5 columns of X, got \[2, 2\]"),
         (oc.FSELMRegressor(groups=[5, 0]), r"groups must sum to the 5 columns of X, got \[5, 0\]"),

@@ -53,6 +53,11 @@ class Results:
             return None
         return result if result.tests_hash == self._wanted_hash(result, tests_hash) else None
 
+    def last_test(self, mutant: Mutant) -> str:
+        """Return the test that noticed a mutant in an earlier run, also if it has changed since."""
+        result = self._results.get(_mutant_hash(mutant))
+        return result.test if result else ""
+
     def add(self, mutant: Mutant, outcome: str, test: str, tests_hash: str) -> None:
         """Keep a result."""
         result = Result(outcome, test, "")

@@ -128,7 +128,9 @@ class _Plugin:
             for mutant in self.mutants:
                 if time.monotonic() > self.deadline:
                     return
-                yield mutant, tests.tests_for(mutant, str(self.target.root / mutant.file))
+                runs = tests.tests_for(mutant, str(self.target.root / mutant.file))
+                last = self.results.last_test(mutant)
+                yield mutant, sorted(runs, key=lambda run: run.test != last)  # the others stay fastest first
 
         for done in in_forks(jobs(), self._try_mutant, self.workers):
             mutant, _ = done.job

@@ -6,6 +6,7 @@ import pytest
 
 from occupair.errors import InputError
 from occupair.groundtruth.ledger.passage_grid import (
+    MINUTE,
     daily_cumsum,
     daily_imbalance,
     grid_passages,
@@ -36,6 +37,8 @@ def test_passages_are_summed_by_door_and_minute():
     assert grid.entered.shape == (2, 1440)
     assert grid.days == (slice(0, 1440),)
     assert grid.times.name == "time"
+    assert grid.times[1] - grid.times[0] == MINUTE == pd.Timedelta(seconds=60)
+    assert grid.entered.dtype == grid.left.dtype == np.int64
     assert (grid.entered[1, 480], grid.left[1, 480], grid.left[0, 481]) == (3, 1, 3)
     assert (grid.entered.sum(), grid.left.sum()) == (3, 4)
     assert grid.net[[479, 480, 481, 482]].tolist() == [0, 2, -3, 0]
@@ -144,6 +147,8 @@ def test_imbalance_is_the_smallest_number_of_people():
     missing, excess = daily_imbalance(net, (slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 8)))
     assert missing.tolist() == [2, 0, 3, 0]
     assert excess.tolist() == [5, 0, 0, 1]
+    missing, excess = daily_imbalance(np.array([2, 1, -1]), (slice(0, 1), slice(1, 3)))
+    assert (missing.tolist(), excess.tolist()) == ([0, 0], [2, 0])
 
 
 @pytest.mark.parametrize(
