@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container tutorial dist sbom audit lint-workflows clean help
+.PHONY: demo serve test wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container tutorial dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -42,6 +42,12 @@ servers:
 	  echo "installing for the tests:$$missing"; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
 	elif [ -n "$$missing" ]; then echo "not installed, some tests will be skipped:$$missing"; fi
+
+wheel-test: $(INSTALLED)  ## core suite on the built wheel, newest and oldest Python with newest and lowest versions (5 min)
+	@$(BIN)/python -m tools.matrix --quick
+
+matrix: $(INSTALLED) servers  ## all tests on the built wheel, each Python found, newest and lowest versions (1 h)
+	@$(BIN)/python -m tools.matrix
 
 soak: $(INSTALLED) servers  ## a simulated day of 2,000 rooms with crashes and outages, on both databases: docs/reliability.md (1 h)
 	@$(BIN)/python -m tools.soak

@@ -80,6 +80,33 @@ def test_importing_the_package_loads_nothing_heavy():
     assert loaded_by("import occupair; occupair.smooth", "numpy", "plotly") == ["numpy"]
 
 
+def test_version_is_printed_without_the_command_line():
+    code = "sys.argv = ['occupair', '--version']; from occupair.__main__ import main; main()"
+    heavy = ("numpy", "pandas", "typer", "rich", "pydantic", "occupair.cli")
+    assert loaded_by(code, *heavy) == ["occupair", occupair.__version__]
+
+
+def test_help_loads_no_packages_of_commands():
+    code = "from occupair.cli import app"
+    heavy = (
+        "numpy",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "numba",
+        "plotly",
+        "rich.progress",
+        "fastapi",
+        "sqlalchemy",
+    )
+    assert loaded_by(code, *heavy) == []
+
+
+def test_estimator_loads_no_packages_of_training_and_reports():
+    heavy = ("sklearn.base", "sklearn.ensemble", "numba", "plotly", "typer", "rich.table", "dask")
+    assert loaded_by("import occupair.estimator", *heavy) == ["sklearn.base"]
+
+
 def test_every_public_name_is_importable():
     assert len(occupair.__all__) == 15
     assert all(getattr(occupair, name) is not None for name in occupair.__all__)

@@ -20,6 +20,7 @@ Public names are listed in ``__init__.pyi`` and imported on first use. The packa
 - `utilisation`: use of rooms over weeks
 - `fleet`: thousands of rooms on worker processes or a Dask cluster
 - `report`: HTML reports
+- `doctor`: checks of an installation
 - `cli`: the command line, also run by `__main__`
 
 The modules:
@@ -35,7 +36,7 @@ The modules:
 - `_version`, `deprecations`: the version, deprecated names
 - `errors`, `wording`, `progress`: user errors, text helpers, progress bars
 - `compiler`: numba, or a warning that it is missing
-- `output_names`, `atomic_files`: file names that match the format, safe writes
+- `output_names`, `atomic_files`, `user_folders`: file names that match the format, safe writes, cache folders
 - `ventilation_rates`: outdoor air rates of ASHRAE 62.1 and EN 16798-1
 """
 

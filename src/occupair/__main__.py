@@ -4,6 +4,8 @@ import signal
 import sys
 from types import FrameType
 
+from occupair._version import __version__
+
 INTERRUPTED = 128 + signal.SIGINT
 """Exit status after Ctrl-C, as in a shell."""
 
@@ -12,6 +14,9 @@ _was_interrupted = False
 
 def main() -> None:
     """Run the command line; Ctrl-C ends it without a traceback, also while modules are imported."""
+    if sys.argv[1:] == ["--version"]:  # without loading the command line
+        print(f"occupair {__version__}")  # noqa: T201
+        return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
         signal.signal(signal.SIGINT, _interrupt)
     try:

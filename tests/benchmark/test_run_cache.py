@@ -17,11 +17,11 @@ from occupair.benchmark.run_benchmark import run_benchmark
 from occupair.benchmark.run_cache import (
     Cache,
     cache_key,
-    default_folder,
     parse_run,
     readings_digest,
     serialise_run,
 )
+from occupair.user_folders import benchmark_folder
 
 RUN = Run(np.array([0.1, 2.0, 1 / 3]), 1.5, 0.25)
 
@@ -161,9 +161,9 @@ def test_method_without_source_file_is_not_cached():
 
 def test_default_cache_folder(monkeypatch):
     monkeypatch.setenv("OCCUPAIR_CACHE", "/somewhere")
-    assert default_folder() == Path("/somewhere/benchmark")
+    assert benchmark_folder() == Path("/somewhere/benchmark")
     monkeypatch.delenv("OCCUPAIR_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert default_folder() == Path("/caches/occupair/benchmark")
+    assert benchmark_folder() == Path("/caches/occupair/benchmark")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert default_folder() == Path.home() / ".cache/occupair/benchmark"
+    assert benchmark_folder() == Path.home() / ".cache/occupair/benchmark"

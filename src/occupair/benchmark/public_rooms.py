@@ -8,12 +8,13 @@ from pathlib import Path
 from occupair.atomic_files import check_writable
 from occupair.benchmark.methods import methods_called
 from occupair.benchmark.run_benchmark import run_benchmark
-from occupair.benchmark.run_cache import Cache, default_folder
+from occupair.benchmark.run_cache import Cache
 from occupair.benchmark.score_tables import as_json as json_of
 from occupair.benchmark.score_tables import as_markdown
 from occupair.datasets import read_rooms
 from occupair.errors import InputError
 from occupair.room.lags import LAGS
+from occupair.user_folders import benchmark_folder
 
 
 def benchmark(
@@ -41,7 +42,7 @@ def benchmark(
     as_json : bool
         Return JSON instead of Markdown.
     cache : path, optional
-        Folder of cached results; default: ``default_folder``.
+        Folder of cached results; default: ``benchmark_folder``.
     jobs : int
         Number of parallel processes.
 
@@ -57,7 +58,7 @@ def benchmark(
     if out is not None:
         check_writable(out)
     readings = read_rooms(rooms)
-    folder = cache or default_folder()
+    folder = cache or benchmark_folder()
     folder.mkdir(parents=True, exist_ok=True)
     result = run_benchmark(readings, chosen, lags, cache=Cache(folder), jobs=jobs)
     if out is not None:

@@ -16,14 +16,8 @@ from occupair.atomic_files import write_atomically
 from occupair.benchmark.code_fingerprint import source_digest
 from occupair.benchmark.fold_run import Run
 from occupair.benchmark.methods import Method
-from occupair.datasets.catalogue import cache_folder
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas")
-
-
-def default_folder() -> Path:
-    """Return the folder of cached results: ``benchmark`` in the user's cache folder."""
-    return cache_folder() / "benchmark"
 
 
 def readings_digest(readings: pd.DataFrame) -> str:

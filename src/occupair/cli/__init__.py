@@ -11,6 +11,7 @@
 - `groundtruth`: head counts from video and door counters
 - `savings`, `savings_energyplus`: ventilation policies in a simulated office and in an EnergyPlus building
 - `reproduce`, `benchmark_and_validate`, `datasets`: the paper's experiment and studies on public rooms
+- `doctor`: checks of the installation
 - `shared`: console output, common options and helpers
 
 Commands import what they need inside their function, which keeps --help fast.
@@ -31,6 +32,7 @@ from occupair.cli import (
     bacnet,
     benchmark_and_validate,
     datasets,
+    doctor,
     estimate_and_evaluate,
     export_models,
     fit,
@@ -78,6 +80,7 @@ for command in (
     reproduce.reproduce,
     benchmark_and_validate.benchmark,
     benchmark_and_validate.validate,
+    doctor.doctor,
 ):
     app.command()(command)
 app.command(hidden=True)(benchmark_and_validate.prove)

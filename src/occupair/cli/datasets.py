@@ -52,7 +52,7 @@ def fetch(
     Example: occupair datasets fetch sdu2018 --into occupair-data
     """
     from occupair.datasets import fetch as download
-    from occupair.datasets.catalogue import data_folders
+    from occupair.user_folders import data_folders
 
     found = data_folders()
     parent = found[0] if folder is None else folder

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from occupair.cli.shared import (
     Closed,
@@ -322,6 +321,8 @@ def _executor(scheduler: str | None, workers: int | None) -> Iterator[Executor |
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
     """Show rooms done and failed, and the time left, on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

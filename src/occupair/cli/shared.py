@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from occupair.atomic_files import check_writable
 from occupair.errors import InputError
@@ -195,6 +194,8 @@ def naming(path: Path) -> Iterator[None]:
 @contextmanager
 def bar() -> Iterator[None]:
     """Show a progress bar with the remaining time on standard error."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     from occupair.progress import progress_to
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())

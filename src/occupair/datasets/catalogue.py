@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from occupair.datasets import robod, sdu2018, sdu2019, uci357, uci864
 from occupair.datasets.data_set import DataSet
 from occupair.errors import InputError
+from occupair.user_folders import data_folders
 
 DATASETS: dict[str, DataSet] = {
     module.DATA_SET.name: module.DATA_SET for module in (sdu2018, sdu2019, robod, uci864, uci357)
@@ -26,22 +26,6 @@ def data_set_called(name: str) -> DataSet:
     if name not in DATASETS:
         raise InputError(f"unknown data set {name!r}, choose from {', '.join(DATASETS)}")
     return DATASETS[name]
-
-
-def cache_folder() -> Path:
-    """Return the user's cache folder: ``$OCCUPAIR_CACHE``, else ``$XDG_CACHE_HOME/occupair``.
-
-    The default of ``XDG_CACHE_HOME`` is ``~/.cache``.
-    """
-    if given := os.environ.get("OCCUPAIR_CACHE"):
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "occupair"
-
-
-def data_folders() -> list[Path]:
-    """Return the folders searched for data sets, in order: ``$OCCUPAIR_DATA``, then the user's cache."""
-    given = os.environ.get("OCCUPAIR_DATA")
-    return [*([Path(given)] if given else []), cache_folder() / "data"]
 
 
 def find_folder(name: str) -> Path | None:

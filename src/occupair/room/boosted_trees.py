@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingRegressor
 
 from occupair.errors import InputError
 from occupair.room.inputs import Clock
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingRegressor
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -102,6 +104,8 @@ def fit_trees(columns: Columns, people: Array, weight: Array | None = None) -> B
     ``weight`` holds sample weights; None or all equal: all 1. Of many samples, every n-th is used: neighbours
     are alike.
     """
+    from sklearn.ensemble import HistGradientBoostingRegressor  # takes long to load; only training needs it
+
     some = slice(None, None, -(-len(people) // _MAX_SAMPLES))
     columns, people = columns[some], people[some]
     weight = None if weight is None or np.ptp(weight[some]) == 0 else weight[some]

@@ -1,0 +1,103 @@
+"""The doctor command: checks of the installation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from occupair.cli.shared import AsJson, err, out, print_json
+
+if TYPE_CHECKING:
+    from occupair.doctor.examination import Examination
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check the installation: versions, extras, compiled code, cores and caches.
+
+    Prints every problem with what to do about it, and exits with status 1 if something required is broken.
+
+    Example: occupair doctor
+    """
+    from occupair.doctor.examination import examine
+
+    with err.status("compiling or loading compiled code"):
+        found = examine()
+    if as_json:
+        print_json(found.document())
+    else:
+        _print(found)
+    raise typer.Exit(0 if found.passed else 1)
+
+
+def _print(found: Examination) -> None:
+    from occupair.doctor.extras import install_line
+
+    python = found.python
+    _table(
+        "Installation",
+        [
+            ("occupair", f"{found.version} in {found.location}"),
+            ("Python", f"{python['implementation']} {python['version']}, {python['executable']}"),
+            ("platform", python["platform"]),
+            ("cores", f"{found.cores['usable']} usable of {found.cores['total']}"),
+            *(("BLAS", f"{one['library']} {one['version']}, {one['threads']} threads") for one in found.blas),
+            ("compiled code", _compiled(found)),
+            ("time zones", found.time_zones or "none"),
+        ],
+    )
+    _table(
+        "Dependencies",
+        [
+            (one.name, one.installed or "not installed", one.bounds, "ok" if one.supported else "problem")
+            for one in found.dependencies
+        ],
+    )
+    _table(
+        "Extras",
+        [
+            (one.name, one.adds, "installed" if one.installed else install_line(one.name))
+            for one in found.extras
+        ],
+    )
+    _table(
+        "Folders",
+        [
+            (
+                one.content,
+                "none yet" if one.size is None else _megabytes(one.size),
+                str(one.path),
+                one.setting,
+            )
+            for one in found.folders
+        ],
+    )
+    for problem in found.problems:
+        out.print(f"{'problem' if problem.required else 'note'}: {problem}", soft_wrap=True)
+    if not found.problems:
+        out.print("No problems found.")
+
+
+def _compiled(found: Examination) -> str:
+    compiled = found.compiled
+    if not compiled.works:
+        return "not available"
+    how = "loaded from the cache" if compiled.from_cache else "compiled"
+    return f"works, {how} in {compiled.seconds:.1f} s"
+
+
+def _table(title: str, rows: list[tuple[Any, ...]]) -> None:
+    """Print rows below a title; long cells are not cut off."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    for _ in rows[0]:
+        table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print()
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

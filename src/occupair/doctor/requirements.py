@@ -1,0 +1,74 @@
+"""Dependencies of the installed package, their bounds and the installed versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+
+from packaging.requirements import Requirement
+
+PACKAGE = "occupair"
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A package that is needed.
+
+    Attributes
+    ----------
+    name : str
+        Its name on PyPI.
+    bounds : str
+        Versions that occupair supports, such as ``">=2.0"``; empty for any.
+    installed : str or None
+        Installed version.
+    supported : bool
+        Whether that version is within the bounds.
+    """
+
+    name: str
+    bounds: str
+    installed: str | None
+    supported: bool
+
+    @property
+    def requirement(self) -> str:
+        """Name and bounds, as pip takes them."""
+        return f"{self.name}{self.bounds}"
+
+
+def dependencies(extra: str = "", *, requirements: Iterable[str] | None = None) -> list[Dependency]:
+    """Return what the package needs on this machine, or what one of its extras needs in addition.
+
+    Parameters
+    ----------
+    extra : str
+        Name of the extra; empty for what every installation needs.
+    requirements : iterable of str, optional
+        Requirements with their markers; default: those of the installed package.
+
+    Examples
+    --------
+    >>> [one.requirement for one in dependencies("fast", requirements=["pip>=1; extra == 'fast'", "pip"])]
+    ['pip>=1']
+    """
+    stated = metadata.requires(PACKAGE) if requirements is None else requirements
+    return [_installed(one) for one in _applicable(stated or [], extra)]
+
+
+def _applicable(requirements: Iterable[str], extra: str) -> Iterator[Requirement]:
+    """Yield the requirements of an extra that the rest of the package does not have, on this machine."""
+    for one in map(Requirement, requirements):
+        always = one.marker is None or one.marker.evaluate({"extra": ""})
+        if always if not extra else not always and one.marker and one.marker.evaluate({"extra": extra}):
+            yield one
+
+
+def _installed(requirement: Requirement) -> Dependency:
+    try:
+        found: str | None = metadata.version(requirement.name)
+    except metadata.PackageNotFoundError:
+        found = None
+    supported = found is not None and requirement.specifier.contains(found, prereleases=True)
+    return Dependency(requirement.name, str(requirement.specifier), found, supported)

@@ -1,0 +1,127 @@
+"""Run the tests on the built wheel with several interpreters and versions, and print a table.
+
+python -m tools.matrix            whole suite, all interpreters, newest and lowest versions
+python -m tools.matrix --quick    core suite, newest interpreter and versions, oldest with lowest versions
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tools.matrix.environments import ROOT, Environment, InstallError, Versions, build_wheel, install
+from tools.matrix.interpreters import SUPPORTED, find_interpreters
+from tools.matrix.suites import CORE, WHOLE, Suite
+
+WARM_UP = "from occupair.paper.revised_day import warm_up; warm_up()"
+TOLERATED = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
+"""Warnings of old packages with each other; with the newest versions every warning is an error."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of one combination."""
+
+    interpreter: str
+    versions: Versions
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether tests ran and none failed."""
+        return self.passed > 0 and not self.failed and not self.error
+
+
+def main() -> int:
+    """Run the combinations; the exit status is 1 if any of them fails."""
+    options = _options()
+    suite: Suite = CORE if options.quick or options.core else WHOLE
+    found = find_interpreters()
+    if not found:
+        print(f"no interpreter of Python {', '.join(SUPPORTED)} found")
+        return 1
+    newest, oldest = list(found)[-1], next(iter(found))
+    combinations: list[tuple[str, Versions]] = [(one, kind) for one in found for kind in ("newest", "lowest")]
+    if options.quick:
+        combinations = [(newest, "newest"), (oldest, "lowest")]
+    results = []
+    with tempfile.TemporaryDirectory(prefix="occupair-matrix-") as scratch:
+        wheel = build_wheel(Path(scratch))
+        for one, kind in combinations:
+            print(f"Python {one}, {kind} versions: {wheel.name}", flush=True)
+            folder = Path(scratch) / f"{one}-{kind}"
+            began = time.monotonic()
+            try:
+                environment = install(wheel, found[one], kind, suite, folder)
+                outcome = run_suite(environment, suite, kind, options.workers, folder / "result.xml")
+            except InstallError as error:
+                print(error, flush=True)
+                outcome = {"error": "not installed"}
+            results.append(Result(one, kind, seconds=time.monotonic() - began, **outcome))
+    print(table(results))
+    missing = [one for one in SUPPORTED if one not in found]
+    if missing:
+        print(f"\nNot found, not tested: Python {', '.join(missing)}")
+    return 0 if all(one.good for one in results) else 1
+
+
+def run_suite(environment: Environment, suite: Suite, kind: Versions, workers: int, report: Path) -> dict:
+    """Run the tests and return the counts of a Result."""
+    subprocess.run([environment.python, "-c", WARM_UP], env=environment.variables(), cwd=ROOT, check=False)
+    lenient = [word for name in TOLERATED for word in ("-W", f"default::{name}")] if kind == "lowest" else []
+    command = [
+        environment.python, "-m", "pytest", *suite.paths, "-q", "--durations=5", "-n", str(workers),
+        "--dist", "loadfile", "-p", "no:cacheprovider", f"--junitxml={report}", "--disable-warnings",
+        *lenient,
+        *(word for path in suite.deselected for word in ("--ignore", path)),
+    ]  # fmt: skip
+    status = subprocess.run(
+        command, env=environment.variables(), cwd=ROOT, stdin=subprocess.DEVNULL, check=False
+    ).returncode
+    counts = read_counts(report) if report.exists() else {"error": "no tests ran"}
+    if status and not counts.get("failed"):
+        counts["error"] = f"pytest exited with status {status}"
+    return counts
+
+
+def read_counts(report: Path) -> dict:
+    """Return the number of passed, failed and skipped tests of a JUnit report."""
+    (suite,) = ElementTree.parse(report).getroot().iter("testsuite")
+    total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+    failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+    return {"passed": total - failed - skipped, "failed": failed, "skipped": skipped}
+
+
+def table(results: list[Result]) -> str:
+    """Return the results as a Markdown table."""
+    lines = [
+        "| Python | versions | passed | failed | skipped | time | result |",
+        "| --- | --- | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for one in results:
+        verdict = "passed" if one.good else one.error or "failed"
+        counts = f"{one.passed:,} | {one.failed} | {one.skipped}"
+        lines.append(f"| {one.interpreter} | {one.versions} | {counts} | {one.seconds:.0f} s | {verdict} |")
+    return "\n".join(lines)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tools.matrix", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two combinations, the core suite")
+    parser.add_argument("--core", action="store_true", help="all combinations, the core suite")
+    parser.add_argument("--workers", type=int, default=2, help="test processes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
