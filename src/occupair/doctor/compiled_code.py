@@ -41,16 +41,17 @@ def try_compiled_code() -> CompiledCode:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SlowFallbackWarning)
-            from occupair.paper import live_kernel
+            from occupair.compiler import njit
+            from occupair.paper.live_kernel import revise
             from occupair.paper.revised_day import warm_up
 
             warm_up()
     except Exception as error:  # noqa: BLE001 - whatever numba and LLVM raise is the finding
         return CompiledCode(False, time.perf_counter() - began, error=_one_line(error))
     seconds = time.perf_counter() - began
-    if live_kernel.njit is None:  # imported earlier in this process
+    if njit is None:  # imported earlier in this process
         return CompiledCode(False, seconds, error="numba cannot be imported")
-    statistics = live_kernel.revise.stats
+    statistics = revise.stats
     folder = statistics.cache_path
     usable = folder is not None and os.access(folder, os.W_OK)
     loaded = bool(statistics.cache_hits) and not statistics.cache_misses
