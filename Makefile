@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs linkcheck app container tutorial dist sbom audit lint-workflows clean help
+.PHONY: demo serve test wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs docs-test linkcheck app container tutorial dist sbom audit lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -162,6 +162,9 @@ docs: $(VENV)/.docs      ## build the documentation site, offline: build/docs/in
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/docs || \
 	  { rm -rf build/doctrees; exit 1; }  # so that the next build reports the warnings again
 	@echo "documentation site: build/docs/index.html"
+
+docs-test: docs servers    ## open every page of the site in Chromium at phone and desktop width, and search (5 min)
+	@$(BIN)/python tools/site_check.py
 
 linkcheck: $(VENV)/.docs ## check the external links of the documentation (needs network access)
 	@$(BIN)/python -m sphinx --quiet -b linkcheck -d build/doctrees docs build/linkcheck

@@ -9,7 +9,8 @@ INTRODUCTION = """# HTTP interface
 
 {description}
 
-The service has the same as {{download}}`OpenAPI document <openapi.json>` at `/api/openapi.json`.
+The {{download}}`OpenAPI document <openapi.json>` describes the same;
+the service has it at `/api/openapi.json`.
 
 ## Authentication
 

@@ -65,13 +65,13 @@ def settings_table(model: dict[str, Any]) -> str:
         rows.append(
             [
                 code(key),
+                prose(_UNIT.sub("", description, count=1)),
+                unit[1] if unit else "",
                 _kind(schema),
                 default,
-                unit[1] if unit else "",
-                prose(_UNIT.sub("", description, count=1)),
             ]
         )
-    return table(["Key", "Type", "Default", "Unit", "Description"], rows)
+    return table(["Key", "Description", "Unit", "Type", "Default"], rows)
 
 
 def _default(key: str, schema: dict[str, Any], model: dict[str, Any]) -> str:
