@@ -5,12 +5,19 @@ from pathlib import Path
 import pytest
 
 from tools.fuzz.target import load_target, target_names
+from tools.fuzz.targets.http import close_service
 from tools.fuzz.trial import attempt
 
 SEEDS = Path(__file__).parent / "seeds"
 FILES = sorted(path for path in SEEDS.rglob("*") if path.is_file())
 SLOW = {"backup": 3, "model": 5, "http": 20}  # fresh inputs of targets that are slow to start or to run
 FRESH = 25
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stopped_service():
+    yield
+    close_service()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")

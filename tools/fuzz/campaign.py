@@ -118,7 +118,8 @@ def run_campaign(plan: Plan, *, seed: int, processes: int, files: FindingFiles) 
                     batch = _crashed(worker, order)
                     workers[place] = worker = Worker()
                 totals[batch.target].add(batch)
-                plan.next[batch.target] = max(plan.next[batch.target], order.start + batch.inputs)
+                if plan.next[batch.target] == order.start + order.most:
+                    plan.next[batch.target] = order.start + batch.inputs  # those that were not run are next
                 plan.inputs[batch.target] += order.most - batch.inputs if limited else 0
                 plan.seconds[batch.target] -= time.monotonic() - worker.sent if not limited else 0
                 for finding in batch.findings:

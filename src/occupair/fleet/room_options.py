@@ -107,7 +107,7 @@ def _toml_rooms(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Any]
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: is not TOML: {error}") from None
     rooms = document.get("rooms")
-    if not isinstance(rooms, dict) or not all(isinstance(one, dict) for one in rooms.values()):
+    if not isinstance(rooms, dict) or not all(id_ and isinstance(one, dict) for id_, one in rooms.items()):
         raise InputError(f"{name}: must have a table [rooms.NAME] for each room")
     for room, table in rooms.items():
         columns = table.pop("columns", {})

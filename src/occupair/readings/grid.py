@@ -126,7 +126,7 @@ def usual_interval(index: pd.DatetimeIndex, source: Source) -> float:
     if counts.max() >= steps.size / 2 and common >= SECOND and not (steps % common).any():
         return common / MINUTE
     common_intervals = np.array(COMMON_INTERVALS)
-    ratio = np.median(steps) / SECOND / common_intervals
+    ratio = max(float(np.median(steps)), 1.0) / SECOND / common_intervals
     return float(common_intervals[np.argmin(np.abs(np.log(ratio)))] / 60)
 
 

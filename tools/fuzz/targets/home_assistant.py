@@ -23,7 +23,7 @@ _EXAMPLE = {
     "rooms": [
         {"name": "Lab", "co2": "zigbee2mqtt/lab", "capacity": 12, "volume": 90, "closed": "22:00-06:00"},
         {"id": "hall", "name": "Halle Süd", "co2": "hall", "co2_path": "a.b[0]", "ventilation": "fan",
-         "ventilation_full": 100, "area": 30, "height": 2.5, "interval": 10, "floor": "1"},
+         "ventilation_full": 100, "area": 30, "capacity": 6, "height": 2.5, "interval": 10, "floor": "1"},
     ],
 }  # fmt: skip
 _NAMES = (*OPTIONS, *ROOM_OPTIONS, "rooms", "__class__")

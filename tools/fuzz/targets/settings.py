@@ -64,6 +64,7 @@ co2 = { bacnet = "10.0.2.7", object = "analog-input,12", cov = true }
 ventilation = { bacnet = "10.0.2.7", object = "analog-output,3", full = 100 }
 area = 30
 height = 2.5
+capacity = 6
 timezone = "UTC"
 """
 NAMES = (
