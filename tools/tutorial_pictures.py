@@ -72,6 +72,7 @@ class Camera:
 
     def whole_day(self, url: str) -> None:
         """Take the picture of the room after the replay."""
+        self._page.set_viewport_size({"width": WIDTH, "height": 1600})  # the sticky header covers nothing
         self._page.reload()
         self._page.wait_for_selector(".labels li")
         self._page.wait_for_selector(".plot[data-drawn]")

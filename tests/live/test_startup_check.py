@@ -23,12 +23,14 @@ def test_summary_of_each_room(read, model):
             '[rooms.a]\nname = "Room A"\nmodel = "one.occupair"\nco2 = "z/a"\n'
             'ventilation = {topic = "v", full = 100}\n'
             '[rooms.b]\nco2 = {topic = "b", path = "x.y"}\n'
+            '[rooms.c]\nco2 = "c"\narea = 60\nheight = 3\ncapacity = 24\n'
         )
     )
     assert report.rooms == [
         "a: Room A; one.occupair, a reading every 5 min, with ventilation; co2 from z/a, ventilation from "
         "v, full at 100; Asia/Singapore",
         "b: b; no model; co2 from b (json x.y); Asia/Singapore",
+        "c: c; no model, starts from its size and seats; co2 from c; Asia/Singapore",
     ]
     assert report.warnings == [
         "b: has no model: occupancy is unknown until it is trained, or set volume and capacity"

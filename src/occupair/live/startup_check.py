@@ -107,7 +107,7 @@ def _load_model(path: Path) -> OccupancyEstimator | str:
 
 def _summarise(room: RoomConfig, model: OccupancyEstimator | None) -> str:
     if model is None or room.model is None:
-        summary = "no model"
+        summary = "no model" if room.properties is None else "no model, starts from its size and seats"
     else:
         ventilation = "with" if model.uses_ventilation_ else "without"
         summary = f"{room.model.name}, a reading every {model.interval_:g} min, {ventilation} ventilation"
