@@ -49,7 +49,7 @@ wheel-test: $(INSTALLED)  ## core suite on the built wheel, newest and oldest Py
 matrix: $(INSTALLED) servers  ## all tests on the built wheel, each Python found, newest and lowest versions (1 h)
 	@$(BIN)/python -m tools.matrix
 
-soak: $(INSTALLED) servers  ## a simulated day of 2,000 rooms with crashes and outages, on both databases: docs/reliability.md (1 h)
+soak: $(INSTALLED) servers  ## a simulated day of 2,000 rooms with crashes and outages, on both databases: docs/reliability.md (1 to 2 h)
 	@$(BIN)/python -m tools.soak
 
 coverage: $(INSTALLED)   ## branch coverage of the core by its tests: docs/testing.md (6 min)
