@@ -137,3 +137,17 @@ def test_arrays_grow_on_days_with_many_readings(office):
     live = [room.update(time, 450.0 + k % 7, 1.0).people for k, time in enumerate(times)]
     batch = pd.DataFrame({"co2": 450.0 + np.arange(2500) % 7, "ventilation": 1.0}, index=times)
     np.testing.assert_allclose(live, model.estimate(batch), atol=1e-9)
+
+
+def test_state_of_the_day_is_reached_through_the_room(trained_room, last_day):
+    """A room without optional sensors has none missing; the 90 % interval ends at ``high``."""
+    rows = list(
+        zip(last_day.index[90:130], last_day["co2"][90:130], last_day["ventilation"][90:130], strict=True)
+    )
+    room, restored = trained_room.live(), trained_room.live()
+    restored.restore_lows([])
+    estimates = [room.update(*row) for row in rows]
+    assert [restored.update(*row).people for row in rows] == [estimate.people for estimate in estimates]
+    assert room.missing_sensors == room.stuck_sensors == ()
+    assert room.relevant_runs({"humidity": (40.0, 500)}) == {}
+    assert room.upper_end(0.5) <= room.upper_end(0.9) == estimates[-1].high <= room.upper_end(0.98)

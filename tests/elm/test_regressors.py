@@ -241,8 +241,20 @@ def test_ridge_too_small_to_solve_is_rejected():
         oc.ELMRegressor(n_hidden=50, ridge=1e-30, random_state=0).fit(X, np.arange(5.0))
 
 
+def test_one_z_max_in_a_list_is_for_all_groups():
+    X, y = problem()
+    scales = [
+        oc.FSELMRegressor(groups=[2, 1, 2], z_max=z_max, n_hidden=5, random_state=0).fit(X, y).scale_
+        for z_max in (0.5, [0.5], [0.5, 0.5, 0.5])
+    ]
+    np.testing.assert_array_equal(scales, scales[:1] * 3)
+    with pytest.raises(oc.InputError, match=r"z_max must be one number or one per group \(3\), got \[1, 1\]"):
+        oc.FSELMRegressor(groups=[2, 1, 2], z_max=[1, 1]).fit(X, y)
+
+
 def test_z_max_above_linear_range_warns():
     with pytest.warns(
         UserWarning, match=r"the sum of z_max is 6, above 5: some neurons may saturate, Eq. \(13\)"
-    ):
+    ) as warned:
         oc.FSELMRegressor(groups=[2, 3], z_max=3.0, n_hidden=5, random_state=0).fit(*problem())
+    assert warned[0].filename == __file__  # the caller of fit
