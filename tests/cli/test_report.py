@@ -267,7 +267,10 @@ def test_room_with_a_faulty_sensor(stored):
         (["a.occupair", "a.occupair"], "give the readings of its room after it, got another model"),
         (["a.occupair", "."], "give one file with the readings of its room after it, got a folder"),
         (["empty"], "empty: has no files with estimates"),
-        (["lab.csv", "--rooms", "seats.csv"], "capacity of room 'lab' must be 1 or more, got 'many'"),
+        (
+            ["lab.csv", "--rooms", "seats.csv"],
+            "capacity of room 'lab' must be from 1 to 1,000,000, got 'many'",
+        ),
         (["lab.csv", "--rooms", "no.csv"], "no.csv: cannot be read"),
         (["lab.csv", "--calendar", "no.ics"], "no.ics: no such file or folder"),
         (["lab.csv", "--out", "report.pdf"], "report.pdf: must end in .html"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  # loads its BLAS, so that threadpoolctl finds it
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
+from occupair import __version__
 from tools.speed.contenders import PEERS
 from tools.speed.formatting import Table
 
@@ -30,7 +30,7 @@ def system_table(load: float) -> Table:
         ["BLAS", "; ".join(blas())],
         ["load average before the run", f"{load:.1f} on {cores} cores"],
     ]
-    rows += [["occupair", ours()], *([name, version_of(name)] for name in (*PACKAGES, *PEERS))]
+    rows += [["occupair", __version__], *([name, version_of(name)] for name in (*PACKAGES, *PEERS))]
     return Table(["", "value"], rows)
 
 
@@ -58,12 +58,6 @@ def blas() -> list[str]:
             for pool in pools
         }
     )
-
-
-def ours() -> str:
-    """Return the version of this checkout, which need not be installed."""
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    return str(tomllib.loads(project.read_text())["project"]["version"])
 
 
 def version_of(package: str) -> str:
