@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from live.mosquitto import mosquitto_server, need_mosquitto
@@ -414,9 +413,7 @@ class Clock(dt.datetime):
 
 
 def test_times_of_arrival_increase_and_follow_a_clock_set_back(monkeypatch):
-    monkeypatch.setattr(
-        broker_client, "dt", SimpleNamespace(datetime=Clock, timedelta=dt.timedelta, UTC=dt.UTC)
-    )
+    monkeypatch.setattr(broker_client, "utc_now", lambda: Clock.set_to)
     nine, microsecond = Clock.set_to, dt.timedelta(microseconds=1)
 
     async def main():
