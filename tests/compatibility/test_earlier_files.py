@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import NullPool, create_engine, text
 
 import occupair as oc
 from occupair.live.config import read_config
@@ -75,7 +75,7 @@ def test_stores_keep_their_contents(version, tmp_path, kind):
 
 
 def rows(url, table):
-    with create_engine(url).connect() as connection:
+    with create_engine(url, poolclass=NullPool).connect() as connection:
         found = connection.execute(text(f"SELECT * FROM {table}")).mappings().all()
     return sorted((dict(row) for row in found), key=key)
 

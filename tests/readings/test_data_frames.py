@@ -1,5 +1,7 @@
 """A DataFrame is read like a file with the same table, in any order of its rows."""
 
+from zoneinfo import ZoneInfo
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,9 +64,8 @@ def test_frame_is_read_like_its_file(tmp_path, frame, seed, shuffled):
 
 
 def test_read_readings_are_read_again_unchanged():
-    times = pd.date_range(
-        "2024-03-30", periods=200, freq="15min", tz="Europe/Copenhagen", unit="us", name="time"
-    )
+    zone = ZoneInfo("Europe/Copenhagen")
+    times = pd.date_range("2024-03-30", periods=200, freq="15min", tz=zone, unit="us", name="time")
     readings = pd.DataFrame({"co2": 500.0, "ventilation": np.linspace(0, 0.9, 200)}, index=times)
     readings.attrs = {"ventilation_full": 4812.7, "ventilation_unit": "m3/h"}
     again = oc.read_readings(readings)
