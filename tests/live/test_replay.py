@@ -117,7 +117,7 @@ def test_missing_service_is_reported(run):
     assert done.stderr.endswith("start it with 'occupair serve rooms.toml'\n")
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8099", "file:///etc/passwd", "http://"])
+@pytest.mark.parametrize("url", ["127.0.0.1:8099", "file:///etc/passwd", "http://", "http://[::1"])
 def test_address_must_be_http(url):
     with pytest.raises(InputError, match=r"--url must be an address such as http://127.0.0.1:8099, got"):
         ServiceClient(url, "lab")
@@ -234,6 +234,18 @@ def test_request_is_repeated_when_the_service_asks_for_it(serve, status):
     assert (clock.waits, done.outcomes, len(server.received)) == ([7], {"accepted": 1}, 2)
 
 
+def test_wait_before_a_repeated_request_is_limited(serve):
+    clock = FakeClock()
+    server = serve((503, {"Retry-After": "9" * 30}, {"detail": "later"}), outcomes(1))
+    replay(table(["2026-03-02 08:00"]), ServiceClient(server.url, "lab", sleep=clock.sleep), speed=0)
+    assert clock.waits == [60]
+
+
+def test_token_must_fit_in_a_header():
+    with pytest.raises(InputError, match="--token must be an access token as printed by 'occupair token'"):
+        ServiceClient("http://127.0.0.1:8099", "lab", "abc\n")
+
+
 def test_busy_service_is_given_up(serve):
     clock = FakeClock()
     server = serve((503, {"Retry-After": "1"}, {"detail": "the database is unavailable"}))
@@ -246,7 +258,10 @@ def test_busy_service_is_given_up(serve):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ((200, {}, b"<html>"), "is not the live service: its response is not JSON"),
+        ((200, {}, b"<html>"), "is not the live service: its response is not a JSON object"),
+        ((200, {}, []), "is not the live service: its response is not a JSON object"),
+        ((200, {}, {"ok": True}), "is not the live service: its response has no outcomes"),
+        ((301, {"Location": "https://x.test/"}, b""), "redirects to https://x.test/: use its address"),
         ((404, {}, b"<html>"), "the server responded 404 Not Found; is it the live service?"),
     ],
 )
@@ -254,6 +269,14 @@ def test_other_server_is_reported(serve, answer, message):
     server = serve(answer)
     with pytest.raises(InputError, match=message):
         replay(table(["2026-03-02 08:00"]), ServiceClient(server.url, "lab"), speed=0)
+
+
+def test_other_server_is_reported_before_readings_are_sent(serve, monkeypatch):
+    server = serve(outcomes(1))
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self._answer(200, {}, {"rooms": []}))
+    with pytest.raises(InputError, match="is not the live service: its response has no state"):
+        replay(table(["2026-03-02 08:00"]), ServiceClient(server.url, "lab"), speed=0)
+    assert server.received == []
 
 
 def test_rejected_readings_and_a_wrong_clock_are_reported(serve, tmp_path):

@@ -12,7 +12,7 @@ from http.client import HTTPException
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import quote, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,8 @@ LONGEST_PAUSE = 3600.0
 READINGS_PER_REQUEST = 1000
 MAX_TRIES = 12
 """Tries of a request that the service asks to repeat (429, 503)."""
+MAX_WAIT = 60
+"""Longest wait before a request is repeated [s]."""
 TIMEOUT = 60.0
 """How long a response may take [s]."""
 REJECTED = ("future", "nonsense", "unknown_room")
@@ -62,6 +64,13 @@ class Replayed:
         return sum(self.outcomes[outcome] for outcome in REJECTED)
 
 
+class _NoRedirects(HTTPRedirectHandler):
+    """Redirects are errors: urllib would follow them without the body, and send the token to another host."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Do not follow a redirect."""
+
+
 class ServiceClient:
     """The routes of one room of a running service.
 
@@ -80,21 +89,25 @@ class ServiceClient:
     def __init__(
         self, url: str, room: str, token: str | None = None, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        if not _is_address(url):
             raise InputError(f"--url must be an address such as http://127.0.0.1:8099, got {url!r}")
         self.url, self._room = url.rstrip("/"), f"{url.rstrip('/')}/api/rooms/{quote(room, safe='')}"
         self._headers = {"Content-Type": "application/json", "Accept-Language": "en"}
         if token:
+            if not (token.isascii() and token.isprintable()):
+                raise InputError("--token must be an access token as printed by 'occupair token'")
             self._headers["Authorization"] = f"Bearer {token}"
-        self._sleep = sleep
+        self._sleep, self._open = sleep, build_opener(_NoRedirects).open
 
-    def room(self) -> dict[str, Any]:
-        """Return the room and its state."""
-        return self._send(self._room)
+    def state(self) -> dict[str, Any]:
+        """Return the state of the room."""
+        state: dict[str, Any] = self._part(self._send(self._room), "state", dict)
+        return state
 
     def post_readings(self, readings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Post readings and return their outcomes."""
-        outcomes: list[dict[str, Any]] = self._send(f"{self._room}/readings", readings)["outcomes"]
+        response = self._send(f"{self._room}/readings", readings)
+        outcomes: list[dict[str, Any]] = self._part(response, "outcomes", list)
         return outcomes
 
     def post_head_count(self, time: str, people: int) -> None:
@@ -106,14 +119,16 @@ class ServiceClient:
         data = None if body is None else json.dumps(body).encode()
         for tries in range(1, MAX_TRIES + 1):
             try:
-                with urlopen(Request(address, data, self._headers), timeout=TIMEOUT) as response:
+                with self._open(Request(address, data, self._headers), timeout=TIMEOUT) as response:
                     found: dict[str, Any] = json.load(response)
+                if not isinstance(found, dict):
+                    raise ValueError
                 return found
             except HTTPError as error:
                 with error:
                     wait = error.headers.get("Retry-After", "")
-                    if error.code in (429, 503) and wait.isdigit() and tries < MAX_TRIES:
-                        self._sleep(int(wait))
+                    if error.code in (429, 503) and wait.isdecimal() and tries < MAX_TRIES:
+                        self._sleep(min(int(wait), MAX_WAIT))
                         continue
                     raise InputError(f"{self.url}: {self._reason(error)}") from None
             except (OSError, HTTPException) as error:
@@ -121,17 +136,36 @@ class ServiceClient:
                 start = "start it with 'occupair serve rooms.toml'"
                 raise InputError(f"{self.url}: the service does not respond, {reason}: {start}") from None
             except ValueError:
-                raise InputError(f"{self.url}: is not the live service: its response is not JSON") from None
+                raise InputError(
+                    f"{self.url}: is not the live service: its response is not a JSON object"
+                ) from None
         raise AssertionError("unreachable")  # pragma: no cover
+
+    def _part(self, response: dict[str, Any], name: str, kind: type) -> Any:
+        if not isinstance(response.get(name), kind):
+            raise self._other_server(f"has no {name}")
+        return response[name]
+
+    def _other_server(self, why: str) -> InputError:
+        return InputError(f"{self.url}: is not the live service: its response {why}")
 
     def _reason(self, error: HTTPError) -> str:
         if error.code == 401:
             return "an access token is required: set OCCUPAIR_TOKEN to one with the role write"
+        if 300 <= error.code < 400:
+            return f"the server redirects to {error.headers.get('Location')}: use its address"
         try:
             detail = json.load(error)["detail"]
         except (ValueError, KeyError, TypeError):
             return f"the server responded {error.code} {error.reason}; is it the live service?"
         return str(detail)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
+    except ValueError:  # half of an IPv6 address
+        return False
 
 
 def replay(
@@ -165,7 +199,7 @@ def replay(
     if not (math.isfinite(speed) and speed >= 0):
         raise InputError(f"--speed must be 0 or more, got {speed:g}")
     people = None if head_count_every is None else _head_counts(readings, head_count_every)
-    service.room()  # fails before the first reading if the address, the room or the token is wrong
+    service.state()  # fails before the first reading if the address, the room or the token is wrong
     done, start = Replayed(), clock()
     for batch in track(_batches(pd.DatetimeIndex(readings.index), speed), "replaying"):
         sleep(max(0.0, start + batch.due - clock()))
@@ -177,7 +211,7 @@ def replay(
             for time_, count in people.iloc[part].dropna().items():
                 service.post_head_count(_format(time_), int(count))
                 done.head_counts += 1
-    done.state = service.room()["state"]
+    done.state = service.state()
     return done
 
 
