@@ -1,6 +1,7 @@
 """Interpreters, package indexes and results of the tests on the wheel."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,11 @@ def test_table_has_one_row_per_combination():
 def test_paths_of_the_suites_exist():
     for path in (*CORE.paths, *WHOLE.paths, *WHOLE.deselected):
         assert (ROOT / path).exists(), path
+
+
+def test_whole_suite_has_all_packages_of_contributors_but_linters_and_installers():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [one for one in project["optional-dependencies"]["dev"] if not one.startswith("occupair[")]
+    others = ("import-linter", "ruff", "mypy", "pandas-stubs", "scipy-stubs", "uv")
+    assert set(WHOLE.tools) == {one for one in needed if not one.startswith(others)}
+    assert set(CORE.tools) <= set(needed)

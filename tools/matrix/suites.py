@@ -65,6 +65,10 @@ WHOLE = Suite(
         "s3fs>=2024.6",
         "moto[server]>=5",
         "pyyaml>=6",
+        "matplotlib>=3.10",
+        "hatchling>=1.24",
+        "coverage>=7.10",
+        "mutmut>=3.4,<4",
     ),
     deselected=("tests/savings/energyplus",),
 )
