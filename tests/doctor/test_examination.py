@@ -12,6 +12,7 @@ from occupair.doctor.compiled_code import CompiledCode, try_compiled_code
 from occupair.doctor.examination import examine
 from occupair.doctor.requirements import dependencies
 from occupair.doctor.storage import find_folders, folder_size
+from occupair.errors import InputError
 
 REQUIRED = ["lazy_loader>=0.4", "numpy>=2.0", 'numba>=0.60; python_version >= "3.11"', "pip; extra == 'dev'"]
 
@@ -118,7 +119,7 @@ def test_missing_time_zones_fail(machine_with, monkeypatch):
 def test_time_zones_of_the_package_are_found(monkeypatch):
     monkeypatch.setattr(zoneinfo, "TZPATH", ())
     monkeypatch.setattr(metadata, "version", lambda name: "2026.1")
-    assert machine.time_zone_source() in ("package tzdata 2026.1", None)
+    assert machine.time_zone_source() == "package tzdata 2026.1"
 
 
 def test_unimportable_numpy_fails(machine_with, monkeypatch):
@@ -137,6 +138,15 @@ def test_markers_decide_what_is_needed():
     assert [one.name for one in dependencies("dev", requirements=REQUIRED)] == ["pip"]
     never = ["numba>=0.60; python_version < '3'"]
     assert dependencies(requirements=never) == []
+
+
+def test_source_folder_that_is_not_installed_is_reported(monkeypatch):
+    def requires(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", requires)
+    with pytest.raises(InputError, match=r"^occupair is not installed: run 'pip install"):
+        examine()
 
 
 def test_compiled_code_works():

@@ -8,6 +8,8 @@ from importlib import metadata
 
 from packaging.requirements import Requirement
 
+from occupair.errors import InputError
+
 PACKAGE = "occupair"
 
 
@@ -48,13 +50,25 @@ def dependencies(extra: str = "", *, requirements: Iterable[str] | None = None) 
     requirements : iterable of str, optional
         Requirements with their markers; default: those of the installed package.
 
+    Raises
+    ------
+    InputError
+        If the package runs from its source folder and is not installed.
+
     Examples
     --------
     >>> [one.requirement for one in dependencies("fast", requirements=["pip>=1; extra == 'fast'", "pip"])]
     ['pip>=1']
     """
-    stated = metadata.requires(PACKAGE) if requirements is None else requirements
-    return [_installed(one) for one in _applicable(stated or [], extra)]
+    stated = _stated() if requirements is None else requirements
+    return [_installed(one) for one in _applicable(stated, extra)]
+
+
+def _stated() -> list[str]:
+    try:
+        return metadata.requires(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        raise InputError("occupair is not installed: run 'pip install .' in its source folder") from None
 
 
 def _applicable(requirements: Iterable[str], extra: str) -> Iterator[Requirement]:
