@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs docs-test linkcheck app container tutorial dist sbom audit lint-workflows clean help
+.PHONY: demo serve test wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs docs-test linkcheck app container tutorial dist sbom audit fixtures lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -178,8 +178,6 @@ app: $(INSTALLED)        ## write the Home Assistant app with its source code to
 
 container: $(INSTALLED)  ## lint the container files and run the Dockerfile's steps without Docker, as root (5 min)
 	@$(BIN)/python tools/container_check.py
-
-.PHONY: dist sbom audit fixtures lint-workflows
 
 dist: $(RELEASE_TOOLS)   ## build sdist and wheel of the last commit twice, compare and check them: dist/ (1 min)
 	@$(RELEASE)/bin/python -m tools.release.distributions

@@ -79,7 +79,7 @@ class Worker:
         self.sent = 0.0
 
     def send(self, order: Order | None) -> None:
-        """Give an order."""
+        """Send an order."""
         self.order, self.sent = order, time.monotonic()
         self.current.value = -1
         self.pipe.send(order)

@@ -15,7 +15,7 @@ from tools.release.licences import canonical
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build/runtime"
-DEVELOPMENT = {"dev", "docs", "fuzz", "mutation", "test"}
+DEVELOPMENT = {"dev", "docs"}
 """Extras for work on occupair itself."""
 NOT_ON_ARM = {"energyplus"}
 """Extras without wheels for Linux on ARM."""
