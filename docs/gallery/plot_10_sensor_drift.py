@@ -3,7 +3,7 @@ A drifting sensor does not spoil the count
 ==========================================
 
 The baseline of the sensor drifts by 3 ppm per day after training. The default estimator corrects it by the
-CO2 of nights and other quiet hours; the estimator of the paper takes the drift for people.
+CO2 of nights and other quiet hours; the estimator of the paper mistakes the drift for people.
 """
 
 import matplotlib.pyplot as plt
