@@ -7,7 +7,6 @@ import json
 import queue
 import threading
 import time
-import urllib.error
 from collections.abc import Callable
 
 import paho.mqtt.client as mqtt
@@ -33,12 +32,10 @@ class Sensors:
         self._sent: dict[str, tuple[dt.datetime, float]] = {}  # by room: time of the reading, when sent [s]
         self._disturbed: set[str] = set()  # rooms whose latency includes a fault
         self._latencies: list[float] = []
-        self._unacknowledged: set[int] = set()
-        self.n_published = 0
-        self._listener = self._client("soak-listener", port)
+        self._listener = self._client("soak-listener")
         self._listener.on_connect = lambda client, *_: client.subscribe("occupair/+/state", 0)
         self._listener.on_message = self._on_state
-        self._sender = self._client("soak-sensors", port)
+        self._sender = self._client("soak-sensors")
         self._sender.max_queued_messages_set(0)
         self._sender.max_inflight_messages_set(1000)
         for client in (self._listener, self._sender):
@@ -46,7 +43,7 @@ class Sensors:
             client.loop_start()
 
     @staticmethod
-    def _client(name: str, port: int) -> mqtt.Client:
+    def _client(name: str) -> mqtt.Client:
         client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, name, clean_session=name != "soak-sensors")
         client.reconnect_delay_set(1, 1)
         return client
@@ -63,7 +60,6 @@ class Sensors:
                     self._disturbed.add(room)
         payload = {"time": message.time.isoformat(), "co2": message.co2, "ventilation": message.ventilation}
         self._sender.publish(f"soak/{room}", json.dumps(payload), qos=1)
-        self.n_published += 1
 
     def disturb(self) -> None:
         """Exclude readings under way from the latencies: a fault has occurred."""
@@ -115,7 +111,6 @@ class Posters:
     def __init__(self, service: ServiceProcess, rooms: Rooms) -> None:
         self._service, self._rooms = service, rooms
         self._queue: queue.Queue[Message | None] = queue.Queue()
-        self.n_retries = 0
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -146,6 +141,5 @@ class Posters:
             try:
                 self._service.post(path, reading)
                 return
-            except (OSError, urllib.error.HTTPError):
-                self.n_retries += 1
+            except OSError:  # also every HTTPError
                 time.sleep(0.2)
