@@ -38,7 +38,8 @@ class DaskProcesses:
         found = []
         for nanny in self.nannies:
             for child in psutil.Process(nanny.pid).children():
-                if "spawn_main" in " ".join(child.cmdline()):
+                command = " ".join(child.cmdline())  # Dask renames its workers if setproctitle is installed
+                if "spawn_main" in command or "dask worker" in command:
                     found.append(child.pid)
         return found
 

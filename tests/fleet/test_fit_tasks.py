@@ -130,7 +130,7 @@ def test_changed_room_is_trained_again(room, monkeypatch, change):
     elif change == "start":
         room.settings = replace(room.settings, start="0123")
     elif change == "version":
-        monkeypatch.setattr(fit_tasks, "version", lambda package: "99.0")
+        monkeypatch.setattr(fit_tasks, "__version__", "99.0")
     else:
         monkeypatch.setattr(fit_tasks, "VERSION", 99)
     second = room.fit(**changes)
@@ -239,7 +239,7 @@ def test_start_is_read_for_rooms_that_need_it(room):
 def test_reason_is_one_line_of_limited_length(room):
     room.error = InputError("has no column 'co2', only " + "'a\nb', " * 1000)
     reason = room.fit().reason
-    assert reason.startswith("has no column 'co2', only 'a b', 'a b'")
+    assert reason.startswith(r"has no column 'co2', only 'a\nb', 'a\nb'")
     assert reason.endswith("...")
     assert len(reason) == 500
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from occupair.errors import InputError
+from occupair.errors import InputError, plain_line
 from occupair.fleet.room_sources import PARQUET, ROOM, Part, RoomSource, room_names
 from occupair.fleet.storage import describe_error, local_path, open_url, printable
 from occupair.readings.raw_table import needs_pyarrow, read_raw_table
@@ -116,7 +116,7 @@ def _check_readable(path: Path) -> None:
 
 def _named(error: InputError, file: Path) -> InputError:
     """Return an error that names the file without its folder."""
-    return InputError(printable(str(error).replace(str(file), file.name)))
+    return InputError(str(error).replace(plain_line(str(file)), file.name))
 
 
 def _frame(file: Path, part: Part, source: RoomSource) -> pd.DataFrame:

@@ -263,7 +263,7 @@ def test_odd_property_of_one_point_leaves_others_alone(caplog):
     """The unit of one point is text, the present value of another is too long for a float."""
     one = device(co2_point(1, 600.0), co2_point(2, 700.0), co2_point(3, 800.0))
     rooms = [make_room(f"r{n}", one["port"], co2=f"analog-input,{n}", cov=False) for n in (1, 2, 3)]
-    add = property_reads._add
+    add = property_reads.add_property
 
     def add_odd(properties, name, value):
         add(properties, name, value)
@@ -284,7 +284,7 @@ def test_odd_property_of_one_point_leaves_others_alone(caplog):
         assert {reading.room for reading in pipeline.readings} == {"r1"}
 
     with pytest.MonkeyPatch.context() as patch, Bms([one]):
-        patch.setattr(property_reads, "_add", add_odd)
+        patch.setattr(property_reads, "add_property", add_odd)
         patch.setattr(device_poller, "CONFIRM_EVERY", 0.0)  # read units every time
         asyncio.run(main())
     assert "has invalid units, got 'ppm': correct the device" in caplog.text

@@ -136,9 +136,17 @@ def test_valid_interval_is_accepted(models, paper, interval):
     models.check(modified(paper, interval=interval))
 
 
-@pytest.mark.parametrize("interval", [1e-9, 1e-3, 60.1, 1e300])
-def test_invalid_interval_is_rejected(models, paper, interval):
-    with pytest.raises(oc.InputError, match=r"^has an interval of \S+ min"):
+@pytest.mark.parametrize(
+    ("interval", "message"),
+    [
+        (1e-9, r"^is not a valid model: interval must be from 1/60 to 1440 min, got 1e-09$"),
+        (1e-3, r"^is not a valid model: interval must be from 1/60 to 1440 min, got 0.001$"),
+        (60.1, r"^has an interval of 60.1 min"),
+        (1e300, r"^is not a valid model: interval must be from 1/60 to 1440 min, got 1e\+300$"),
+    ],
+)
+def test_invalid_interval_is_rejected(models, paper, interval, message):
+    with pytest.raises(oc.InputError, match=message):
         models.check(modified(paper, interval=interval))
 
 
