@@ -91,6 +91,11 @@ def test_every_hour_with_faults_starts_with_a_kill():
     assert str(faults_of(5, kill=False)) == "none"
 
 
-def test_memory_growth_is_the_slope_of_the_last_half():
-    assert memory_growth([300.0, 310.0, 400.0, 404.0, 408.0]) == pytest.approx(4 / 404)
-    assert memory_growth([300.0, 350.0, 400.0, 400.0]) == pytest.approx(0)
+def test_memory_growth_compares_the_last_two_days():
+    rising_by_day = [300.0 + hour for hour in range(24)]  # empty at midnight
+    assert memory_growth([*[200.0] * 24, *rising_by_day, *rising_by_day]) == pytest.approx(0)
+    assert memory_growth([*[400.0] * 24, *[404.0] * 24]) == pytest.approx(0.01)
+
+
+def test_memory_growth_needs_two_days():
+    assert memory_growth([300.0] * 47) is None
