@@ -1,6 +1,6 @@
 """Soak test of the live service: a simulated day of 2,000 rooms with faults in every hour.
 
-    python -m tools.soak                                 2,000 rooms, 24 h with faults and 72 h without
+    python -m tools.soak                                 2,000 rooms, 24 h with faults and 120 h without
     python -m tools.soak --rooms 20 --hours 3 --quiet-hours 1 --database sqlite
 
 Exits with status 1 if a reading is lost, an estimate differs from an undisturbed replay, or memory grows.
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rooms", type=int, default=2_000)
     parser.add_argument("--hours", type=int, default=24, help="simulated hours with faults")
-    parser.add_argument("--quiet-hours", type=int, default=72, help="simulated hours without, at the end")
+    parser.add_argument("--quiet-hours", type=int, default=120, help="simulated hours without, at the end")
     parser.add_argument("--every", type=int, default=30, choices=(5, 10, 15, 20, 30), help="[min]")
     parser.add_argument("--database", choices=("sqlite", "postgresql", "both"), default="both")
     parser.add_argument("--kills", type=int, help="hours that start with kill -9; default: all with faults")
