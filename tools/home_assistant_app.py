@@ -27,7 +27,7 @@ def assemble(folder: Path) -> Path:
     app = folder / "occupair"
     shutil.copy(APP / "occupair/README.md", app)
     shutil.copytree(ROOT / "src", app / "src", ignore=NOT_COPIED)
-    for name in ("pyproject.toml", "LICENSE", "CHANGELOG.md"):
+    for name in ("pyproject.toml", "hatch_build.py", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, app)
     lines = (ROOT / "deploy/Dockerfile").read_text().splitlines()
     (app / "Dockerfile").write_text("\n".join(map(with_default, lines)) + "\n")

@@ -91,7 +91,7 @@ def test_copied_files_are_in_the_build_context():
         if word == "COPY" and "--from" not in rest
         for name in rest.split()[:-1]
     ]
-    assert set(copied) == {"pyproject.toml", "README.md", "LICENSE", "src"}
+    assert set(copied) == {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src"}
     for name in copied:
         assert (ROOT / name).exists()
         assert any(fnmatch.fnmatch(name, pattern) for pattern in allowed)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import tarfile
 import zipfile
 from collections.abc import Iterable
-from email.parser import Parser
 from fnmatch import fnmatch
 from pathlib import Path
+
+from tools.release.description import metadata_of
 
 WHEEL_LIMIT, SDIST_LIMIT = 2_000_000, 16_000_000  # [bytes]
 FILE_LIMIT = 1_000_000  # [bytes]; a larger file is likely a data set
@@ -34,6 +35,7 @@ REQUIRED = {
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
 SDIST_REQUIRED = (
     "pyproject.toml",
+    "hatch_build.py",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
@@ -80,9 +82,7 @@ def sdist_problems(sdist: Path, expected: Iterable[str]) -> list[str]:
 
 def wheel_metadata(wheel: Path) -> dict[str, str]:
     """Return name, version and license of a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        found = Parser().parsestr(archive.read(name).decode())
+    found = metadata_of(wheel)
     return {key: found[key] for key in ("Name", "Version", "License-Expression", "Requires-Python")}
 
 

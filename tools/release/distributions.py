@@ -26,6 +26,7 @@ from tools.release.contents import (
     wheel_metadata,
     wheel_problems,
 )
+from tools.release.description import description_problems, metadata_of
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "dist"
@@ -45,6 +46,7 @@ def main() -> None:
         sdist, wheel = sorted(first, key=lambda path: path.suffix)
         source = Path(scratch) / "a/source/src"
         problems = wheel_problems(wheel, package_files(source)) + sdist_problems(sdist, tracked)
+        problems += description_problems(wheel) + description_problems(sdist)
         if problems:
             raise SystemExit("\n".join(["dist: wrong contents", *problems]))
         run("twine", "check", "--strict", str(sdist), str(wheel))
@@ -81,6 +83,8 @@ def compare(first: list[Path], second: list[Path]) -> None:
 def print_summary(sdist: Path, wheel: Path, epoch: str) -> None:
     metadata = wheel_metadata(wheel)
     print(", ".join(f"{key} {value}" for key, value in metadata.items()))
+    if "Project-URL" not in metadata_of(wheel):
+        print("the description has no links and figures: [project.urls] in pyproject.toml has no Source")
     for path, limit in ((sdist, SDIST_LIMIT), (wheel, WHEEL_LIMIT)):
         size = path.stat().st_size
         print(f"dist/{path.name}: {size:,} bytes (limit {limit:,}), sha256 {digest(path)}")

@@ -19,6 +19,7 @@ from tools.release.contents import (
     wheel_metadata,
     wheel_problems,
 )
+from tools.release.description import description_problems
 
 ROOT = Path(__file__).parents[3]
 FILES = package_files(ROOT / "src")
@@ -47,6 +48,10 @@ def test_wheel_metadata(wheel):
         "License-Expression": "MIT",
         "Requires-Python": ">=3.11",
     }
+
+
+def test_wheel_description_has_no_relative_link(wheel):
+    assert description_problems(wheel) == []
 
 
 def rewritten(wheel, folder, *, without=(), extra=()):
