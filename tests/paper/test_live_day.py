@@ -5,7 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from paper.small_rooms import small_readings, small_room
 
+import occupair as oc
+from dense import smooth
+from occupair.paper import live_day
 from occupair.paper.live_day import LiveDay
 
 OPTIONS = [{}, {"tolerance": 0.0}, {"revise": False}]
@@ -71,3 +75,90 @@ def test_state_of_the_default_estimator_is_ignored(estimator, readings):
     assert day.relevant_runs({"humidity": (40.0, 500)}) == {}
     assert day.baseline_shift == 0
     assert day.is_usual_time(dt.datetime(2024, 1, 7, 3, 0))
+
+
+@pytest.mark.parametrize(
+    ("options", "feedback", "equation"),
+    [
+        ({}, 0.2, "hindsight"),
+        ({"revise": False}, 0.2, "drifting"),
+        ({}, 0.0, "hindsight"),
+        ({"revise": False}, 0.0, "drifting"),
+    ],
+)
+def test_day_matches_the_reference_after_every_reading(options, feedback, equation):
+    """After a reading, the estimates of Eq. (26) are those of Eq. (22) for the day so far."""
+    network, reference = small_room(feedback=feedback, seed=5)
+    co2, ventilation = small_readings(25)
+    day = LiveDay(network, **options)
+    for k in range(25):
+        day.append(co2[k], ventilation[k])
+        so_far = co2[: k + 1], ventilation[: k + 1]
+        expected = getattr(reference, equation)(*so_far)
+        np.testing.assert_allclose(day.people, expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(day.co2_smoothed, smooth(co2[: k + 1], 2.0), rtol=0, atol=1e-12)
+        assert day.co2_now == day.co2_smoothed[-1]
+        assert (len(day), day.started) == (k + 1, k >= 3)
+
+
+@pytest.mark.parametrize("revise", [True, False])
+def test_long_day_without_feedback_matches_the_reference(revise):
+    network, reference = small_room(
+        horizon=1, stride=1, n_hidden=2, smoothing=0.0, feedback=0.0 if revise else 0.2, seed=1
+    )
+    co2, ventilation = small_readings(1040)
+    day = LiveDay(network, revise=revise)
+    day.restore(co2, ventilation, times=[])
+    np.testing.assert_allclose(day.people, reference.free_run(co2, ventilation), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_restored_and_copied_small_day_is_independent(options):
+    network, _ = small_room(seed=5)
+    co2, ventilation = small_readings(25)
+    day = LiveDay(network, **options)
+    day.restore(co2[:10], ventilation[:10], times=[])
+    other, before = day.copy(), day.people.copy()
+    for reading in zip(co2[10:], ventilation[10:], strict=True):
+        other.append(*reading)
+    np.testing.assert_array_equal(day.people, before)
+    np.testing.assert_allclose(day.co2_smoothed, smooth(co2[:10], 2.0), rtol=0, atol=1e-12)
+    for reading in zip(co2[10:], ventilation[10:], strict=True):
+        day.append(*reading)
+    np.testing.assert_array_equal(day.people, other.people)
+    whole = appended(network, co2, ventilation, **options)
+    np.testing.assert_allclose(other.people, whole.people, rtol=0, atol=1e-6)
+
+
+def test_tolerance_is_passed_on():
+    network, _ = small_room()
+    co2, ventilation = small_readings(25)
+    exact, close, default = (
+        appended(network, co2, ventilation, **options)._day.in_full
+        for options in ({"tolerance": 0}, {"tolerance": 5.0}, {})
+    )
+    assert close < default <= exact
+    assert live_day.TOLERANCE == 1e-6
+
+
+@pytest.mark.parametrize("tolerance", [-1e-6, float("nan"), float("inf"), "small", None])
+def test_invalid_tolerance_is_rejected(tolerance):
+    network, _ = small_room()
+    expected = f"^tolerance must be a number of people, 0 or more, got {tolerance!r}$"
+    with pytest.raises(oc.InputError, match=expected):
+        LiveDay(network, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("tolerance", [0, 0.5, np.float32(0.5)])
+def test_numbers_are_valid_tolerances(tolerance):
+    network, _ = small_room()
+    assert len(LiveDay(network, tolerance=tolerance)) == 0
+
+
+def test_features_of_the_default_estimator_are_absent():
+    network, _ = small_room()
+    day = appended(network, *small_readings(9))
+    assert (day.missing_sensors, day.stuck_sensors) == ((), ())
+    assert day.prediction_interval is None
+    assert day.upper_end(0.9) is None
+    assert (day.baseline_shift, day.is_usual_time(dt.datetime(2024, 1, 7, 3, 0))) == (0.0, True)

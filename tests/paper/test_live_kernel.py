@@ -195,17 +195,6 @@ def test_estimates_without_numba(estimator, last_day, monkeypatch):
     pd.testing.assert_series_equal(without, compiled, rtol=0, atol=1e-7)
 
 
-def test_compilation_without_cache_directory(monkeypatch):
-    def njit(cache=False, **options):
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: (function, options)
-
-    monkeypatch.setattr(live_kernel, "njit", njit)
-    options = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}, "nogil": True}
-    assert live_kernel._compiled(len) == (len, options)
-
-
 def test_warm_up_compiles_every_signature(estimator, last_day):
     revised_day.warm_up()
     if live_kernel.njit is None:
@@ -230,13 +219,6 @@ def test_import_does_not_load_numba():
 def test_invalid_tolerance_is_rejected(estimator, tolerance):
     with pytest.raises(oc.InputError, match="tolerance must be a number of people, 0 or more, got"):
         estimator.live(tolerance=tolerance)
-
-
-def test_invalid_reading_does_not_change_the_day(estimator):
-    day = LiveDay(estimator.network())
-    with pytest.raises(oc.InputError, match="co2 must be a finite number of ppm, got nan"):
-        day.append(float("nan"), 0.0)
-    assert len(day) == 0
 
 
 def test_lean_rooms_share_memory_and_estimate_the_same(office):

@@ -46,9 +46,8 @@ def _in_hindsight(readings: pd.DataFrame, network: Network) -> Array:
     co2, ventilation, people = readings["co2"].to_numpy(), ventilation_of(readings), np.zeros(len(readings))
     horizon = network.layer.horizon
     for one in episode_slices(readings):
-        if one.stop - one.start > horizon:
-            smoothed = smooth(co2[one], smoothing=network.smoothing)
-            network.run(smoothed, ventilation[one], people[one], start=horizon)
+        smoothed = smooth(co2[one], smoothing=network.smoothing)
+        network.run(smoothed, ventilation[one], people[one], start=horizon)
     return people
 
 

@@ -97,7 +97,7 @@ class LiveDay:
         times: Sequence[dt.datetime],
         sensors: Mapping[str, Array] | None = None,
     ) -> None:
-        """Set the state to that after these readings, faster than appending them one by one."""
+        """Set the state of a new day to that after these readings, faster than appending them one by one."""
         self._day.restore(co2, ventilation)
 
     def is_usual_time(self, time: dt.datetime) -> bool:

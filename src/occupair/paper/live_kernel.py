@@ -204,19 +204,17 @@ def _compiled_in_order(function: Callable[..., Any]) -> Any:
     return _compiled(function, fastmath=())
 
 
-combine: Any = numpy_kernel.combine
-move_input: Any = numpy_kernel.move_input
-shift_hidden: Any = numpy_kernel.shift_hidden
-expand_series: Any = numpy_kernel.expand_series
-project: Any = numpy_kernel.project
-follow_past: Any = numpy_kernel.follow_past
-if njit is not None:
-    combine = _compiled(_combine_loops)
-    move_input = _compiled(_move_input_loops)
-    shift_hidden = _compiled(_shift_hidden_loops)
-    expand_series = _compiled(_expand_series_loops)
-    project = _compiled(_project_loops)
-    follow_past = _compiled(_follow_past_loops)
+def _loops(in_numpy: Callable[..., Any], in_python: Callable[..., Any]) -> Any:
+    """Return the loops to use: compiled, or those of numpy where there is no numba."""
+    return in_numpy if njit is None else _compiled(in_python)
+
+
+combine: Any = _loops(numpy_kernel.combine, _combine_loops)
+move_input: Any = _loops(numpy_kernel.move_input, _move_input_loops)
+shift_hidden: Any = _loops(numpy_kernel.shift_hidden, _shift_hidden_loops)
+expand_series: Any = _loops(numpy_kernel.expand_series, _expand_series_loops)
+project: Any = _loops(numpy_kernel.project, _project_loops)
+follow_past: Any = _loops(numpy_kernel.follow_past, _follow_past_loops)
 
 
 # ---- compiled by numba, or run by Python on top of numpy_kernel ----

@@ -64,7 +64,7 @@ def live_weights(
     A lean network sums the weights of P, I and D whenever it needs K, so it has no K of its own.
     """
     by_lag = _lag_weights(random, layer)
-    co2_scale = np.array([value for name, value in scale.items() if name not in "ov"])
+    co2_scale = np.array([value for name, value in scale.items() if name not in ("o", "v")])
     if not lean:
         by_lag, co2_scale = by_lag._replace(co2=np.tensordot(co2_scale, by_lag.co2, 1)[None]), np.ones(1)
     readings, carried = settled_smoother(smoothing)
@@ -105,7 +105,7 @@ def _weights_by_lag(random: RandomLayer, layer: Layer) -> LagWeights:
     co2 = [
         np.vstack([groups[name] for groups in responses]) @ random.weights[columns[name]]
         for name in columns
-        if name not in "ov"
+        if name not in ("o", "v")
     ]
     feedback = np.array(random.weights[columns["o"]])
     return LagWeights(

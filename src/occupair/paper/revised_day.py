@@ -64,7 +64,7 @@ class RevisedDay:
         self._n += 1
 
     def restore(self, co2: Array, ventilation: Array) -> None:
-        """Set the state to that after these readings: a single run over all of them, by Eq. (26)."""
+        """Set the state of a new day to that after these readings: one run over all of them, Eq. (26)."""
         n = co2.size
         self._day = DayState(*np.zeros((len(DayState._fields), max(1024, n + 512))))
         self._day.ventilation[:n] = ventilation
@@ -134,8 +134,6 @@ def warm_up() -> None:
     layer = Layer("elm", horizon=1, stride=1)
     scale = {"c": 1.0, "o": 1.0, "v": 1.0}
     network = Network(layer, smoothing=1.0, most_people=1.0, random=random, scale=scale, coef=np.ones(1))
-    weights = network.live_weights
-    day = DayState(*np.zeros((len(DayState._fields), 4)))
-    revise(weights, day, _empty_series(weights), 1, 400.0, 1e-6)
-    smooth_append(day, 1.0, 2, 400.0)
-    run_all(weights, day, 3, np.zeros(1))
+    day = RevisedDay(network, tolerance=1.0)
+    day.restore(np.ones(2), np.ones(2))
+    day.append(1.0, 1.0)
