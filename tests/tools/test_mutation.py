@@ -111,6 +111,19 @@ def test_transplanted_code_takes_effect_in_existing_references(monkeypatch):
     assert (counter.twice, toy.Counter.started().n, counter.step) == (12, 6, 7)
 
 
+def test_names_bound_to_nothing_or_to_imported_functions_are_transplanted(monkeypatch):
+    """A name bound to None must not be mistaken for one that other modules do not have."""
+    source = "from math import ceil, floor\n\nCOMPILER = None\nROUND = ceil\n"
+    toy = ModuleType("toy")
+    toy.__file__ = "toy.py"
+    exec(source, toy.__dict__)
+    monkeypatch.setitem(sys.modules, "toy", toy)
+    transplant(toy, source)
+    transplant(toy, source.replace("ROUND = ceil", "ROUND = floor").replace("= None", "= 3"))
+    assert (toy.ROUND(2.5), toy.COMPILER) == (2, 3)
+    assert not hasattr(sys, "COMPILER")
+
+
 def test_forked_processes_report_and_end():
     def work(job, write):
         write(f"began {job}\n")
@@ -236,3 +249,19 @@ def test_run_finds_killed_endless_and_surviving_mutants(tmp_path):
         "return x * 2 -> return x / 2": SURVIVED,
         "return x * 2 -> return x * 3": SURVIVED,
     }
+
+
+def test_run_rejects_tests_that_fail_without_a_mutant(tmp_path):
+    """The test compares objects of the loaded file with those of the file that was put in its place."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
+    (tmp_path / "src/toy.py").write_text("MARK = object()\n\n\ndef mark():\n    return MARK\n")
+    (tmp_path / "tests/test_toy.py").write_text(
+        "import toy\n\nKEPT = [toy.MARK]\n\n\ndef test_mark():\n    assert toy.mark() is KEPT[0]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "these tests fail without a mutant: tests/test_toy.py::test_mark" in done.stdout + done.stderr

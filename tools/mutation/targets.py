@@ -54,24 +54,8 @@ TARGETS = [
     # Without numba: the numpy kernel is the reference that tests compare the compiled one with.
     Target(
         "paper",
-        ("src/occupair/paper",),
-        tuple(
-            f"tests/paper/{name}.py"
-            for name in (
-                "small_rooms",
-                "test_features",
-                "test_kernel_loops",
-                "test_stability",
-                "test_network",
-                "test_live_weights",
-                "test_training",
-                "test_estimation",
-                "test_live_day",
-                "test_revised_day",
-                "test_live_kernel_steps",
-            )
-            if (ROOT / f"tests/paper/{name}.py").exists()
-        ),
+        tuple(f"src/occupair/paper/{name}.py" for name in ("features", "numpy_kernel", "stability")),
+        tuple(f"tests/paper/test_{name}.py" for name in ("features", "kernel_loops", "stability")),
         plugins=("tools.coverage.without_numba",),
     ),
 ]

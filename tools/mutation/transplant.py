@@ -24,12 +24,11 @@ def transplant(module: ModuleType, source: str) -> None:
         if name.startswith("__") or name not in vars(module):
             continue
         old = vars(module)[name]
-        if isinstance(new, ModuleType):
+        if new is old:  # imported
             continue
         if getattr(new, "__module__", None) == module.__name__ and _transplant_object(old, new):
             continue
-        if getattr(old, "__module__", module.__name__) == module.__name__ or not callable(old):
-            _replace_everywhere(name, old, new)
+        _replace_everywhere(name, old, new)
 
 
 def _transplant_object(old: Any, new: Any) -> bool:
@@ -69,6 +68,5 @@ def _set_attribute(owner: type, name: str, value: Any) -> None:
 
 def _replace_everywhere(name: str, old: Any, new: Any) -> None:
     for module in list(sys.modules.values()):
-        namespace = getattr(module, "__dict__", {})
-        if namespace.get(name) is old:
-            namespace[name] = new
+        if isinstance(module, ModuleType) and vars(module).get(name, new) is old:
+            vars(module)[name] = new
