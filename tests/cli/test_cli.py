@@ -111,7 +111,7 @@ def test_estimate_with_prediction_interval(desk, fitted, last_day):
     table = pd.read_csv(io.StringIO(done.stdout), parse_dates=["time"], index_col="time")
     ours = oc.OccupancyEstimator.load(desk / "ours.occupair").estimate(last_day, lag=10, interval=0.8)
     assert table.columns.tolist() == ["people", "people_whole", "low", "high"]
-    np.testing.assert_allclose(table[["people", "low", "high"]], ours, atol=1e-9)
+    np.testing.assert_allclose(table[["people", "low", "high"]], ours.round(4), atol=1e-9)
 
 
 def test_estimate_writes_a_file_or_standard_output(desk, estimator, last_day):
@@ -120,7 +120,7 @@ def test_estimate_writes_a_file_or_standard_output(desk, estimator, last_day):
     assert done.returncode == 0, done.stderr
     assert "people.csv: 288 estimates" in done.stdout
     people = pd.read_csv(desk / "people.csv", parse_dates=["time"])
-    np.testing.assert_allclose(people["people"], expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(people["people"], expected.round(4), rtol=0, atol=1e-9)
     np.testing.assert_array_equal(people["people_whole"], np.rint(expected))
     screen = occupair("estimate", "room.occupair", "test.csv", cwd=desk)
     assert screen.stdout == (desk / "people.csv").read_text()
@@ -133,7 +133,9 @@ def test_estimate_with_mode_and_lag(desk, estimator, last_day):
     ):
         done = occupair("estimate", "room.occupair", "test.csv", "--out", "p.parquet", *options, cwd=desk)
         assert done.returncode == 0, done.stderr
-        np.testing.assert_allclose(pd.read_parquet(desk / "p.parquet")["people"], expected, atol=1e-12)
+        np.testing.assert_allclose(
+            pd.read_parquet(desk / "p.parquet")["people"], expected.round(4), atol=1e-9
+        )
 
 
 def test_ventilation_scale_of_training_applies_to_later_files(desk, slow_office, last_day):
@@ -150,7 +152,7 @@ def test_ventilation_scale_of_training_applies_to_later_files(desk, slow_office,
     assert done.returncode == 0, done.stderr
     half = last_day.assign(ventilation=last_day["ventilation"] / 2)
     np.testing.assert_allclose(
-        pd.read_csv(desk / "low-people.csv")["people"], model.estimate(half), atol=1e-9
+        pd.read_csv(desk / "low-people.csv")["people"], model.estimate(half).round(4), atol=1e-9
     )
 
 
@@ -176,7 +178,7 @@ def test_other_ventilation_unit_is_converted_or_refused(desk, percent_model, las
         "occupair: share.csv: ventilation is read as 0..1, but the model was trained in %\n",
     )
     estimates = pd.read_csv(desk / "share-people.csv")["people"]
-    np.testing.assert_allclose(estimates, percent_model.estimate(last_day), atol=1e-9)
+    np.testing.assert_allclose(estimates, percent_model.estimate(last_day).round(4), atol=1e-9)
     done = occupair("estimate", "percent.occupair", "flow-now.csv", cwd=desk)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -241,7 +243,7 @@ def test_estimate_in_hindsight_has_intervals(desk, percent_model):
     assert list(found) == ["time", "people", "people_whole", "low", "high"]
     model = oc.OccupancyEstimator.load(desk / "percent.occupair")
     expected = model.estimate(oc.read_readings(desk / "percent.csv"), mode="hindsight", interval=0.9)
-    np.testing.assert_allclose(found[["people", "low", "high"]], expected, atol=1e-12)
+    np.testing.assert_allclose(found[["people", "low", "high"]], expected.round(4), atol=1e-9)
 
 
 def test_fit_warns_if_the_room_is_always_empty(desk, last_day):

@@ -49,7 +49,6 @@ def test_warnings_about_passwords_and_readings(read, write, model, slow_office):
         f"{path} contains a password and is world-readable: chmod 640",
         "OCCUPAIR_PROT is set but is not a setting of the service",
         "a: has no source of co2: readings arrive over HTTP only",
-        "a: model needs ventilation, which has no source here: post it with CO2, or there is no count",
         "a: model was trained on local times but the room is in UTC: set the timezone of the room",
         "a: stale_after is 6 min with a reading every 5 min",
     ]

@@ -96,10 +96,10 @@ def export(
     if days is not None and end is not None:
         raise InputError("--days and --to exclude each other: drop one")
     readings = _select_days(read_room(room, aligned=not as_published), room, start, end, days)
-    extent = _extent(readings)
-    write_readings(readings if occupancy else readings.drop(columns="occupancy"), path)
+    readings = readings if occupancy else readings.drop(columns="occupancy")
+    write_readings(readings, path)
     data_set = DATASETS[ROOMS[room].dataset]
-    out.print(f"{path}: {extent}", soft_wrap=True)
+    out.print(f"{path}: {_extent(readings)}", soft_wrap=True)
     out.print(f"{room}: {_describe(ROOMS[room])}", soft_wrap=True)
     out.print(f"{data_set.licence}: {data_set.citation}", soft_wrap=True)
 
@@ -125,8 +125,10 @@ def _select_days(
 
 def _extent(readings: pd.DataFrame) -> str:
     days = plural(readings.index.normalize().nunique(), "day")  # type: ignore[attr-defined]
-    most = int(readings["occupancy"].max())
-    return f"{len(readings)} readings of {days}, {_period(readings)}, up to {most} people."
+    counts = (
+        f"up to {readings['occupancy'].max():.0f} people" if "occupancy" in readings else "no head counts"
+    )
+    return f"{len(readings)} readings of {days}, {_period(readings)}, {counts}."
 
 
 def _period(readings: pd.DataFrame) -> str:

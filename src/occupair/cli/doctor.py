@@ -34,7 +34,7 @@ def _print(found: Examination) -> None:
     from occupair.doctor.extras import install_line
 
     python = found.python
-    _table(
+    _lines(
         "Installation",
         [
             ("occupair", f"{found.version} in {found.location}"),
@@ -60,14 +60,14 @@ def _print(found: Examination) -> None:
             for one in found.extras
         ],
     )
-    _table(
+    _lines(
         "Folders",
         [
             (
                 one.content,
                 "none yet" if one.size is None else _megabytes(one.size),
-                str(one.path),
                 one.setting,
+                str(one.path),
             )
             for one in found.folders
         ],
@@ -87,15 +87,25 @@ def _compiled(found: Examination) -> str:
 
 
 def _table(title: str, rows: list[tuple[Any, ...]]) -> None:
-    """Print rows below a title; long cells are not cut off."""
+    """Print rows below a title; only the second column is wrapped."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
-    for _ in rows[0]:
-        table.add_column(overflow="fold")
+    for column in range(len(rows[0])):
+        table.add_column(no_wrap=column != 1, overflow="fold")
     for row in rows:
         table.add_row(*row)
     out.print(table)
+    out.print()
+
+
+def _lines(title: str, rows: list[tuple[str, ...]]) -> None:
+    """Print rows below a title, one line each, so that paths can be copied."""
+    out.print(title, style="bold")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        out.print(f" {line.rstrip()}", soft_wrap=True, markup=False, highlight=False)
     out.print()
 
 

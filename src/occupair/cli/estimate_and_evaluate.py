@@ -45,7 +45,10 @@ _SCORES = {
     "fpr": "share of empty readings estimated as occupied",
     "fnr": "share of occupied readings estimated as empty",
     "within_0": "share of readings with the exact count",
-} | {f"within_{x}": f"share of readings within ±{x} people" for x in range(1, 5)}
+    "within_1": "share of readings within ±1 person",
+} | {f"within_{x}": f"share of readings within ±{x} people" for x in range(2, 5)}
+DECIMALS = 4
+"""Of people in the files of ``estimate``."""
 
 
 def estimate(
@@ -74,6 +77,7 @@ def estimate(
     _, _, table = _estimate(model, readings, mode, lag, timezone, column, dayfirst, interval=interval)
     people = table["people"]
     table.insert(1, "people_whole", whole_people(people).astype(int))
+    table = table.round(DECIMALS)
     if path is None:
         table.rename_axis("time").to_csv(sys.stdout)
         return

@@ -139,7 +139,7 @@ def _room_warnings(
         if room.properties is None:
             yield "has no model: occupancy is unknown until it is trained, or set volume and capacity"
         return
-    if model.uses_ventilation_ and room.ventilation is None:
+    if model.uses_ventilation_ and room.co2 is not None and room.ventilation is None:
         yield "model needs ventilation, which has no source here: post it with CO2, or there is no count"
     if not model.uses_ventilation_ and room.ventilation is not None:
         yield "model was trained without ventilation: values of ventilation are stored but not used"
