@@ -275,11 +275,11 @@ FOUND = {
     "duplicate time": (
         lambda t: csv(pd.concat([t[:100], with_cells(t[99:100], "co2", r99="999"), t[100:]])),
         "times: Row 102, column time: times must increase,",
-        "row 102, column time: times must increase, got .* twice with different values",
+        "row 102, column time: times must increase, got .* twice with different values: delete one",
     ),
     "clock set back": (
         lambda t: csv(pd.concat([t[:36], t[24:]])).replace("2015-08-03", "2015-10-25"),
-        "(a clock change? then give the time zone, --timezone)",
+        "(if the clocks changed, set the time zone with --timezone)",
         "row 38, column time: times must increase",
     ),
     "negative head count": (

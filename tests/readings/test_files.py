@@ -166,7 +166,7 @@ def test_repeated_hour_without_time_zone_asks_for_it(csv, turn):
     text = "".join(f"{time},{420 + k}\n" for k, time in enumerate(local))
     lines = text.splitlines(keepends=True)[::turn]
     with pytest.raises(
-        oc.InputError, match=r"column time: times must increase, .* \(a clock change\? then give"
+        oc.InputError, match=r"column time: times must increase, .* \(if the clocks changed, set"
     ):
         oc.read_readings(csv("time,co2\n" + "".join(lines)))
 

@@ -251,7 +251,7 @@ def _merge_duplicates(
     index = pd.DatetimeIndex(records.index)
     steps = pd.Series(index).diff()
     back = (steps < pd.Timedelta(0)).to_numpy()
-    hint = "" if index.tz is not None else " (a clock change? then give the time zone, --timezone)"
+    hint = "" if index.tz is not None else " (if the clocks changed, set the time zone with --timezone)"
 
     def order_hint(k: int) -> str:
         return hint if steps[k] >= -LONGEST_CLOCK_CHANGE else ": sort the rows, and use each export once"
@@ -275,7 +275,7 @@ def _merge_duplicates(
     differs = (values.notna() & (values != first)).any(axis=1).to_numpy()
     source.reject(
         differs & ~back.any(),  # reported once
-        lambda k: f"times must increase, got {index[k]} twice with different values{hint}",
+        lambda k: f"times must increase, got {index[k]} twice with different values: delete one{hint}",
         row_numbers=row_numbers,
         column=column,
         kind="times",

@@ -216,7 +216,7 @@ def _raw_hint(source: Source) -> str:
 def times_must_increase(time: dt.datetime, before: dt.datetime) -> str:
     """Return the message for a time that is not later than the one before."""
     got = f"{time} twice" if time == before else f"{time} after {before}"
-    hint = "" if time.tzinfo is not None else " (a clock change? then give the time zone)"
+    hint = "" if time.tzinfo is not None else " (if the clocks changed, set the time zone)"
     return f"times must increase, got {got}{hint}"
 
 
