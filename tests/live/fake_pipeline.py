@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import hashlib
-from collections import Counter, deque
+from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -15,6 +15,7 @@ import httpx
 
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
+from occupair.live.delays import DelayCounts
 from occupair.live.hours import EMPTY, QuarterHour, quarter_number
 from occupair.live.messages import EstimateRecord, Quality, ReadingOutcome, RoomState, to_microseconds
 from occupair.live.rooms.interval_correction import UNCORRECTED, IntervalCorrection
@@ -254,7 +255,7 @@ class FakePipeline:
         self.store = FakeStore()
         self.trainer = FakeTrainer(self.store)
         self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
-        self.delays: deque[float] = deque(maxlen=100)
+        self.delays = DelayCounts()
         self.estimates_total = 0
         self.waiting = 0
         self.links = frozenset({"mqtt", "bacnet"})

@@ -77,6 +77,10 @@ class ServiceProcess:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=HANG_GUARD) as response:
             return json.load(response)
 
+    def download(self, path: str) -> bytes:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=HANG_GUARD) as response:
+            return response.read()
+
     def post(self, path: str, body: object):
         data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -40,8 +42,25 @@ class Comparison:
         return self.lost + self.unexpected + self.missing == 0 and self.largest_difference <= 1e-9
 
 
-def compare(store: Store, rooms: Rooms, models: list[Path]) -> Comparison:
-    """Compare every room."""
+def compare(
+    store: Store,
+    rooms: Rooms,
+    models: list[Path],
+    calibrated: Mapping[int, Mapping[dt.date, bytes]] = MappingProxyType({}),
+) -> Comparison:
+    """Compare every room.
+
+    Parameters
+    ----------
+    store : Store
+        Store of the service.
+    rooms : Rooms
+        The rooms.
+    models : list of Path
+        Trained models.
+    calibrated : mapping
+        Of each room without a model, the last calibrated model of each day.
+    """
 
     @cache
     def trained(path: Path) -> OccupancyEstimator:
@@ -57,7 +76,7 @@ def compare(store: Store, rooms: Rooms, models: list[Path]) -> Comparison:
         _compare_readings(found, store, rooms.name(room), sent)
         readings = tuple((time, sent[time].co2, sent[time].ventilation) for time in sorted(sent))
         if rooms.is_day_one(room):
-            expected = _day_one_estimates(store, rooms, room, readings)
+            expected = _day_one_estimates(calibrated[room], readings, rooms)
         else:
             expected = replayed(models[rooms.model_of(room)], readings)
         stored = store.estimates(rooms.name(room), None, None, limit=1_000_000)
@@ -83,21 +102,17 @@ def _estimate(
 
 
 def _day_one_estimates(
-    store: Store, rooms: Rooms, room: int, readings: tuple[tuple[dt.datetime, float, float], ...]
+    calibrated: Mapping[dt.date, bytes], readings: tuple[tuple[dt.datetime, float, float], ...], rooms: Rooms
 ) -> pd.DataFrame:
-    """Return the estimates by the models that the service calibrated: of each day, those of its last one.
+    """Return the estimates of each day by the model that was calibrated last on it.
 
-    The first model is from priors; the one after the night replaces it from midnight on.
+    The first model is from priors; the one after a night applies from midnight on.
     """
-    models = sorted(store.models(rooms.name(room)), key=lambda one: one.id)
-    days = []
-    for model in models:
-        content = store.model(rooms.name(room), model.id)
-        days.append(_estimate(parse_model(content), readings, rooms))
-    if len(days) == 1:
-        return days[0]
-    midnight = pd.Timestamp(rooms.start.replace(hour=0)) + pd.Timedelta(days=1)
-    return pd.concat([days[0][days[0].index < midnight], days[-1][days[-1].index >= midnight]])
+    parts = []
+    for day, content in calibrated.items():
+        estimates = _estimate(parse_model(content), readings, rooms)
+        parts.append(estimates[pd.DatetimeIndex(estimates.index).date == day])
+    return pd.concat(parts)
 
 
 def _unknown_times(times: list[pd.Timestamp], rooms: Rooms) -> set[pd.Timestamp]:

@@ -80,11 +80,6 @@ class Rooms:
     def end(self) -> dt.datetime:
         return self.time_of(self.hours * self.slots_per_hour)
 
-    def nights(self, slot: int) -> int:
-        """Return how often a room without a model is calibrated up to a slot: at first, and at 5:00."""
-        morning = self.start.replace(hour=5)
-        return 1 + (self.time_of(slot) - morning) // dt.timedelta(days=1)
-
     def name(self, room: int) -> str:
         return f"room-{room:05d}"
 

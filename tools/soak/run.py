@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import random
 import resource
@@ -20,6 +21,7 @@ from live.postgres import PostgresServer, postgres_to_stop
 from live.service_process import ServiceProcess
 from live.waiting import wait_for
 
+from occupair.live.calibration import night_before
 from occupair.live.store import Store
 from tools.soak.clock import SimulatedClock
 from tools.soak.comparison import Comparison, compare
@@ -64,6 +66,7 @@ class Soak:
         self._rooms, self._service, self._broker, self._database = rooms, service, broker, database
         self._clock, self._kills = clock, kills
         self._draw = random.Random(0)
+        self.calibrated: dict[int, dict[dt.date, bytes]] = {}  # last model of each day, by room
         self._is_up = False
         self._sensors = Sensors(broker.port, rooms)
         self._posters = Posters(service, rooms)
@@ -171,17 +174,23 @@ class Soak:
     def _wait_for_calibrations(self, slot: int) -> None:
         """Before midnight and at the end, wait until rooms without a model are calibrated.
 
-        Calibrations take real time, of which a simulated hour has little.
+        Calibrations take real time, of which a simulated hour has little. The models are kept for the
+        comparison, since the service keeps the newest only.
         """
-        rooms, following = self._rooms, self._rooms.time_of(slot + 1)
-        if following.date() > rooms.time_of(slot).date() or following == rooms.end:
+        rooms, time_, following = self._rooms, self._rooms.time_of(slot), self._rooms.time_of(slot + 1)
+        if following.date() > time_.date() or following == rooms.end:
             for room in filter(rooms.is_day_one, range(rooms.number)):
                 path = f"/api/rooms/{rooms.name(room)}/models"
-                wait_for(lambda path=path: self._is_calibrated(path, rooms.nights(slot)), CALIBRATED_WITHIN)
+                night = night_before(time_, "UTC")
+                wait_for(lambda path=path, night=night: self._is_calibrated(path, night), CALIBRATED_WITHIN)
+                newest = self._service.get(path)["models"][-1]["version"]
+                self.calibrated.setdefault(room, {})[time_.date()] = self._service.download(
+                    f"{path}/{newest}"
+                )
 
-    def _is_calibrated(self, path: str, times: int) -> bool:
+    def _is_calibrated(self, path: str, night: str) -> bool:
         models = self._service.get(path)["models"]
-        return len(models) >= times and models[-1]["active"]
+        return bool(models) and models[-1]["active"] and models[-1]["note"].startswith(night)
 
     def _start_service(self) -> float:
         began = time.monotonic()
@@ -214,14 +223,15 @@ def soak(
         )
         service.command = [sys.executable, "-m", "tools.soak.serve", str(clock_path), str(service.path)]
         try:
-            yield from Soak(rooms, service, broker, server, clock, kills=kills).run()
+            test = Soak(rooms, service, broker, server, clock, kills=kills)
+            yield from test.run()
             if service.stop() != 0:
                 raise RuntimeError(f"the service failed to stop: {service.log.read_text()[-2000:]}")
         finally:
             service.kill()
         stored = Store(store)
         try:
-            yield compare(stored, rooms, models)
+            yield compare(stored, rooms, models, test.calibrated)
         finally:
             stored.close()
 

@@ -13,7 +13,7 @@ import contextlib
 import datetime as dt
 import logging
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from occupair.live.config import RoomConfig, ServiceConfig
+from occupair.live.delays import DelayCounts
 from occupair.live.messages import MAX_CLOCK_AHEAD, EngineResult, Reading, ReadingOutcome, RoomState
 from occupair.live.room_pipeline import BacklogFull
 from occupair.live.rooms.engine import Engine, RoomSetup, StoredRoom, is_valid_reading
@@ -83,8 +84,8 @@ class Pipeline:
         Readings by source and outcome.
     links : frozenset of str
         Parts that connect to other systems. Without them the service is only degraded.
-    delays : deque of float
-        Time from the arrival of a reading to its estimate [s].
+    delays : DelayCounts
+        Times from the arrival of readings to their estimates.
     """
 
     trainer: Trainer
@@ -101,7 +102,7 @@ class Pipeline:
         self.config = config
         self.store = store
         self.counters: Counter[tuple[str, ReadingOutcome]] = Counter()
-        self.delays: deque[float] = deque(maxlen=100_000)
+        self.delays = DelayCounts()
         self.estimates_total = 0
         self.mqtt_status = "off"
         self.bacnet_status = "off"
@@ -394,7 +395,7 @@ class Pipeline:
         now = self._clock()
         for reading, outcome in zip(readings, result.outcomes, strict=True):
             self.counters[reading.source, outcome] += 1
-            self.delays.append((now - reading.received).total_seconds())
+        self.delays.add((now - reading.received).total_seconds() for reading in readings)
         self.estimates_total += len(result.estimate_records)
         changed = {room: state for room, state in result.states.items() if self._states.get(room) != state}
         self._states.update(changed)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, takewhile
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -22,6 +20,7 @@ from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 
 from occupair._version import __version__
+from occupair.live.delays import BOUNDS, DelayCounts
 from occupair.live.http.events import Streams
 from occupair.live.http.health import overall_health
 from occupair.live.messages import Quality, RoomState
@@ -116,7 +115,6 @@ class ServiceCollector(Collector):
     def __init__(self, pipeline: Pipeline, streams: Streams) -> None:
         self.pipeline = pipeline
         self.streams = streams
-        self.delays = DelayHistogram()
 
     def collect(self) -> Iterator[Metric]:
         """Collect the current values."""
@@ -135,8 +133,7 @@ class ServiceCollector(Collector):
         yield GaugeMetricFamily(
             "occupair_store_queue", "Readings waiting to be stored.", value=self.pipeline.waiting
         )
-        self.delays.update(self.pipeline.delays.copy())
-        yield self.delays.metric()
+        yield delay_histogram(self.pipeline.delays)
 
     def _readings(self) -> Metric:
         readings = CounterMetricFamily(
@@ -156,34 +153,15 @@ class ServiceCollector(Collector):
         return rooms
 
 
-class DelayHistogram:
-    """Histogram of the delays of estimates, from the list of recent delays in the pipeline."""
-
-    def __init__(self, bounds: Sequence[float] = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)) -> None:
-        self.bounds = tuple(map(float, bounds))  # [s]
-        self.counts = [0] * (len(bounds) + 1)
-        self.total = 0.0  # [s]
-        self._last: float | None = None
-        self._lock = threading.Lock()
-
-    def update(self, latest: Iterable[float]) -> None:
-        """Count the delays since the last call; the last one counted is recognized by object identity."""
-        with self._lock:
-            latest = tuple(latest)
-            for delay in takewhile(lambda one: one is not self._last, reversed(latest)):
-                self.counts[bisect_left(self.bounds, delay)] += 1
-                self.total += delay
-            self._last = latest[-1] if latest else None
-
-    def metric(self) -> Metric:
-        """Return the histogram."""
-        names = (*map(repr, self.bounds), "+Inf")
-        return HistogramMetricFamily(
-            "occupair_estimate_delay_seconds",
-            "Delay from the arrival of a reading to its estimate [s].",
-            buckets=list(zip(names, map(float, accumulate(self.counts)), strict=True)),
-            sum_value=self.total,
-        )
+def delay_histogram(delays: DelayCounts) -> Metric:
+    """Return the delays of estimates as a histogram."""
+    names = (*map(repr, BOUNDS), "+Inf")
+    return HistogramMetricFamily(
+        "occupair_estimate_delay_seconds",
+        "Delay from the arrival of a reading to its estimate [s].",
+        buckets=list(zip(names, map(float, accumulate(delays.counts.copy())), strict=True)),
+        sum_value=delays.total,
+    )
 
 
 def make_registry(pipeline: Pipeline, streams: Streams) -> CollectorRegistry:
