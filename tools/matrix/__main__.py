@@ -2,6 +2,7 @@
 
 python -m tools.matrix            whole suite, all interpreters, newest and lowest versions
 python -m tools.matrix --quick    core suite, newest interpreter and versions, oldest with lowest versions
+python -m tools.matrix --python 3.12 --versions lowest    one combination
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ def main() -> int:
     combinations: list[tuple[str, Versions]] = [(one, kind) for one in found for kind in ("newest", "lowest")]
     if options.quick:
         combinations = [(newest, "newest"), (oldest, "lowest")]
+    combinations = [
+        (one, kind)
+        for one, kind in combinations
+        if options.python in (None, one) and options.versions in (None, kind)
+    ]
     results = []
     with tempfile.TemporaryDirectory(prefix="occupair-matrix-") as scratch:
         wheel = build_wheel(Path(scratch))
@@ -119,6 +125,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.matrix", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two combinations, the core suite")
     parser.add_argument("--core", action="store_true", help="all combinations, the core suite")
+    parser.add_argument("--python", choices=SUPPORTED, help="this interpreter only")
+    parser.add_argument("--versions", choices=("newest", "lowest"), help="these versions only")
     parser.add_argument("--workers", type=int, default=2, help="test processes")
     return parser.parse_args()
 
