@@ -64,12 +64,17 @@ def install(wheel: Path, interpreter: Path, versions: Versions, suite: Suite, fo
 
 
 def lowest_versions(environment: Environment, suite: Suite, path: Path) -> Path:
-    """Write the lowest versions that pyproject.toml permits and that have wheels for the interpreter."""
+    """Write the lowest versions that pyproject.toml permits and that have wheels for the interpreter.
+
+    Those of the tools of the suite are the lowest, too, so that they raise few others.
+    """
+    tools = path.with_suffix(".in")
+    tools.write_text("\n".join(suite.tools) + "\n")
     extras = [word for extra in suite.extras for word in ("--extra", extra)]
     _with_pip_indexes(
         "pip", "compile", "--quiet", "--python", environment.python, "--resolution", "lowest-direct",
         "--only-binary", ":all:", "--no-annotate", "--no-header", *extras,
-        ROOT / "pyproject.toml", "--output-file", path,
+        ROOT / "pyproject.toml", tools, "--output-file", path,
     )  # fmt: skip
     return path
 
