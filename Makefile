@@ -112,7 +112,7 @@ day-one: $(INSTALLED)    ## accuracy without head counts, and how it improves wi
 blind: $(INSTALLED)      ## accuracy without head counts in 20 simulated rooms of random size, use and ventilation (3 min)
 	@$(BIN)/python -m tools.blind_rooms
 
-sparse: $(INSTALLED)     ## accuracy with a reading every 5 to 30 min, some of them lost: docs/live.md (10 min)
+sparse: $(INSTALLED)     ## accuracy with a reading every 5 to 30 min, some of them lost: docs/live-sources.md (10 min)
 	@$(BIN)/python -m tools.sparse_readings
 
 hindsight: $(INSTALLED)  ## accuracy and coverage of estimates with all readings of the day: docs/room.md (10 min)

@@ -26,7 +26,8 @@ from occupair.readings import gaps
 from occupair.room.live_day import START_UP
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs/live.md").read_text()
+PAGES = ("live", "live-sources", "live-outputs", "live-operation")
+GUIDE = "\n".join((ROOT / f"docs/{name}.md").read_text() for name in PAGES)
 README = (ROOT / "README.md").read_text()
 DASHBOARD = json.loads((ROOT / "deploy/grafana/occupair.json").read_text())
 
@@ -43,6 +44,11 @@ def lines_of(*starts, text=GUIDE):
     return [line for line in shell.splitlines() if line.split(" ")[0] in starts]
 
 
+def section_of(heading):
+    """Return the section below a heading of the second level."""
+    return re.search(rf"^## {heading}\n(.*?)^## ", GUIDE, re.DOTALL | re.MULTILINE)[1]
+
+
 @pytest.mark.parametrize(
     ("heading", "co2", "ventilation"),
     [
@@ -55,7 +61,7 @@ def lines_of(*starts, text=GUIDE):
     ],
 )
 def test_example_payload_matches_its_settings(heading, co2, ventilation, tmp_path):
-    section = re.search(rf"^### {heading}\n(.*?)^###? ", GUIDE, re.DOTALL | re.MULTILINE)[1]
+    section = section_of(heading)
     (settings,), (payload,) = ([one.values[0] for one in blocks(kind, section)] for kind in ("toml", "json"))
     path = tmp_path / "rooms.toml"
     path.write_text(settings)
@@ -144,8 +150,7 @@ def exported():
 
 def test_documented_metrics_are_complete():
     ours = {re.sub("_(bucket|sum|count)$", "", name) for name in exported() if name.startswith("occupair_")}
-    table = GUIDE[GUIDE.index("## Prometheus") : GUIDE.index("## Calibration")]
-    assert set(re.findall(r"`(occupair_\w+)`", table)) == ours
+    assert set(re.findall(r"`(occupair_\w+)`", section_of("Prometheus and Grafana"))) == ours
 
 
 def test_dashboard_metrics_exist():
