@@ -193,6 +193,7 @@ def test_connection_error_is_refused(server, tmp_path):
         (zipped({"b.csv": b"b"}), r"all.zip: does not contain a.csv"),
         (zipped({"x/a.csv": b"a"}), rf"all.zip: a.csv has SHA-256 {sha256(b'a')}, expected"),
     ],
+    ids=["no zip", "other file", "other content"],  # the bytes have the time of day
 )
 def test_invalid_zip_is_refused(server, tmp_path, content, message):
     server.pages = {"/all.zip": content}

@@ -68,7 +68,7 @@ WHOLE = Suite(
         "matplotlib>=3.10",
         "hatchling>=1.24",
         "coverage>=7.10",
-        "mutmut>=3.4,<4",
+        "mutmut>=3.6,<4",
     ),
     deselected=("tests/savings/energyplus",),
 )

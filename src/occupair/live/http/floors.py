@@ -125,6 +125,7 @@ async def upload_plan(request: Request, floor: Floor) -> PlanEntry:
 @router.delete(
     "/floors/plan",
     status_code=204,
+    response_model=None,
     summary="Delete the plan of a floor",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 413, 422, 503),
@@ -152,6 +153,7 @@ async def set_place(request: Request, room: Annotated[RoomConfig, Depends(get_ro
 @router.delete(
     "/rooms/{room}/place",
     status_code=204,
+    response_model=None,
     summary="Remove a room from its floor plan",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 413, 503),

@@ -70,6 +70,7 @@ async def add_label(request: Request, room: Annotated[RoomConfig, Depends(get_ow
 @router.delete(
     "",
     status_code=204,
+    response_model=None,
     summary="Delete a label",
     dependencies=[Depends(require("write"))],
     responses=error_responses(404, 413, 422, 503),

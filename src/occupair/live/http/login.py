@@ -53,7 +53,9 @@ async def login(request: Request, response: Response) -> Me:
     return Me(name=caller.name, role=caller.role)
 
 
-@router.post("/logout", summary="Log out", status_code=204, responses=public_error_responses(413))
+@router.post(
+    "/logout", summary="Log out", status_code=204, response_model=None, responses=public_error_responses(413)
+)
 async def logout(request: Request, response: Response) -> None:
     """Delete the cookie."""
     response.delete_cookie(COOKIE, path=_cookie_path(request), httponly=True, samesite="strict")

@@ -127,6 +127,7 @@ async def activate(
 @router.post(
     "/forget",
     status_code=204,
+    response_model=None,
     summary="Delete labels and models",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),

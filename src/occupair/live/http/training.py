@@ -63,6 +63,7 @@ async def accept(request: Request, room: Annotated[RoomConfig, Depends(get_own_r
 @router.delete(
     "",
     status_code=204,
+    response_model=None,
     summary="Discard the new model",
     dependencies=[Depends(require("admin"))],
     responses=error_responses(404, 409, 413, 503),
