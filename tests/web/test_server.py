@@ -10,10 +10,12 @@ import time
 import pytest
 from live.waiting import HANG_GUARD, wait_for
 from starlette.applications import Starlette
-from starlette.responses import Response
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from occupair.web.errors import ignore_disconnects
+from occupair.web.log_throttle import LogThrottle
 from occupair.web.server import ConnectionLimits, LimitedServer
 
 PATIENT = {"header_seconds": 600.0, "body_seconds": 600.0, "response_seconds": 600.0}
@@ -25,15 +27,36 @@ async def echo(request):
     return Response(await request.body())
 
 
+async def early(request):
+    """Respond while the body is still being received."""
+
+    async def parts():
+        yield b"first"
+        with contextlib.suppress(ClientDisconnect):
+            async for _ in request.stream():
+                pass
+
+    return StreamingResponse(parts())
+
+
 async def large(request):
     return Response(b"x" * LARGE)
+
+
+@pytest.fixture(autouse=True)
+def new_log_throttle():
+    """Let no message be dropped because of earlier tests."""
+    logger = logging.getLogger("uvicorn.error")
+    for one in [one for one in logger.filters if isinstance(one, LogThrottle)]:
+        logger.removeFilter(one)
 
 
 class Running:
     """A server in a thread."""
 
     def __init__(self, **limits):
-        app = Starlette(routes=[Route("/echo", echo, methods=["POST"]), Route("/large", large)])
+        posts = [Route(f"/{one.__name__}", one, methods=["POST"]) for one in (echo, early)]
+        app = Starlette(routes=[*posts, Route("/large", large)])
         ignore_disconnects(app)
         self.server = LimitedServer(app, ConnectionLimits(**PATIENT | limits), stop_seconds=1)
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -129,6 +152,25 @@ def test_connection_of_a_client_that_leaves_during_a_body_is_not_logged(caplog):
             wait_for(lambda: server.server.server_state.tasks)
         wait_for(lambda: not server.server.server_state.tasks)
     assert caplog.records == []
+
+
+CHUNKED = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [(b"/echo", b"400"), (b"/early", b"200")],
+    ids=["before the response", "amid the response"],
+)
+def test_client_that_breaks_http_in_a_body_is_disconnected_without_a_traceback(caplog, path, status):
+    with caplog.at_level(logging.WARNING), running() as server:
+        client = server.connect(CHUNKED % path + b"3\r\nabc\r\n")
+        if path == b"/early":
+            head = client.recv(65_536)
+        client.sendall(b"no length\r\n")
+        received = (head if path == b"/early" else b"") + receive_all(client)
+    assert received.startswith(b"HTTP/1.1 " + status)
+    assert [record.getMessage() for record in caplog.records] == ["Invalid HTTP request received."]
 
 
 def test_rest_of_a_rejected_body_is_limited():

@@ -194,6 +194,16 @@ class _LimitedProtocol(H11Protocol):
         super().data_received(data)
         self._update()
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer a client that breaks HTTP, and end its request: for the application it has disconnected."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:  # amid a response
+            self.transport.close()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._update()

@@ -14,8 +14,6 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-import h11
-
 from occupair.errors import InputError
 from occupair.live.config import Limits, RoomConfig, ServiceConfig, TokenConfig
 from occupair.live.http.app import make_app
@@ -221,8 +219,7 @@ class _Service:
         self.requests += 1
         self.responses, self.failure = [], None
         self.loop.run_until_complete(self._exchange(data))
-        # a client that breaks HTTP within a body gets no response, which h11 reports to the application
-        if self.failure is not None and not isinstance(self.failure, h11.LocalProtocolError):
+        if self.failure is not None:
             raise self.failure
         return self.responses
 
