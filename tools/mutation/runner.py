@@ -132,7 +132,8 @@ class _Plugin:
             for mutant in self.mutants:
                 if time.monotonic() > self.deadline:
                     return
-                runs = tests.tests_for(mutant, str(self.target.root / mutant.file))
+                path = str(self.target.root / mutant.file)
+                runs = tests.tests_for(mutant, path, self.target.slowest)
                 last = self.results.last_test(mutant)
                 yield mutant, sorted(runs, key=lambda run: run.test != last)  # the others stay fastest first
 

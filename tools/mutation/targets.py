@@ -12,13 +12,15 @@ ROOT = Path(__file__).parents[2]
 class Target:
     """Source files that the same tests check.
 
-    ``plugins`` are modules that pytest imports before anything else.
+    ``plugins`` are modules that pytest imports before anything else. Tests that take more than ``slowest`` of
+    CPU time [s] are not run on mutants.
     """
 
     name: str
     sources: tuple[str, ...]
     tests: tuple[str, ...]
     plugins: tuple[str, ...] = ()
+    slowest: float = 3.0
     root: Path = ROOT
 
     def source_files(self) -> list[Path]:

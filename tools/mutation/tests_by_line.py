@@ -12,9 +12,6 @@ import coverage
 
 from tools.mutation.mutants import Mutant
 
-SLOWEST = 3.0
-"""Tests that take more CPU time [s] are not run on mutants."""
-
 
 @dataclass(frozen=True)
 class MeasuredTest:
@@ -46,9 +43,9 @@ class TestsByLine:
     def __init__(self, runs: Iterable[MeasuredTest]) -> None:
         self.runs = sorted(runs, key=lambda run: run.seconds)
 
-    def tests_for(self, mutant: Mutant, path: str) -> list[MeasuredTest]:
-        """Return the tests that can notice a mutant of the file ``path``."""
-        runs = [run for run in self.runs if run.seconds <= SLOWEST]
+    def tests_for(self, mutant: Mutant, path: str, slowest: float) -> list[MeasuredTest]:
+        """Return the tests that can notice a mutant of the file ``path`` and take at most ``slowest`` [s]."""
+        runs = [run for run in self.runs if run.seconds <= slowest]
         if mutant.first == 0:
             return [run for run in runs if path in run.lines]
         wanted = set(range(mutant.first, mutant.last + 1))

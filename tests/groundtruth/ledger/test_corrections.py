@@ -1,136 +1,197 @@
-"""The cheapest corrections: against brute force, an integer programme, and cases worked by hand."""
-
-import itertools
+"""Proposed corrections: doors, minutes and reasons, in cases worked by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from groundtruth.simulated_doors import missed, office
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import Bounds, LinearConstraint, milp
+from groundtruth.written_passages import not_counted_on, written, written_grid
 
-from occupair.groundtruth.ledger.balancing import (
-    COST_NO_PASSAGES,
-    COST_NOT_COUNTED,
-    COST_PASSAGES,
-    COST_REPEAT,
-    COST_UNCERTAIN,
-    MAX_CHANGE,
-    CorrectionCosts,
-    balance_day,
+from occupair.groundtruth.ledger.balancing import COST_NO_PASSAGES, COST_NOT_COUNTED
+from occupair.groundtruth.ledger.corrections import (
+    Correction,
+    OccupancyPosterior,
+    apply_corrections,
+    correction_costs,
+    propose_corrections,
 )
-from occupair.groundtruth.ledger.corrections import correction_costs
 from occupair.groundtruth.ledger.ledger import build_ledger
-from occupair.groundtruth.ledger.passage_grid import grid_passages
-from occupair.groundtruth.passages import check_passages
-
-UNIT_COST = st.sampled_from([COST_NOT_COUNTED, COST_UNCERTAIN, COST_PASSAGES, COST_NO_PASSAGES])
 
 
-@st.composite
-def days(draw, minutes=5, people=2):
-    """Occupancy and correction costs of a few minutes, and a capacity."""
-    n = draw(st.integers(1, minutes))
-
-    def of(each):
-        return np.array(draw(st.lists(each, min_size=n, max_size=n)))
-
-    net = of(st.integers(-people, people))
-    cheap = [of(st.integers(0, 1)) for _ in range(2)]
-    likelihood = of(st.integers(1, 3)).astype(float)
-    capacity = draw(st.none() | st.integers(1, 3))
-    return np.cumsum(net), CorrectionCosts(of(UNIT_COST), *cheap, likelihood), capacity
-
-
-def total_cost(costs, steps):
-    return sum(int(costs.of(k, np.array([step]))[0]) for k, step in enumerate(steps))
-
-
-def is_balanced(occupancy, capacity):
-    return occupancy.min() >= 0 and occupancy[-1] == 0 and (capacity is None or occupancy.max() <= capacity)
-
-
-def every_cheapest(occupancy, costs, capacity, most=6):
-    """All changes that balance a day at the lowest cost, by brute force."""
-    ranges = [range(-most, most + 1)] * occupancy.size
-    found = {}
-    for steps in itertools.product(*ranges):
-        if is_balanced(occupancy + np.cumsum(steps), capacity):
-            found[steps] = total_cost(costs, steps)
-    lowest = min(found.values())
-    return lowest, [steps for steps, cost in found.items() if cost == lowest]
-
-
-@settings(max_examples=60, deadline=None)
-@given(days(minutes=3))
-def test_no_cheaper_change_balances_the_day(day):
-    occupancy, costs, capacity = day
-    found = balance_day(occupancy, costs, capacity=capacity)
-    lowest, all_ = every_cheapest(occupancy, costs, capacity)
-    steps = np.diff(found.change, prepend=0)
-    assert found.cost == lowest == total_cost(costs, steps)
-    assert tuple(steps) in all_
-    assert is_balanced(occupancy + found.change, capacity)
-
-
-@settings(max_examples=40, deadline=None)
-@given(days(minutes=3))
-def test_probabilities_are_fractions_of_all_cheapest_changes(day):
-    occupancy, costs, capacity = day
-    found = balance_day(occupancy, costs, capacity=capacity)
-    _, all_ = every_cheapest(occupancy, costs, capacity)
-    likelihood = costs.likelihood / costs.likelihood.max()
-    factorial = np.array([1, 1, 2, 6, 24, 120, 720])
-    ways = [np.prod(likelihood ** np.abs(steps) / factorial[np.abs(steps)]) for steps in all_]
-    mean = np.average(np.cumsum(all_, axis=1), axis=0, weights=ways)
-    np.testing.assert_allclose(found.mean(), mean, atol=1e-9)
-    spread = np.average((np.cumsum(all_, axis=1) - mean) ** 2, axis=0, weights=ways)
-    np.testing.assert_allclose(found.variance(), spread, atol=1e-9)
-
-
-def by_programme(occupancy, costs, capacity):
-    """The lowest cost as an integer programme: people added and removed per minute, at full and low cost."""
-    n = occupancy.size
-    saved = np.maximum(costs.unit - COST_REPEAT, 0)
-    cost = np.concatenate([costs.unit, costs.unit, costs.unit - saved, costs.unit - saved])
-    most = np.concatenate([np.full(2 * n, np.inf), costs.cheap_additions, costs.cheap_removals])
-    total = np.tril(np.ones((n, n)))
-    both = np.hstack([total, -total, total, -total])
-    high = np.full(n, np.inf) if capacity is None else capacity - occupancy.astype(float)
-    high[-1] = -occupancy[-1]
-    solved = milp(
-        cost,
-        integrality=np.ones(4 * n),
-        bounds=Bounds(0, most),
-        constraints=LinearConstraint(both, -occupancy.astype(float), high),
+def test_costs_are_relative_to_a_minute_with_passages():
+    grid = written_grid(
+        "08 08:00 a +3~2 -3~1",
+        "08 08:00 b +1~1 -0",
+        "08 09:00 a +1 -1 0.5",
+        "08 10:00 a +0 -0 0",
+        "08 18:00 a +0 -1",
     )
-    return round(solved.fun)
+    costs = correction_costs(grid)
+    at = [8 * 60, 9 * 60, 10 * 60, 10 * 60 + 1]
+    assert costs.unit[at].tolist() == [4, 2, 1, 6]
+    assert costs.likelihood[at].tolist() == [7, 2, 1, 1]
+    # three entries and one exit may be repeats, at half the cost
+    assert costs.of(at[0], np.array([-4, -3, -1, 0, 1, 2])).tolist() == [10, 6, 2, 0, 2, 6]
+    assert costs.of(at[3], np.array([-2, 1])).tolist() == [12, 6]
 
 
-@settings(max_examples=60, deadline=None)
-@given(days(minutes=25, people=3))
-def test_cost_equals_the_integer_programme(day):
-    occupancy, costs, capacity = day
-    found = balance_day(occupancy, costs, capacity=capacity)
-    assert found.cost == by_programme(occupancy, costs, capacity)
-    assert found.cost == total_cost(costs, np.diff(found.change, prepend=0))
-    assert is_balanced(occupancy + found.change, capacity)
+def uncounted(day, first, minutes):
+    times = pd.date_range(f"2024-01-{day} {first}", periods=minutes, freq="min")
+    return [f"{time:%d %H:%M} b +0 -0 0" for time in times]
 
 
-def test_cost_of_a_full_office_day_equals_the_integer_programme():
-    single, _ = office(1, seed=4)
-    grid = grid_passages(check_passages(missed(missed(single, 9), 6, way="entered")))
-    costs, occupancy = correction_costs(grid), grid.occupancy()
-    busy = np.flatnonzero((grid.entered + grid.left).sum(axis=0))  # 1440 minutes take the solver too long
-    programme = by_programme(occupancy[busy], costs.select(busy), 20)
-    assert balance_day(occupancy, costs, capacity=20).cost == programme
+def test_uncounted_minutes_are_cheap_while_people_pass_and_in_long_gaps():
+    people = [line for day in ("08", "09") for line in (f"{day} 08:00 a +5 -0", f"{day} 18:00 a +0 -5")]
+    gaps = [*uncounted("09", "07:58", 4), *uncounted("09", "17:59", 3)]
+    gaps += [*uncounted("08", "20:00", 59), *uncounted("08", "21:30", 60)]
+    costs = correction_costs(written_grid(*people, *gaps))
+    cheap = np.flatnonzero(costs.unit == COST_NOT_COUNTED).tolist()
+    long = list(range(21 * 60 + 30, 22 * 60 + 30))
+    assert cheap == [*long, *(1440 + minute for minute in (480, 481, 1079, 1080))]
+    assert (costs.unit[20 * 60 : 21 * 60] == COST_NO_PASSAGES).all()
 
 
-def test_day_off_by_hundreds_is_not_balanced():
-    flat = np.ones(3, dtype=int)
-    costs = CorrectionCosts(flat * COST_PASSAGES, flat * 0, flat * 0, flat * 1.0)
-    assert balance_day(np.array([MAX_CHANGE + 1, MAX_CHANGE + 1, MAX_CHANGE + 1]), costs) is None
+def test_uncounted_minutes_of_an_unused_room_are_cheap():
+    costs = correction_costs(written_grid("08 00:00 a +0 -0 0"))
+    assert costs.unit[:2].tolist() == [COST_NOT_COUNTED, COST_NO_PASSAGES]
+
+
+def proposals(*lines, capacity=None):
+    found, posterior, beyond = propose_corrections(written_grid(*lines), capacity=capacity)
+    return [(f"{one.time:%d %H:%M}", one.door, one.entered, one.left) for one in found], posterior, beyond
+
+
+def test_days_are_corrected_one_by_one():
+    lines = [
+        *not_counted_on("08", "b"),
+        "08 08:00 a +5 -0",
+        "09 08:00 a +300 -0",
+        "10 08:00 a +2 -0",
+        "11 08:00 a +0 -1",
+        "11 09:00 b +1 -1",
+    ]
+    found, posterior, beyond = proposals(*lines)
+    assert found == [("10 08:00", "a", -2, 0), ("11 08:00", "a", 0, -1)]
+    assert beyond == [1]
+    assert posterior.mean[:2880].isna().all()
+    assert posterior.variance[:2880].isna().all()
+    assert (posterior.mean[2880:] == 0).all()
+    assert (posterior.variance[2880:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # nobody leaves: entries are removed, as long as there are any, the largest first
+        (["08:00 a +2 -0", "08:00 b +1 -0"], [("a", -2, 0), ("b", -1, 0)]),
+        (["08:00 a +1 -0", "08:00 b +2 -0"], [("a", -1, 0), ("b", -2, 0)]),
+        # repeats first, one at each door, then as above
+        (["08:00 a +4~1 -0 0.5", "08:00 b +3~1 -0", "18:00 a +0 -4"], [("a", -2, 0), ("b", -1, 0)]),
+        (["08:00 a +3~2 -0", "18:00 a +0 -1"], [("a", -2, 0)]),
+        # a repeat rather than one more exit
+        (["08:00 a +3~1 -0", "08:00 b +0 -1", "18:00 b +0 -1"], [("a", -1, 0)]),
+        # exits are added where a door was not counted, where some were counted, or by the exits of the day
+        (["08:00 a +4 -0", "08:30 a +0 -1", "08:30 b +0 -0 0", "09:00 a +0 -1"], [("b", 0, 2)]),
+        (["08:00 a +3 -0", "09:00 b +0 -1 0.5"], [("b", 0, 2)]),
+        (["08:00 a +5 -0", "09:00 a +0 -0 0.5", "18:00 b +0 -2", "18:00 a +0 -1"], [("b", 0, 2)]),
+        # entries are added in the same way, and exits removed
+        (["08:00 a +0 -2", "08:00 b +0 -1"], [("a", 0, -2), ("b", 0, -1)]),
+        (["08:00 a +0 -3~2", "08:00 b +1 -0"], [("a", 0, -2)]),
+        (["07:00 b +1 -1", "08:00 a +0 -0 0", "18:00 b +0 -2"], [("a", 2, 0)]),
+        (["08:00 b +1 -0 0.5", "18:00 a +0 -3"], [("b", 2, 0)]),
+    ],
+)
+def test_change_is_split_over_doors(lines, expected):
+    found, posterior, _ = proposals(*(f"08 {line}" for line in lines))
+    assert [one[1:] for one in found] == expected
+    assert posterior.mean.iloc[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "capacity", "reason"),
+    [
+        (
+            ["08:00 a +2 -0"],
+            None,
+            "2 people remain at the end of the day; entry counted twice or exit missed",
+        ),
+        (
+            ["08:00 a +2 -0", "23:59 a +0 -1"],
+            2,
+            "1 person remains at the end of the day; entry counted twice or exit missed, between 08:00 and "
+            "23:59",
+        ),
+        (["00:00 a +0 -1"], None, "the occupancy is -1 at 00:00; exit counted twice or entry missed"),
+        (
+            ["00:00 a +1 -0", "00:01 b +0 -2"],
+            None,
+            "the occupancy is -1 at 00:01; exit counted twice or entry missed at any door, between 00:00 and "
+            "00:01",
+        ),
+        (
+            ["08:00 a +1 -0", "09:00 a +0 -2"],
+            None,
+            "the occupancy is -1 at 09:00; exit counted twice or entry missed, between 08:00 and 09:00",
+        ),
+        (["08:00 a +3~1 -0", "18:00 a +0 -2"], None, "probably an entry counted twice within seconds"),
+        (["08:00 a +2 -3~1"], None, "probably an exit counted twice within seconds"),
+        (["08:00 a +2 -0", "09:00 a +0 -0 0", "10:00 a +0 -1"], None, "; this minute was not counted"),
+    ],
+)
+def test_reason_of_a_correction(lines, capacity, reason):
+    corrections, *_ = propose_corrections(written_grid(*(f"08 {line}" for line in lines)), capacity=capacity)
+    assert corrections[0].reason.startswith("otherwise ")
+    assert corrections[0].reason.endswith(f"{reason}.")
+    assert len(corrections) == 1
+
+
+def test_occupancy_above_capacity_is_described():
+    lines = ["08 08:00 a +5 -0", "08 09:00 a +1 -0", "08 10:00 a +0 -6"]
+    up, down = propose_corrections(written_grid(*lines), capacity=5)[0]
+    assert "the occupancy is 6 at 09:00, above the capacity; entry counted twice or exit missed" in up.reason
+    assert "the occupancy is -1 at 10:00; exit counted twice or entry missed" in down.reason
+
+
+def test_correction_line_with_several_people():
+    at = pd.Timestamp("2024-01-08 17:31")
+    assert str(Correction(at, "a", -2, 3, "why.", at, at)) == (
+        "2024-01-08 17:31 a: 2 fewer entries and 3 more exits: why."
+    )
+    assert str(Correction(at, "a", 1, -1, "why.", at, at)) == (
+        "2024-01-08 17:31 a: 1 more entry and 1 fewer exit: why."
+    )
+
+
+def test_corrections_are_made_in_the_passages():
+    passages = written("08 08:00 a +5~3 -0", "08 09:00 b +2 -2~1", "08 18:00 a +0 -2 0.5")
+
+    def correction(time, door, entered, left):
+        at = pd.Timestamp(f"2024-01-08 {time}")
+        return Correction(at, door, entered, left, "", at, at)
+
+    changes = [
+        correction("08:00", "a", -2, 0),
+        correction("09:00", "b", -1, 0),
+        correction("18:00", "a", 0, 3),
+        correction("20:00", "b", 1, 0),
+    ]
+    expected = ["08 08:00 a +3~1 -0", "08 09:00 b +1 -2~1", "08 18:00 a +0 -5 0.5", "08 20:00 b +1 -0"]
+    pd.testing.assert_frame_equal(apply_corrections(passages, changes), written(*expected))
+    assert apply_corrections(passages, []) is passages
+
+
+def test_weight_is_the_inverse_of_the_expected_squared_error():
+    times = pd.date_range("2024-01-08", periods=3, freq="min")
+    posterior = OccupancyPosterior(
+        pd.Series([1.0, 4.0, np.nan], index=times), pd.Series([0.0, 3.0, np.nan], index=times)
+    )
+    occupancy = pd.Series([1.0, 6.0, 0.0], index=times)
+    assert posterior.weight(occupancy).tolist() == [1, 1 / (1 + 3 + 4), 0]
+
+
+def test_two_explanations_are_mixed_by_the_law_of_total_variance():
+    one = OccupancyPosterior(pd.Series([1.0]), pd.Series([2.0]))
+    mixed = one.mixed_with(OccupancyPosterior(pd.Series([5.0]), pd.Series([8.0])))
+    # a draw is 1 or 5 on average, 2 from the mean of 3, with variances of 2 and 8
+    assert (mixed.mean.item(), mixed.variance.item()) == (3.0, (2 + 8) / 2 + 2**2)
 
 
 def passages(rows, **more):

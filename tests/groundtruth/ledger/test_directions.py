@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from groundtruth.simulated_doors import doubled, missed, off, office, rmse, swapped
 from groundtruth.simulated_lectures import lectures
+from groundtruth.written_passages import not_counted_on, written
 
 from occupair.groundtruth.ledger.directions import find_swapped_doors
 from occupair.groundtruth.ledger.ledger import build_ledger
@@ -85,3 +86,105 @@ def test_room_used_at_night_is_not_swapped():
     comes = pd.DataFrame({"door": "a", "entered": 10, "left": 0}, index=nights + pd.Timedelta(hours=22))
     goes = pd.DataFrame({"door": "a", "entered": 0, "left": 10}, index=nights + pd.Timedelta(hours=30))
     assert found(pd.concat([comes, goes]).sort_index()) == []
+
+
+def in_by_a(day, people, out=None):
+    """People enter by door a and leave by door b, whose counter is swapped: all are counted as entries."""
+    return [f"{day} 08:00 a +{people} -0", f"{day} 17:00 b +{people if out is None else out} -0"]
+
+
+def balanced(day):
+    return [f"{day} 08:00 a +3 -0", f"{day} 17:00 a +0 -3"]
+
+
+def reason(*lines):
+    [one] = find_swapped_doors(grid_passages(written(*lines)))
+    assert one.door == "b"
+    return one.reason
+
+
+def test_six_people_on_two_days_are_enough():
+    # at the end of the last day people may remain: 2 * 2 and 2 * 1 are in excess on the others
+    assert reason(*in_by_a("08", 2), *in_by_a("09", 1), *in_by_a("10", 1)) == (
+        "6 people remain or are missing on 2 days as counted, 0 once swapped."
+    )
+    assert found(written(*in_by_a("08", 1), *in_by_a("09", 1), *in_by_a("10", 1))) == []
+
+
+def test_log_of_two_days_shows_a_swap():
+    # 8 in excess on the first day; on the second, 4 enter by b and leave by a: 8 seem to be missing
+    second = ["09 08:00 b +0 -4", "09 17:00 a +0 -4"]
+    assert reason(*in_by_a("08", 4), *second).startswith("16 people remain or are missing on 2 days")
+
+
+def test_one_person_makes_a_day_count():
+    # a person from before the log leaves by b on the first day
+    second = ["09 08:00 b +0 -5", "09 17:00 a +0 -5"]
+    assert reason("08 08:00 b +1 -0", *second) == (
+        "11 people remain or are missing on 2 days as counted, 0 once swapped."
+    )
+
+
+def test_two_fifths_of_the_imbalance_may_remain():
+    # as counted 4 + 2 and 3 + 1 in excess, once swapped 4 - 2 and 3 - 1
+    assert reason(*in_by_a("08", 4, 2), *in_by_a("09", 3, 1), *in_by_a("10", 1)) == (
+        "10 people remain or are missing on 2 days as counted, 4 once swapped."
+    )
+    # 4 + 1 remain of 6 + 6
+    assert found(written(*in_by_a("08", 5, 1), *in_by_a("09", 5, 1), *in_by_a("10", 1))) == []
+
+
+def test_single_unbalanced_day_shows_no_swap():
+    days = [*balanced("08"), *in_by_a("09", 4), *balanced("10"), *balanced("11")]
+    assert found(written(*days)) == []
+
+
+def test_half_of_the_unbalanced_days_have_to_gain():
+    two = [*in_by_a("08", 5), *in_by_a("09", 5)]
+    one_remains = [f"{day} 08:00 a +1 -0" for day in ("10", "11", "12")]
+    assert reason(*two, *one_remains[:2], *balanced("12")) == (
+        "22 people remain or are missing on 4 days as counted, 2 once swapped."
+    )
+    assert found(written(*two, *one_remains, *balanced("13"))) == []
+
+
+def test_balanced_and_uncounted_days_are_no_evidence_against_a_swap():
+    two = [*in_by_a("08", 2), *in_by_a("09", 2)]
+    expected = "8 people remain or are missing on 2 days as counted, 0 once swapped."
+    assert reason(*two, *(line for day in ("10", "11", "12", "13") for line in balanced(day))) == expected
+    uncounted = [line for day in ("10", "11", "12") for line in not_counted_on(day, "a")]
+    assert reason(*two, *uncounted, *balanced("13")) == expected
+
+
+@pytest.mark.parametrize(
+    ("doors", "wrong", "expected"),
+    [
+        ("abc", "ab", ["a", "b"]),
+        ("abcdef", "bd", ["b", "d"]),
+        ("abcdefg", "bd", []),  # beyond six doors only one door or all are tried
+        ("abcdefg", "d", ["d"]),
+        ("abcdefg", "abcdefg", list("abcdefg")),
+    ],
+)
+def test_combinations_of_swapped_doors(doors, wrong, expected):
+    """Three people enter by each door but the last, by which all leave: no other swap balances the days."""
+    exits = 3 * (len(doors) - 1)
+    lines = []
+    for day in ("08", "09", "10", "11"):
+        for door in doors[:-1]:
+            lines.append(f"{day} 08:00 {door} +0 -3" if door in wrong else f"{day} 08:00 {door} +3 -0")
+        lines.append(f"{day} 17:00 {doors[-1]} " + (f"+{exits} -0" if doors[-1] in wrong else f"+0 -{exits}"))
+    assert found(written(*lines)) == expected
+
+
+@pytest.mark.parametrize(
+    ("come", "go", "expected"),
+    [
+        ("07:00", "18:59", ["a"]),
+        ("06:59", "18:59", []),  # half of the passages are not most
+        ("07:30", "19:00", []),
+    ],
+)
+def test_all_doors_are_swapped_only_in_a_room_used_by_day(come, go, expected):
+    days = [[f"{day} {come} a +0 -4", f"{day} {go} a +4 -0"] for day in ("08", "09", "10", "11")]
+    assert found(written(*(line for day in days for line in day))) == expected

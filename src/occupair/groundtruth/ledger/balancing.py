@@ -128,17 +128,18 @@ def balance_day(
     >>> found.change.tolist(), found.cost
     ([0, -1, -1, -1], 4)
     """
-    lowest, highest = -occupancy, _INFINITE if capacity is None else capacity - occupancy
-    end = int(-occupancy[-1])
-    low = min(0, end, int(np.min(highest)))
-    high = max(0, end, int(np.max(lowest)))
+    lowest = -occupancy
+    highest = np.full_like(occupancy, _INFINITE) if capacity is None else capacity - occupancy
+    end = int(lowest[-1])
+    low = min(0, end, int(highest.min()))
+    high = max(0, int(lowest.max()))
     if high - low > MAX_CHANGE:
         return None
     levels = np.arange(low, high + 1)
     if levels.size == 1:
         return DayBalance(np.zeros_like(occupancy), 0, levels, np.ones((occupancy.size, 1)))
-    allowed = (levels >= lowest[:, None]) & (levels <= np.reshape(highest, (-1, 1)))
-    allowed[-1] &= levels == end
+    allowed = (levels >= lowest[:, None]) & (levels <= highest[:, None])
+    allowed[-1] = levels == end
     transitions = _transitions(levels, costs)
     forward, backward, cost = _cheapest_paths(allowed, transitions, start=-low)
     probabilities = _level_probabilities(forward, backward, cost, transitions, start=-low)

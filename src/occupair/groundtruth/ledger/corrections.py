@@ -21,6 +21,7 @@ from occupair.groundtruth.ledger.balancing import (
 )
 from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid
 from occupair.groundtruth.passages import REPEATS, check_passages, sum_by_minute
+from occupair.wording import plural
 
 QUIET_SHARE = (0.01, 0.99)  # earlier and later passages are in quiet hours: quantiles of the time of day
 LONG_GAP = 60  # from which passages may be missing also in quiet hours [min]
@@ -57,8 +58,8 @@ class Correction:
         2024-01-08 17:31 north: 1 more exit: otherwise 1 person remains at the end of the day.
         """
         changes = [
-            f"{abs(number)} {'more' if number > 0 else 'fewer'} {singular if abs(number) == 1 else plural}"
-            for singular, plural, number in (
+            f"{abs(number)} {'more' if number > 0 else 'fewer'} {one if abs(number) == 1 else several}"
+            for one, several, number in (
                 ("entry", "entries", self.entered),
                 ("exit", "exits", self.left),
             )
@@ -119,7 +120,7 @@ def _with_missing_passages(grid: PassageGrid) -> NDArray[np.bool_]:
     first, last = np.quantile(np.repeat(minute, passed), QUIET_SHARE) if passed.any() else (0, len(minute))
     missing = np.zeros(len(minute), dtype=bool)
     for a, b in runs(~grid.is_counted):
-        missing[a : b + 1] = (b - a >= LONG_GAP) | (
+        missing[a : b + 1] = (b + 1 - a >= LONG_GAP) | (
             (minute[a : b + 1] >= first) & (minute[a : b + 1] <= last)
         )
     return missing
@@ -183,33 +184,28 @@ def _corrections_of_day(
     found = []
     times = grid.times[day]
     for k in map(int, np.flatnonzero(steps)):
-        first, last = _possible_minutes(balance, k)
-        symptom = _symptom(occupancy, balance.change, k, times, capacity)
-        for door, entered, left, cause in _split_over_doors(grid, day.start + k, int(steps[k]), day):
+        step = int(steps[k])
+        first, last = _possible_minutes(balance, k, step)
+        symptom = _symptom(occupancy + balance.change, k, step, times, capacity)
+        for door, entered, left, cause in _split_over_doors(grid, day.start + k, step, day):
             reason = f"otherwise {symptom}; {cause}{_possible_times(times, first, last)}."
             found.append(Correction(times[k], door, entered, left, reason, times[first], times[last]))
     return found
 
 
-def _possible_minutes(balance: DayBalance, k: int) -> tuple[int, int]:
+def _possible_minutes(balance: DayBalance, k: int, step: int) -> tuple[int, int]:
     """First and last minute around k in which a step of the change could be at the same cost."""
-    before = int(balance.change[k - 1]) if k else 0
-    after = int(balance.change[k])
-    beyond = balance.levels >= max(before, after) if after > before else balance.levels <= min(before, after)
+    after = balance.change[k]
+    beyond = balance.levels >= after if step > 0 else balance.levels <= after
     done = balance.probabilities[:, beyond].sum(axis=1)  # probability that the step is made by each minute
-    undecided = (done > 1e-9) & (done < 1 - 1e-9)
-    first = last = k
-    while first > 0 and undecided[first - 1]:
-        first -= 1
-    while last < len(done) - 1 and done[last] < 1 - 1e-9:
-        last += 1
-    return first, last
+    not_yet = np.flatnonzero(done[:k] <= 1e-9)
+    first = int(not_yet[-1]) + 1 if not_yet.size else 0
+    return first, k + int(np.argmax(done[k:] >= 1 - 1e-9))
 
 
-def _symptom(occupancy: Counts, change: Counts, k: int, times: pd.DatetimeIndex, capacity: int | None) -> str:
-    """Describe what is wrong without the step at minute k."""
-    step = int(change[k] - (change[k - 1] if k else 0))
-    without = occupancy + change - step * (np.arange(occupancy.size) >= k)
+def _symptom(balanced: Counts, k: int, step: int, times: pd.DatetimeIndex, capacity: int | None) -> str:
+    """Describe what is wrong with the balanced occupancy without the step at minute k."""
+    without = balanced - step * (np.arange(balanced.size) >= k)
     negative = without < 0
     if negative.any():
         at = int(np.argmax(negative))
@@ -217,8 +213,7 @@ def _symptom(occupancy: Counts, change: Counts, k: int, times: pd.DatetimeIndex,
     if capacity is not None and (without > capacity).any():
         at = int(np.argmax(without > capacity))
         return f"the occupancy is {without[at]} at {times[at]:%H:%M}, above the capacity"
-    remaining = int(without[-1])
-    return f"{remaining} {'person remains' if remaining == 1 else 'people remain'} at the end of the day"
+    return f"{plural(int(without[-1]), 'person remains', 'people remain')} at the end of the day"
 
 
 def _possible_times(times: pd.DatetimeIndex, first: int, last: int) -> str:
@@ -254,14 +249,14 @@ def _split_over_doors(grid: PassageGrid, at: int, step: int, day: slice) -> list
             added[np.argmax(addable[:, day].sum(axis=1))] += 1
     found = []
     for k, door in enumerate(grid.doors):
-        for number, sign in ((removed[k], -1), (added[k], 1)):
+        for number, is_removed in ((removed[k], True), (added[k], False)):
             if number:
-                change = int(sign * number)
-                is_entry = (step < 0) == (sign < 0)
+                change = int(-number if is_removed else number)
                 cause = f"{twice} or {missed}{at_any_door}"
-                if sign > 0 and grid.weight[k, at] <= 0:
+                if not is_removed and grid.weight[k, at] <= 0:
                     cause = "this minute was not counted"
-                elif sign < 0 and repeats[k, at] >= number:
+                elif is_removed and repeats[k, at] >= number:
                     cause = f"probably an {twice} within seconds"
-                found.append((door, change if is_entry else 0, 0 if is_entry else change, cause))
+                changes = (change, 0) if is_removed == (step < 0) else (0, change)
+                found.append((door, *changes, cause))
     return found

@@ -112,7 +112,7 @@ def _outside_logs(passages: pd.DataFrame, grid: PassageGrid) -> list[LogGap]:
         found += [
             LogGap(door, grid.times[a], grid.times[b], reason, expected=bool(logged[a : b + 1].any()))
             for outside, reason in spans
-            for a, b in runs(outside & (grid.weight[k] > 0))
+            for a, b in runs(outside)
         ]
     return found
 
@@ -122,14 +122,15 @@ def _may_be_unused(grid: PassageGrid, door: int, outside: Mask) -> bool:
     passed = grid.entered + grid.left
     own, others = passed[door], passed.sum(axis=0) - passed[door]
     inside = np.array([not outside[day].any() for day in grid.days])
-    daily = np.array([others[day].sum() for day in grid.days])
     if inside.all():
         return True
-    expected = own.sum() * daily[~inside].sum() / max(daily[inside].sum(), 1)
-    quiet = daily[~inside].mean() < QUIET_MAX_TRAFFIC * daily[inside].mean() if inside.any() else False
-    balanced = not np.any(daily_imbalance(np.where(outside, grid.net, 0), grid.days))
+    daily = np.array([others[day].sum() for day in grid.days])
+    if not inside.any() or daily[~inside].mean() >= QUIET_MAX_TRAFFIC * daily[inside].mean():
+        return False
+    expected = own.sum() * daily[~inside].sum() / daily[inside].sum()
     most = UNUSED_MAX_PEOPLE if _is_weekend(grid)[~inside].all() else UNUSED_MAX_ON_WEEKDAYS
-    return bool(quiet and balanced and expected < most)
+    balanced = not np.any(daily_imbalance(np.where(outside, grid.net, 0), grid.days))
+    return bool(balanced and expected < most)
 
 
 def _silences(grid: PassageGrid) -> list[LogGap]:

@@ -16,7 +16,6 @@ import pandas as pd
 
 from occupair.groundtruth.ledger.passage_grid import Counts, PassageGrid, daily_imbalance
 from occupair.groundtruth.passages import check_passages
-from occupair.wording import plural
 
 MIN_GAIN = 6  # people fewer to correct
 MAX_REMAINING = 0.4  # fraction of the imbalance that may remain
@@ -70,8 +69,8 @@ def find_swapped_doors(grid: PassageGrid) -> list[SwappedDoor]:
     ):
         return []
     reason = (
-        f"{plural(int(as_counted.sum()), 'person', 'people')} remain or are missing on "
-        f"{plural(int((as_counted > 0).sum()), 'day')} as counted, {found.sum()} once swapped."
+        f"{as_counted.sum()} people remain or are missing on {(as_counted > 0).sum()} days as counted, "
+        f"{found.sum()} once swapped."
     )
     return [SwappedDoor(grid.doors[k], reason) for k in doors]
 

@@ -236,7 +236,6 @@ def _counter_drift(grid: PassageGrid, occupancy: Counts) -> list[LedgerIssue]:
     total, errors = int(imbalance.sum()), int(np.abs(imbalance).sum())
     if (
         len(imbalance) < DRIFT_MIN_DAYS
-        or abs(total) < DRIFT_MIN_DAYS
         or abs(total) < DRIFT_DEVIATIONS * np.sqrt(errors)
         or abs(total) < DRIFT_MIN_FRACTION * people / 2
     ):

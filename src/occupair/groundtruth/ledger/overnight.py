@@ -49,7 +49,7 @@ class OvernightStay:
     left: pd.Timestamp
     door: str
     reset: str
-    before_log: bool = False
+    before_log: bool
 
     @property
     def reason(self) -> str:
@@ -85,7 +85,6 @@ def find_overnight_stays(grid: PassageGrid, *, reset: str) -> list[OvernightStay
     found = []
     occupancy = grid.occupancy()
     starts = {run.start for run in grid.runs_of_days()}
-    remaining = 0
     clock = parse_time_of_day(reset, "reset") + pd.Timedelta(hours=hours)
     new_reset = f"{clock.components.hours:02d}:{clock.components.minutes:02d}"
     for day in grid.days:
@@ -132,7 +131,7 @@ def _best_delay(grid: PassageGrid) -> int:
 def _imbalance_after(grid: PassageGrid, hours: int) -> int:
     """People to correct if the reset is some hours later."""
     edges: set[int] = {run.start for run in grid.runs_of_days()}
-    edges |= {day.start + 60 * hours for day in grid.days if day.start + 60 * hours < day.stop}
+    edges |= {day.start + 60 * hours for day in grid.days}
     bounds = [*sorted(edges), len(grid.times)]
     days = tuple(slice(a, b) for a, b in pairwise(bounds))
     return int(np.sum(daily_imbalance(grid.net, days)))
@@ -141,7 +140,5 @@ def _imbalance_after(grid: PassageGrid, hours: int) -> int:
 def _quiet_minutes(grid: PassageGrid, hours: int) -> int:
     """Shortest time between the reset, some hours later, and a passage [min]."""
     passed: Counts = np.flatnonzero((grid.entered + grid.left).sum(axis=0))
-    if passed.size == 0:
-        return len(grid.times)
     at = np.array([day.start + 60 * hours for day in grid.days])
     return int(np.abs(passed[None, :] - at[:, None]).min())
