@@ -37,6 +37,8 @@ def _python_files(root: Path, names: tuple[str, ...]) -> list[Path]:
     return [file for path in paths for file in (sorted(path.glob("*.py")) if path.is_dir() else [path])]
 
 
+LEDGER = ("balancing", "corrections", "directions", "door_balance", "overnight", "passage_grid")
+
 TARGETS = [
     Target("metrics", ("src/occupair/metrics.py",), ("tests/test_metrics.py",)),
     Target("smoothing", ("src/occupair/smoothing.py",), ("tests/test_smoothing.py",)),
@@ -50,8 +52,9 @@ TARGETS = [
     Target("elm", ("src/occupair/elm",), ("tests/elm",)),
     Target(
         "groundtruth/ledger",
-        tuple(f"src/occupair/groundtruth/ledger/{name}.py" for name in ("door_balance", "passage_grid")),
-        tuple(f"tests/groundtruth/ledger/test_{name}.py" for name in ("door_balance", "passage_grid")),
+        tuple(f"src/occupair/groundtruth/ledger/{name}.py" for name in LEDGER),
+        tuple(f"tests/groundtruth/ledger/test_{name}.py" for name in LEDGER),
+        slowest=0.5,
     ),
     # Without numba: the numpy kernel is the reference that tests compare the compiled one with.
     Target(
