@@ -62,6 +62,13 @@ def test_without_a_command_all_are_listed():
     assert all(command.split()[0] in done.stdout + done.stderr for command in COMMANDS)
 
 
+@pytest.mark.parametrize("group", ["", "fleet", "groundtruth", "bacnet", "datasets", "export", "import"])
+def test_descriptions_of_commands_are_not_cut_off(group):
+    listed = occupair(*group.split(), "--help").stdout.partition("Commands:")[2]
+    assert listed.count("\n") > 1
+    assert "..." not in listed
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_simulate_writes_simulated_readings(tmp_path, suffix):
     done = occupair("simulate", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")

@@ -34,7 +34,9 @@ bacnet_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 @bacnet_app.callback()
 def bacnet() -> None:
-    """Find and read CO2 points of a BACnet network; nothing is written to a device.
+    """Find and read CO2 points of a BACnet network.
+
+    Nothing is written to a device.
 
     Example: occupair bacnet discover --address 10.0.2.5/24
     """
@@ -46,14 +48,20 @@ def discover(
     port: Port = 47808,
     to: Annotated[
         list[str] | None,
-        typer.Option("--to", help="Address of a device to ask, instead of all in the network; repeatable."),
+        typer.Option(
+            "--to",
+            metavar="ADDRESS",
+            help="Address of a device to ask, instead of all in the network; repeatable.",
+        ),
     ] = None,
     bbmd: Bbmd = None,
     low: Annotated[int | None, typer.Option(min=0, help="Lowest device instance number.")] = None,
     high: Annotated[int | None, typer.Option(min=0, help="Highest device instance number.")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, max=600, help="How long to wait for answers [s].")] = 3.0,
 ) -> None:
-    """Find devices and their CO2 points, and print lines for rooms.toml.
+    """Find devices and their CO2 points.
+
+    Prints lines for rooms.toml.
 
     Example: occupair bacnet discover --address 10.0.2.5/24 --low 1000 --high 1999
     """
@@ -85,7 +93,9 @@ def read(
     port: Port = 47808,
     bbmd: Bbmd = None,
 ) -> None:
-    """Read one point, and print its properties and the CO2 that the service would read.
+    """Read one point.
+
+    Prints its properties and the CO2 that the service would read.
 
     Example: occupair bacnet read 10.0.2.7 analog-input,12 --address 10.0.2.5/24
     """

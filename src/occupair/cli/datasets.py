@@ -21,7 +21,9 @@ datasets_app = typer.Typer(rich_markup_mode=None)
 
 @datasets_app.callback(invoke_without_command=True)
 def datasets(context: typer.Context) -> None:
-    """List the public data sets with their licence and location.
+    """List, download and export public data sets.
+
+    Without a command, lists them with their licence and location.
 
     Example: occupair datasets
     """
@@ -83,7 +85,9 @@ def export(
         bool, typer.Option("--as-published", help="Do not correct known clock errors.")
     ] = False,
 ) -> None:
-    """Write the readings of a public room to a file, as a building management system would export them.
+    """Write the readings of a public room to a file.
+
+    The file is like an export of a building management system.
 
     Example: occupair datasets export robod-3 --from 2021-09-07 --days 8 --out office.csv
     """

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Check the installation: versions, extras, compiled code, cores and caches.
+    """Check the installation.
 
-    Prints every problem with what to do about it, and exits with status 1 if something required is broken.
+    Lists versions, extras, compiled code, cores and caches. Prints every problem with what to do about it,
+    and exits with status 1 if something required is broken.
 
     Example: occupair doctor
     """

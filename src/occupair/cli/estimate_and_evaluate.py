@@ -66,7 +66,7 @@ def estimate(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Estimate the number of people in the room at every reading.
+    """Estimate the people in a room at every reading.
 
     Example: occupair estimate office.occupair today.csv --out people.csv --interval 0.9
     """

@@ -26,7 +26,9 @@ Replace = Annotated[bool, typer.Option("--overwrite", help="Replace an existing 
 
 @export_app.callback()
 def export() -> None:
-    """Export the rooms, points and references of the live service as a building model.
+    """Export the rooms as a building model.
+
+    It contains the rooms, points and references of the live service.
 
     Example: occupair export brick rooms.toml --out building.ttl
     """

@@ -60,7 +60,10 @@ def fit(
     ] = None,
     like: Annotated[
         list[Path] | None,
-        typer.Option(help="Model of a similar room to start from when labelled days are few; repeatable."),
+        typer.Option(
+            metavar="MODEL",
+            help="Model of a similar room to start from when labelled days are few; repeatable.",
+        ),
     ] = None,
     closed: Closed = None,
     volume: Volume = None,
@@ -91,10 +94,11 @@ def fit(
     dayfirst: Dayfirst = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train an estimator on readings with head counts, or without if the size of the room is given.
+    """Train an estimator, with or without head counts.
 
-    The readings come from a file or from the database of the live service. An existing model is replaced
-    if it was trained on some of the same days; --overwrite replaces any file.
+    Without head counts, give the size of the room: --volume (or --area) and --capacity. The readings come
+    from a file or from the database of the live service. An existing model is replaced if it was trained on
+    some of the same days; --overwrite replaces any file.
 
     Example: occupair fit office.csv --out office.occupair
 

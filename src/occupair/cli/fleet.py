@@ -45,7 +45,9 @@ fleet_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @fleet_app.callback()
 def fleet() -> None:
-    """Train and estimate thousands of rooms, on this machine or on a Dask cluster.
+    """Train and estimate thousands of rooms.
+
+    The work is done on this machine or on a Dask cluster.
 
     Exit status: 0 if all rooms succeed, 3 if some fail, 4 if all fail, 2 for a mistake in the command.
     """
@@ -102,10 +104,11 @@ def fit(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Train a model for every room, and write them and a table of results, rooms.parquet.
+    """Train a model for every room.
 
-    The command can be interrupted and run again at any time: it continues, and trains only rooms whose data
-    or options have changed. A room that cannot be trained is a row with its reason.
+    Writes the models and a table of results, rooms.parquet. The command can be interrupted and run again at
+    any time: it continues, and trains only rooms whose data or options have changed. A room that cannot be
+    trained is a row with its reason.
 
     Example: occupair fleet fit readings --out models
 
@@ -254,7 +257,9 @@ def report(
     models: Models,
     page: Annotated[Path, typer.Option("--out", help="HTML file to write.")] = Path("rooms.html"),
 ) -> None:
-    """Write one HTML page of all rooms: which can be trusted, and which sensors need a technician.
+    """Write one HTML page of all rooms.
+
+    It shows which rooms can be trusted, and which sensors need a technician.
 
     Example: occupair fleet report models --out rooms.html
     """
@@ -273,9 +278,9 @@ def split(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Parquet file or files with a column room.")],
     folder: Annotated[str, typer.Option("--out", help="New folder or URL for room=NAME folders.")],
 ) -> None:
-    """Split Parquet files in which rooms are mixed into one folder per room.
+    """Split Parquet files into one folder per room.
 
-    Files sorted by room need not be split.
+    For files in which rooms are mixed; files sorted by room need not be split.
 
     Example: occupair fleet split readings.parquet --out readings
     """

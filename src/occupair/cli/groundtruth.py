@@ -61,8 +61,9 @@ def scan(
     door: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="DOOR",
             help="Door of the videos: NAME, or NAME=PATTERN with a folder, the beginning of file names or a "
-            "pattern such as '*ch1*'; repeatable. Default: from file and folder names."
+            "pattern such as '*ch1*'; repeatable. Default: from file and folder names.",
         ),
     ] = None,
     start: Annotated[

@@ -19,7 +19,7 @@ import_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 @import_app.callback()
 def import_() -> None:
-    """Write settings of the live service from a building model or a portfolio.
+    """Write settings from a building model or portfolio.
 
     Example: occupair import brick building.ttl --out rooms.toml
     """
@@ -34,9 +34,10 @@ def brick(
     timezone: Timezone = None,
     overwrite: Replace = False,
 ) -> None:
-    """Write rooms.toml from the rooms and zones of a Brick model that have a CO2 sensor.
+    """Write rooms.toml from a Brick model.
 
-    Comments with CHECK in the file name what the model leaves open.
+    Its rooms are the rooms and zones that have a CO2 sensor. Comments with CHECK in the file name what the
+    model leaves open.
 
     Example: occupair import brick building.ttl --out rooms.toml --timezone Europe/Copenhagen
     """

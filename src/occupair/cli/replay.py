@@ -57,9 +57,10 @@ def replay(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Send recorded readings to a running live service, as if a sensor measured them now.
+    """Send recorded readings to a live service.
 
-    Set clock = "readings" in [service] of its settings, so that it takes the time from the readings.
+    They are sent as if a sensor measured them now. Set clock = "readings" in [service] of its settings, so
+    that it takes the time from the readings.
 
     Example: occupair replay today.csv --room lab --speed 600
     """

@@ -58,7 +58,9 @@ def report(
         Path | None,
         typer.Option(help="Names, floors and seats: rooms.toml, or CSV with room, name, floor and capacity."),
     ] = None,
-    room: Annotated[list[str] | None, typer.Option(help="Only this room, by id; repeatable.")] = None,
+    room: Annotated[
+        list[str] | None, typer.Option(metavar="ROOM", help="Only this room, by id; repeatable.")
+    ] = None,
     capacity: Annotated[int | None, typer.Option(min=1, help="Seats of rooms without a capacity.")] = None,
     calendar: Annotated[
         Path | None, typer.Option(help="Calendar file (.ics), or a folder with one named like each room.")
@@ -75,7 +77,9 @@ def report(
     column: Columns = None,
     dayfirst: Dayfirst = None,
 ) -> None:
-    """Report the use of rooms: when they are used, by how many people, and which seats never are.
+    """Report when rooms are used, and by how many people.
+
+    Also reports which seats are never used.
 
     Example: occupair report rooms.toml --from 2026-09-01 --calendar rooms.ics --out report.html
 

@@ -39,9 +39,10 @@ def savings(
     path: Annotated[Path | None, typer.Option("--out", help="HTML report to write.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Table of all totals to write.")] = None,
 ) -> None:
-    """Compare ventilation policies in a simulated office over a year.
+    """Compare ventilation policies in a simulated office.
 
-    The outdoor air that a policy chooses changes the CO2 that its sensor and its estimator see.
+    The default period is a year. The outdoor air that a policy chooses changes the CO2 that its sensor and
+    its estimator see.
 
     Example: occupair savings --days 20 --seeds 2 --out savings.html
     """

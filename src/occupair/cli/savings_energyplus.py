@@ -24,10 +24,10 @@ def savings_energyplus(
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     csv: Annotated[Path | None, typer.Option(help="Table of all totals to write.")] = None,
 ) -> None:
-    """Compare ventilation policies in an EnergyPlus reference building over a year.
+    """Compare ventilation policies with EnergyPlus.
 
-    The building is the DOE reference small office, in which every zone has its own CO2 sensor, estimator and
-    outdoor air. Needs EnergyPlus: pip install "occupair[energyplus]".
+    The default period is a year. The building is the DOE reference small office, in which every zone has its
+    own CO2 sensor, estimator and outdoor air. Needs EnergyPlus: pip install "occupair[energyplus]".
 
     Example: occupair savings-energyplus --days 7 --jobs 2
     """

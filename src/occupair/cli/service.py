@@ -186,7 +186,7 @@ def restore(
         bool, typer.Option("--replace", help="Delete the current contents of the database first.")
     ] = False,
 ) -> None:
-    """Restore the database of the live service from a backup.
+    """Restore the live service's database from a backup.
 
     Stop the service first: a database that is in use is not restored.
 

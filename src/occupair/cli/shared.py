@@ -40,7 +40,11 @@ Lag = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", help="Map a column that is not recognised, e.g. co2='Raum 7'; repeatable."),
+    typer.Option(
+        "--column",
+        metavar="NAME=COLUMN",
+        help="Map a column that is not recognised, e.g. co2='Raum 7'; repeatable.",
+    ),
 ]
 Dayfirst = Annotated[
     bool | None,
