@@ -8,6 +8,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
+from occupair.datasets import find_folder
 
 pytest_plugins = ["browser", "missing_servers"]
 
@@ -24,6 +25,19 @@ def one_thread():
     """Limit BLAS to one thread: the systems in tests are too small for more."""
     with threadpool_limits(limits=1):
         yield
+
+
+@pytest.fixture(scope="session")
+def published():
+    """Return the folder of a data set, or skip the test."""
+
+    def folder_of(name):
+        folder = find_folder(name)
+        if folder is None:
+            pytest.skip(f"{name} data set not found, see occupair datasets")
+        return folder
+
+    return folder_of
 
 
 @pytest.fixture(scope="session")

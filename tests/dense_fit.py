@@ -23,6 +23,18 @@ FULL_WEIGHT_DAYS = 6  # labelled days from which on all members have the same pr
 SHAPE_DAYS = 1.5  # labelled days at which the shapes of other rooms count as much as the head counts
 HEADROOM = 1.0  # of the estimates above the largest head count, with shapes of other rooms and few days
 NO_HEADROOM_DAYS = 8  # labelled days from which on there is none
+BOOSTING = {
+    "max_iter": 100,
+    "learning_rate": 0.05,
+    "max_depth": 3,
+    "max_leaf_nodes": None,
+    "min_samples_leaf": 60,
+    "l2_regularization": 1.0,
+    "max_features": 0.5,
+    "early_stopping": False,
+    "random_state": 0,
+}
+"""Settings of the boosted trees in scikit-learn."""
 
 
 def penalised_solve(h, target, weight, rows, start):
@@ -335,17 +347,9 @@ class _Trained:
         read_outs = [self.read_out(h, people, unit, weight, lag, *one) for one in self.fit.candidates]
         columns = self.tree_columns(self.days, lag)[known]
         equal = (weight == weight[0]).all()
-        boosting = HistGradientBoostingRegressor(
-            max_iter=100,
-            learning_rate=0.05,
-            max_depth=3,
-            max_leaf_nodes=None,
-            min_samples_leaf=60,
-            l2_regularization=1.0,
-            max_features=0.5,
-            early_stopping=False,
-            random_state=0,
-        ).fit(columns if equal else few_values(columns), people, sample_weight=None if equal else weight)
+        boosting = HistGradientBoostingRegressor(**BOOSTING).fit(
+            columns if equal else few_values(columns), people, sample_weight=None if equal else weight
+        )
         times = [time for d in self.days for time in self.fit.days[d].index]
         return SimpleNamespace(
             layer=layer,

@@ -4,7 +4,6 @@ import pytest
 
 import occupair as oc
 from occupair.checks import find_faults
-from occupair.datasets import find_folder
 
 
 @pytest.fixture(scope="session")
@@ -17,19 +16,6 @@ def clean():
 def planted(clean):
     """A copy of the clean office to plant a fault in."""
     return clean.astype(float)
-
-
-@pytest.fixture(scope="session")
-def published():
-    """Return the folder of a data set, or skip the test."""
-
-    def folder_of(name):
-        folder = find_folder(name)
-        if folder is None:
-            pytest.skip(f"{name} data set not found, see occupair datasets")
-        return folder
-
-    return folder_of
 
 
 @pytest.fixture(scope="session")

@@ -6,21 +6,6 @@ import gzip
 import numpy as np
 import pytest
 
-from occupair.datasets import find_folder
-
-
-@pytest.fixture(scope="session")
-def published():
-    """Return the folder of a data set, or skip the test."""
-
-    def folder_of(name):
-        folder = find_folder(name)
-        if folder is None:
-            pytest.skip(f"{name} data set not found, see occupair datasets")
-        return folder
-
-    return folder_of
-
 
 @pytest.fixture(scope="session")
 def raw_rows(published):

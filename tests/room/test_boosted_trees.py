@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from dense_fit import few_values
+from dense_fit import BOOSTING, few_values
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import occupair as oc
@@ -37,17 +37,9 @@ def samples(seed=0, n=900):
 
 def boosting_of(columns, people, weight=None):
     """The regressor with the settings of the estimator, from scikit-learn alone."""
-    return HistGradientBoostingRegressor(
-        max_iter=100,
-        learning_rate=0.05,
-        max_depth=3,
-        max_leaf_nodes=None,
-        min_samples_leaf=60,
-        l2_regularization=1.0,
-        max_features=0.5,
-        early_stopping=False,
-        random_state=0,
-    ).fit(columns if weight is None else few_values(columns), people, sample_weight=weight)
+    return HistGradientBoostingRegressor(**BOOSTING).fit(
+        columns if weight is None else few_values(columns), people, sample_weight=weight
+    )
 
 
 @pytest.fixture(scope="module")
