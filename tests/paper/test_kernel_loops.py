@@ -1,5 +1,6 @@
 """The loops over neurons and lags: compiled by numba, run by Python, and in numpy."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +51,14 @@ def test_shifted_neurons_match_the_sigmoid():
         hidden = 1 / (1 + np.exp(-z))
         kernel.shift_hidden(hidden, move)
         np.testing.assert_allclose(hidden, 1 / (1 + np.exp(-z - move)), rtol=1e-14)
+
+
+def test_loops_use_ten_terms_of_the_exponential():
+    """With a move of -20 each term matters: h = 1/2 becomes 1 / (1 + exp(20)), with exp cut off."""
+    hidden = np.array([0.5])
+    PYTHON_LOOPS.shift_hidden(hidden, np.array([-20.0]))
+    exponential = sum(20.0**n / math.factorial(n) for n in range(10))
+    assert hidden[0] == pytest.approx(1 / (1 + exponential), rel=1e-13, abs=0)
 
 
 def test_series_matches_numerical_derivatives():

@@ -56,11 +56,26 @@ TARGETS = [
         tuple(f"tests/groundtruth/ledger/test_{name}.py" for name in LEDGER),
         slowest=0.5,
     ),
-    # Without numba: the numpy kernel is the reference that tests compare the compiled one with.
+    # Without numba, which would compile every mutant. The tests of whole days in test_live_kernel are slow.
     Target(
         "paper",
-        tuple(f"src/occupair/paper/{name}.py" for name in ("features", "numpy_kernel", "stability")),
-        tuple(f"tests/paper/test_{name}.py" for name in ("features", "kernel_loops", "stability")),
+        ("src/occupair/paper",),
+        tuple(
+            f"tests/paper/{name}.py"
+            for name in (
+                "small_rooms",
+                "test_features",
+                "test_training",
+                "test_network",
+                "test_stability",
+                "test_estimation",
+                "test_live_day",
+                "test_revised_day",
+                "test_live_weights",
+                "test_live_kernel_steps",
+                "test_kernel_loops",
+            )
+        ),
         plugins=("tools.coverage.without_numba",),
     ),
 ]
