@@ -67,12 +67,20 @@ def _mutate_once(document: Any, random: Random, names: Sequence[str]) -> Any:
             new = random.choice(names) if names and random.random() < 0.7 else random.choice(TEXTS)
             container[new] = container[key] if random.random() < 0.5 else container.pop(key)
         case 5:
-            container.insert(random.randrange(len(container) + 1), deepcopy(container[key]))
+            container.insert(random.randrange(len(container) + 1), _copied(container[key]))
         case _:
             other, place = random.choice(places)
             if place in other if isinstance(other, dict) else place < len(other):
-                container[key] = deepcopy(other[place])
+                container[key] = _copied(other[place])
     return document
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy, or None of a value that is nested too deeply to be copied."""
+    try:
+        return deepcopy(value)
+    except RecursionError:
+        return None
 
 
 def _places(document: Any) -> list[tuple[Any, Any]]:

@@ -119,7 +119,7 @@ def read_events(folder: Path | str) -> Events:
     if document.get("version") != VERSION:
         raise InputError(f"{path}: version must be {VERSION}, got {document.get('version')}")
     try:
-        doors = {name: _door_from_json(door) for name, door in document["doors"].items()}
+        doors = {_door_name(name): _door_from_json(door) for name, door in document["doors"].items()}
         minutes = [_candidate_from_json(entry, folder) for entry in document["minutes"]]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: damaged ({type(error).__name__}: {error})") from None
@@ -174,7 +174,12 @@ def _candidate_from_json(entry: Mapping[str, Any], folder: Path) -> CandidateMin
     if sheet.is_absolute() or ".." in sheet.parts:
         raise ValueError(f"sheet {entry['sheet']!r} must be inside the folder")
     minute, score = datetime.fromisoformat(entry["minute"]), float(entry["score"])
-    return CandidateMinute(str(entry["door"]), minute, score, folder / sheet)
+    return CandidateMinute(_door_name(str(entry["door"])), minute, score, folder / sheet)
+
+
+def _door_name(name: str) -> str:
+    name.encode()  # raises a ValueError for unpaired surrogates, which tables cannot hold
+    return name
 
 
 def _door_to_json(door: Door) -> dict[str, Any]:

@@ -402,3 +402,16 @@ def test_no_input_is_an_error():
         InputError, match="no input: give a counted events folder, a door counter CSV or an MQTT log"
     ):
         read_passages()
+
+
+def test_records_decades_apart_are_rejected(tmp_path):
+    path = tmp_path / "lobby.csv"
+    path.write_text("time,in,out\n2013-01-08 08:00,1,0\n2024-01-08 08:00,2,1\n2024-01-09 08:00,3,1\n")
+    with pytest.raises(InputError, match="must be within 3653 days, got 2013-01-08 08:00:00 to 2024-01-09"):
+        read_passages(path)
+
+
+def test_topics_that_are_no_unicode_are_escaped(tmp_path):
+    path = tmp_path / "doors.log"
+    path.write_text('{"tst": "2024-01-08T08:00:00+0100", "topic": "\\ud800", "payload": "in"}\n')
+    assert read_passages(path)["door"].tolist() == [r"\ud800"]

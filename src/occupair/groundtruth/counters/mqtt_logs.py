@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from occupair.errors import plain_line
 from occupair.groundtruth.counters.counter_records import is_cumulative, is_regular, passages_from_records
 from occupair.groundtruth.counters.direction_vocabulary import GENERIC, direction, split_words
 from occupair.groundtruth.passages import minutes_of
@@ -88,13 +89,13 @@ def read_mqtt_log(
         raise source.error("contains no message with a direction (in or out) in its topic or payload")
     names = _door_names([count.door for _, count in counts])
     rows = np.array([message.row for message, _ in counts])
-    stamps = pd.Series([message.time for message, _ in counts], name="time", dtype=str)
+    stamps = pd.Series([plain_line(message.time) for message, _ in counts], name="time", dtype=str)
     zone = parse_time_zone(timezone)
     times = parse_times(stamps, zone=zone, source=source, row_numbers=rows)
     times = localize(times, zone, column="time", source=source, row_numbers=rows)
     records = pd.DataFrame(
         {
-            "door": [names[count.door] for _, count in counts],
+            "door": [plain_line(names[count.door]) for _, count in counts],
             "entered": [np.nan if count.entered is None else count.entered for _, count in counts],
             "left": [np.nan if count.left is None else count.left for _, count in counts],
         },

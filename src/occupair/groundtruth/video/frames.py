@@ -28,6 +28,8 @@ RATE = 5.0
 """Default number of frames analysed per second [1/s]."""
 TRUNCATED = 0.02
 """A video that ends before its declared length by more than this fraction and by a second is truncated."""
+MIN_SIDE = 16
+"""Width and height of a usable frame, at least [px]; colours of a few rows cannot be converted."""
 MAX_WIDTH = 1280
 """Larger images are reduced to this width [px], which is enough for the person detector."""
 
@@ -245,10 +247,10 @@ class FrameReader:
             return []
         if packet.is_corrupt:
             self._note_error(packet)
-        for frame in decoded:
-            if frame.is_corrupt:
-                self._note_error(packet)
-        return decoded
+        usable = [frame for frame in decoded if min(frame.width, frame.height) >= MIN_SIDE]
+        if len(usable) < len(decoded) or any(frame.is_corrupt for frame in usable):
+            self._note_error(packet)
+        return usable
 
     def _note_error(self, packet: Any) -> None:
         self._error = self.second

@@ -29,6 +29,7 @@ from sqlalchemy.exc import IntegrityError
 
 from occupair.atomic_files import replacing
 from occupair.errors import InputError
+from occupair.live.messages import Quality
 from occupair.live.store import schema
 from occupair.live.store.database import check_revision, revisions, snapshot, transaction, upgrade
 from occupair.live.store.store import Store
@@ -71,11 +72,12 @@ class Manifest:
 
 
 class Field(NamedTuple):
-    """Name and accepted Python types of a column."""
+    """Name, accepted Python types and, if not all of them, accepted values of a column."""
 
     name: str
     kind: type
     fits: tuple[type, ...]
+    values: frozenset[str] | None
 
 
 def backup(url: str, path: str | Path) -> None:
@@ -316,7 +318,8 @@ def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], pa
 def _field(column: Column[Any]) -> Field:
     kind = column.type.python_type
     fits = (float, int) if kind is float else (kind,)
-    return Field(column.name, kind, fits + ((type(None),) if column.nullable else ()))
+    values = frozenset(Quality) if column.name == "quality" else None
+    return Field(column.name, kind, fits + ((type(None),) if column.nullable else ()), values)
 
 
 def _parse_row(line: bytes, table: str, fields: Sequence[Field], path: str | Path) -> dict[str, Any]:
@@ -330,7 +333,8 @@ def _parse_row(line: bytes, table: str, fields: Sequence[Field], path: str | Pat
     values: dict[str, Any] = {}
     for value, field in zip(row, fields, strict=True):
         known = _from_base64(value) if field.kind is bytes else value
-        if type(known) not in field.fits or not _is_storable(known):
+        is_value = field.values is None or known in field.values
+        if type(known) not in field.fits or not _is_storable(known) or not is_value:
             raise _broken(path, f"invalid {field.name} of {table}: {value!r:.60}")
         values[field.name] = known
     return values
