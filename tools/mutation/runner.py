@@ -1,8 +1,8 @@
 """Run the tests of a target on its mutants, each in a process forked from one pytest session.
 
 The session has imported and collected everything once. A process for a mutant transplants it, runs the tests
-that run the mutated line, fastest first, and ends with the first failure. No fixture is set up before the
-fork, so fixtures are made with the mutant, too.
+that run the mutated line and ends with the first failure: first those that noticed another mutant of the
+function, then the fastest. No fixture is set up before the fork, so fixtures are made with the mutant, too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -127,6 +128,7 @@ class _Plugin:
     def _run(self, tests: TestsByLine) -> None:
         tests_hash = hash_files(self.target.test_files())
         self.progress.begin(f"{self.target.name}: mutants", len(self.mutants))
+        noticed: dict[tuple[str, str], list[str]] = defaultdict(list)  # by function: tests, the latest first
 
         def jobs() -> Iterator[tuple[Mutant, list[MeasuredTest]]]:
             for mutant in self.mutants:
@@ -134,8 +136,9 @@ class _Plugin:
                     return
                 path = str(self.target.root / mutant.file)
                 runs = tests.tests_for(mutant, path, self.target.slowest)
-                last = self.results.last_test(mutant)
-                yield mutant, sorted(runs, key=lambda run: run.test != last)  # the others stay fastest first
+                likely = [self.results.last_test(mutant), *noticed[mutant.file, mutant.function]]
+                rank = {test: n for n, test in reversed(list(enumerate(likely)))}
+                yield mutant, sorted(runs, key=lambda run: rank.get(run.test, len(likely)))
 
         for done in in_forks(jobs(), self._try_mutant, self.workers):
             mutant, _ = done.job
@@ -144,7 +147,9 @@ class _Plugin:
                 if not done.signal:
                     raise RuntimeError(f"the process of a mutant failed: {mutant.key}")
                 last = TIMED_OUT if done.signal in (signal.SIGPROF, signal.SIGKILL) else KILLED
-            self.results.add(mutant, last, "" if last == SURVIVED else tests_run[-1], tests_hash)
+            test = "" if last == SURVIVED else tests_run[-1]
+            self.results.add(mutant, last, test, tests_hash)
+            noticed[mutant.file, mutant.function].insert(0, test)
             self.progress.step()
 
     def _try_mutant(self, job: tuple[Mutant, list[MeasuredTest]], write: Callable[[str], None]) -> None:

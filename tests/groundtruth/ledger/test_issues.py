@@ -104,7 +104,7 @@ def test_balance_of_an_uncounted_day_is_not_judged():
 
 def test_passages_after_hours():
     lines = ["09 00:00 a +1 -0", "09 23:29 a +2 -0", "09 23:30 b +0 -2", "09 23:59 a +0 -1"]
-    assert issues(*balanced("08"), *lines) == [
+    assert issues(*balanced("08"), *lines, *balanced("10")) == [
         LedgerIssue(
             "after_hours",
             at("09 23:30"),
@@ -217,6 +217,7 @@ def both(number, usual, *, doors="a and b"):
 def test_person_counted_at_both_doors():
     assert at_both(*coincidences(5)) == both(5, 0)
     assert at_both(*coincidences(4)) == []
+    assert at_both(*(line for k in range(5) for line in pair(40 * k))) == both(5, 0)
     assert at_both(*coincidences(6, doors="ac"), "08 05:00 b +1 -0") == both(6, 0, doors="a and c")
     assert at_both(*coincidences(6, doors="bc"), "08 05:00 a +1 -0") == both(6, 0, doors="b and c")
 
@@ -273,7 +274,7 @@ def test_counter_drift():
 
 
 def test_counter_drift_of_exits():
-    [issue] = of_kind("drift", *drifting(-3, -3, -1))
+    [issue] = of_kind("drift", *drifting(-3, -3, 0), "10 23:59 b +0 -1")
     # 7 of 7 + 6 passages
     assert issue.message.startswith(
         "Counter drift: 7 more exits than entries in 3 days, 2.3 per day or 107.7 %, in the same direction "
@@ -293,6 +294,8 @@ def test_counter_drift_needs_three_complete_days():
     for minute in ("08:59", "10:01"):
         assert len(of_kind("drift", *three, f"10 {minute} b +0 -0 0")) == 1
     assert of_kind("drift", *drifting(10, 10), "10 09:00 a +0 -0", "11 09:00 a +0 -0") == []
+    [issue] = of_kind("drift", *drifting(10, 4, 10, 1), "11 09:30 b +0 -0 0")
+    assert issue.size == 24 / 3
 
 
 def test_minutes_marked_as_not_counted():
@@ -321,15 +324,15 @@ def test_minutes_marked_as_not_counted():
 
 
 def test_working_days_without_data():
-    """Friday 5 to Monday 8 January has a weekend; Tuesday to Thursday are missing, and the next weekend."""
-    lines = [line for day in ("05", "08", "12", "15") for line in balanced(day)]
+    """Friday 5 to Monday 8 January has a weekend; a Tuesday and a Thursday are missing."""
+    lines = [line for day in ("05", "08", "10", "12", "15") for line in balanced(day)]
     assert issues(*lines) == [
         LedgerIssue(
             "gap",
-            at("12"),
-            "No data from any door on 3 days (2024-01-09 to 2024-01-11): room unused or not counted? "
+            at("10"),
+            "No data from any door on 2 days (2024-01-09 and 2024-01-11): room unused or not counted? "
             "Excluded.",
-            3 * 1440.0,
+            2 * 1440.0,
         )
     ]
 

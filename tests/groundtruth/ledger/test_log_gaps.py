@@ -24,9 +24,11 @@ def gaps(*lines, reset="00:00"):
 
 
 def test_log_with_zeros_ends_with_its_last_row():
-    a = [f"{day} 08:00 a +1 -1" for day in ("08", "09", "10", "11")]
+    c = [f"{day} 08:00 c +1 -1" for day in ("08", "09", "10", "11")]
     b = ["09 08:00 b +1 -1", "09 09:00 b +0 -0", "10 08:00 b +1 -1"]
-    assert gaps(*a, *b) == [
+    a = ["08 08:00 a +1 -1", "09 09:00 a +0 -0"]
+    assert gaps(*a, *b, *c) == [
+        gap("a", "10 00:00", "11 23:59", "its log ends on 2024-01-09"),
         gap("b", "08 00:00", "08 23:59", "its log begins on 2024-01-09"),
         gap("b", "11 00:00", "11 23:59", "its log ends on 2024-01-10"),
     ]
@@ -42,6 +44,9 @@ def test_ledger_day_that_begins_before_the_log():
     end = gap("a", "09 00:00", "09 03:59", "its log ends on 2024-01-08", expected=False)
     assert gaps(*rows, reset="04:00") == [begin]  # nobody passes after midnight
     assert gaps(*rows, "08 09:00 a +0 -0", reset="04:00") == [begin, end]
+    # the last two minutes before the reset have data of the other door
+    two_minutes = gap("a", "09 00:00", "09 00:01", "its log ends on 2024-01-08")
+    assert gaps("08 09:00 a +0 -0", "08 09:00 b +1 -1", "09 00:01 b +1 -1", reset="00:02") == [two_minutes]
 
 
 def test_date_without_data_of_any_door():
@@ -129,6 +134,29 @@ def test_silence_of_twelve_groups():
     one_less = [line for line in week((10, 11)) if line not in ("08 10:00 a +1 -0", "08 10:10 a +0 -1")]
     assert gaps(*one_less, REMAINS) == []  # 11.5
     assert gaps(*week((10, 11))) == []  # nothing is missing
+    assert gaps(*week((8, 11, 12)), REMAINS) == silent("10:51", "12:59", 12)  # 6 groups before are too few
+
+
+def test_hour_with_a_single_group_is_part_of_a_silence():
+    single = [f"{day} 11:00 a +1 -1" for day in WEEK if day != "10"]
+    hours = (8, 9, 10, 12, 13, 14, 15, 16)
+    assert gaps(*week((10, 12), hours=hours), *single, REMAINS) == silent("09:51", "12:59", 14)
+
+
+def test_hour_in_which_people_keep_passing_is_not_silent():
+    """From 09:50 until 11:58 somebody passes every four minutes: one group, which began before 10:00."""
+    minutes = range(4, 128, 4)
+    times = [at("10 09:50") + pd.Timedelta(minutes=minute) for minute in minutes]
+    flow = [f"{time:%d %H:%M} a +1 -1" for time in times]
+    assert gaps(*week((10, 11)), *flow, REMAINS) == []
+
+
+def test_balance_of_a_silent_day_follows_the_reset():
+    """Somebody is there from 23:00 to 02:00 every night."""
+    nights = [f"{day} 23:00 a +1 -0" for day in WEEK]
+    nights += [f"{day} 02:00 a +0 -1" for day in ("09", "10", "11", "12", "13")]
+    assert gaps(*week((10, 11)), *nights, reset="04:00") == []
+    assert gaps(*week((10, 11)), *nights) == silent("09:51", "11:59", 12)
 
 
 def test_silence_of_the_first_of_three_days():
@@ -150,6 +178,11 @@ def test_silence_of_the_first_of_three_days():
 )
 def test_silence_extends_to_the_next_passage_or_by_an_hour(hours, quiet, first, last):
     assert gaps(*week(quiet, hours=hours), REMAINS) == silent(first, last, 12)
+
+
+def test_silence_after_the_first_passage_of_the_log():
+    lines = [line for line in week((), hours=(9, 10, 11, 16)) if line[:5] not in ("08 09", "08 10", "08 11")]
+    assert gaps(*lines, "08 09:30 a +1 -1", "08 16:01 a +1 -0") == silent("09:31", "12:59", 12, day="08")
 
 
 def test_silence_is_three_times_as_long_as_on_a_typical_day():
@@ -181,10 +214,15 @@ def two_doors(silent_hours, *, b_hours=range(8, 18), b_wednesday=range(0, 60, 10
 
 def test_silence_while_the_other_door_is_busy():
     assert gaps(*two_doors((10, 11))) == silent("09:51", "11:59", 12)
+    swapped = [line.translate(str.maketrans("ab", "ba")) for line in two_doors((10, 11))]
+    assert gaps(*swapped) == silent("09:51", "11:59", 12, door="b")
     # half of the usual traffic: one of six passages in and out, twice, and one with two people
     half = two_doors((10, 11), b_wednesday=(0, 10))
-    assert gaps(*half, "10 10:30 b +1 -0", "10 11:30 b +0 -1") == silent("09:51", "11:59", 12)
-    assert gaps(*half) == []
+    half += ["10 10:30 b +1 -0", "10 11:30 b +0 -1"]
+    assert gaps(*half) == silent("09:51", "11:59", 12)
+    swapped = [line.translate(str.maketrans("ab", "ba")) for line in half]
+    assert gaps(*swapped) == silent("09:51", "11:59", 12, door="b")
+    assert gaps(*half[:-2]) == []
     assert gaps(*two_doors((10, 11), b_hours=(8, 9, 12, 13, 14, 15, 16, 17))) == []
 
 
@@ -218,13 +256,16 @@ def test_weekends_have_a_usual_traffic_of_their_own():
         line for day in ("06", "07", "13") for line in busy(day, silent=(10, 11) if day == "13" else ())
     ]
     weekdays = [line for day in ("08", "12") for line in busy(day, hours=(9,))]
-    assert gaps(*weekend, *weekdays, "13 16:01 a +1 -0") == silent("09:51", "11:59", 12, day="13")
+    saturday = silent("09:51", "11:59", 12, day="13")
+    assert gaps(*weekend, *weekdays, "13 16:01 a +1 -0") == saturday
+    both = [*weekend, "13 16:01 a +1 -0", *week((10, 11)), REMAINS]
+    assert gaps(*both) == saturday + silent("09:51", "11:59", 12)
 
 
 def test_group_begins_after_five_minutes_without_passages():
     minutes = [0, 5, 6, 11, 12, 17, 23, 29]
     lines = [f"08 00:{minute:02d} a " + ("+2 -0" if minute % 2 else "+0 -1") for minute in minutes]
-    groups = _groups(written_grid(*lines, "08 00:23 b +1 -1"))
+    groups = _groups(written_grid(*lines, "08 00:23 b +1 -1", "08 00:26 b +1 -0"))
     passed = np.zeros(60)
     passed[minutes] = 1
     expected = [m for m in minutes if not passed[max(m - 5, 0) : m].any()]

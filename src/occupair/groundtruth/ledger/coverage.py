@@ -165,7 +165,7 @@ def _silences_among(grid: PassageGrid, days: list[slice]) -> list[LogGap]:
         silent = [
             [
                 (a, b, float(usual_groups[k, d, a : b + 1].sum()))
-                for a, b in runs((groups[k, d] == 0) & (usual_groups[k, d] > 0))
+                for a, b in runs((people[k, d] == 0) & (usual_groups[k, d] > 0))
             ]
             for d in range(len(days))
         ]
@@ -224,7 +224,7 @@ def _silent_minutes(
     hours = np.asarray(grid.times.hour[day])
     silent = np.flatnonzero((hours >= first_hour) & (hours <= last_hour)) + day.start
     passed = np.flatnonzero((grid.entered + grid.left)[door])
-    before, after = passed[passed < silent[0]], passed[passed > silent[-1]]
+    before, after = np.split(passed, [np.searchsorted(passed, silent[0])])
     first = max([silent[0] - 60, day.start, *(before[-1:] + 1)])
     last = min([silent[-1] + 60, day.stop - 1, *(after[:1] - 1)])
     return int(first), int(last)

@@ -29,7 +29,7 @@ DRIFT_DEVIATIONS = 2.5  # standard deviations above the imbalance of as many ran
 DRIFT_MIN_FRACTION = 0.01  # of the passages
 REPEATS_MIN, REPEATS_MIN_FRACTION = 3, 0.03  # quick repeats worth reporting: number, fraction at a door
 REPEATS_MIN_SURPLUS = 0.3  # fraction of the quick repeats that the balance has in excess
-BOTH_MIN, BOTH_MIN_FRACTION, BOTH_DEVIATIONS = 5, 0.1, 5.0  # coincidences: minutes, fraction, deviations
+BOTH_MIN_FRACTION, BOTH_DEVIATIONS = 0.1, 5.0  # coincidences: fraction, deviations
 BOTH_LAGS = 15  # lags on either side that the same minute is compared with [min]
 
 
@@ -214,7 +214,7 @@ def _counted_at_both_doors(grid: PassageGrid) -> list[LedgerIssue]:
             usual = float(background.max())
             excess = float(coincidences[BOTH_LAGS]) - usual
             fewest = min(int((grid.entered[k] + grid.left[k]).sum()) for k in (one, other))
-            if excess >= max(BOTH_MIN, BOTH_MIN_FRACTION * fewest, BOTH_DEVIATIONS * np.sqrt(usual + 1)):
+            if excess >= max(BOTH_MIN_FRACTION * fewest, BOTH_DEVIATIONS * np.sqrt(usual + 1)):
                 both = ((grid.entered[one] > 0) & (grid.entered[other] > 0)) | (
                     (grid.left[one] > 0) & (grid.left[other] > 0)
                 )
