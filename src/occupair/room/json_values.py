@@ -12,11 +12,15 @@ from occupair.wording import quoted
 Array = NDArray[np.float64]
 
 
-def number(value: Any, *, least: float = -np.inf, most: float = np.inf, above: float = -np.inf) -> float:
-    """Return a finite number within limits as a float."""
+LARGEST = 1e30
+"""Larger numbers overflow when they are used; trained models have none that are nearly as large."""
+
+
+def number(value: Any, *, least: float = -LARGEST, most: float = LARGEST, above: float = -np.inf) -> float:
+    """Return a number within limits as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"must be a number, got {quoted(value)}")
-    if not (np.isfinite(value) and least <= value <= most and value > above):
+    if not (least <= value <= most and value > above):
         raise ValueError(f"number out of range: {quoted(value)}")
     return float(value)
 
@@ -29,17 +33,24 @@ def count(value: Any, *, most: int, least: int = 0) -> int:
 
 
 def array(values: Any, shape: tuple[int, ...]) -> Array:
-    """Return finite numbers of a shape."""
-    found = np.array(values, dtype=float)
-    if found.shape != shape or not np.isfinite(found).all():
-        raise ValueError(f"must be finite numbers of shape {shape}")
+    """Return numbers of a shape."""
+    found = _finite(values, shape)
+    if (np.abs(found) > LARGEST).any():
+        raise ValueError(f"must be numbers up to {LARGEST:g}")
     return found
 
 
 def single_precision(values: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Return finite numbers of a shape in single precision."""
     with np.errstate(over="ignore"):
-        found = array(values, shape).astype(np.float32)
+        found = _finite(values, shape).astype(np.float32)
     if not np.isfinite(found).all():
         raise ValueError("must be numbers in single precision")
+    return found
+
+
+def _finite(values: Any, shape: tuple[int, ...]) -> Array:
+    found = np.array(values, dtype=float)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"must be finite numbers of shape {shape}")
     return found

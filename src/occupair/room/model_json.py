@@ -170,7 +170,9 @@ def _refinement_from_json(
     n_features = sum(sizes)
     n_hidden = count(values["n_hidden"], most=_MAX_NEURONS, least=1)
     lag, offset, low_share = values["moment"]
-    features = FeatureSettings(count(lag, most=width), count(offset, most=lag), number(low_share))
+    features = FeatureSettings(
+        count(lag, most=width), count(offset, most=lag), number(low_share, least=0.0, most=1.0)
+    )
     base = BaseLevel(*array(values["base"], (3,)).tolist())
     layer = LinkedLayer(
         seed=count(values["layer_seed"], most=2**32 - 1),
@@ -309,7 +311,7 @@ def _variants(values: list[Any], lag: int) -> tuple[BalanceVariant, ...]:
 def _variant(values: list[Any], lag: int) -> BalanceVariant:
     low_share, delay, offset, weight, *coef = values
     return BalanceVariant(
-        low_share=number(low_share),
+        low_share=number(low_share, least=0.0, most=1.0),
         delay=number(delay, least=0.0),
         offset=count(offset, most=lag),
         coef=array(coef, (N_TERMS,)),
