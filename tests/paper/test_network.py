@@ -69,7 +69,9 @@ def test_network_of_a_regressor(kind, scale, scales):
 def test_network_is_not_lean_by_default():
     network, _ = small_room()
     without = {name: value for name, value in vars(network).items() if name != "lean"}
-    assert Network(**without).lean is False
+    network = Network(**without)
+    assert network.lean is False
+    assert network.live_weights.co2_scale.size == 1
 
 
 @pytest.mark.parametrize("lean", [False, True])

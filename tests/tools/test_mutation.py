@@ -111,6 +111,18 @@ def test_transplanted_code_takes_effect_in_existing_references(monkeypatch):
     assert (counter.twice, toy.Counter.started().n, counter.step) == (12, 6, 7)
 
 
+@pytest.mark.parametrize("default", ["True", "None"])
+def test_defaults_of_dataclasses_are_transplanted(monkeypatch, default):
+    source = "from dataclasses import dataclass\n\n@dataclass\nclass Room:\n    lean: bool = False\n"
+    toy = ModuleType("toy")
+    toy.__file__ = "toy.py"
+    monkeypatch.setitem(sys.modules, "toy", toy)
+    exec(source, toy.__dict__)
+    room = toy.Room
+    transplant(toy, source.replace("False", default))
+    assert str(room().lean) == default
+
+
 def test_names_bound_to_nothing_or_to_imported_functions_are_transplanted(monkeypatch):
     """A name bound to None must not be mistaken for one that other modules do not have."""
     source = "from math import ceil, floor\n\nCOMPILER = None\nROUND = ceil\n"

@@ -10,7 +10,7 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-SIMPLE = (int, float, str, tuple)
+SIMPLE = (int, float, str, tuple, type(None))
 
 
 def transplant(module: ModuleType, source: str) -> None:
