@@ -236,6 +236,8 @@ def test_invalid_requests_are_rejected(estimator, office, last_day):
         estimator.estimate(last_day, mode="hindsight", lag=20)
     with pytest.raises(oc.InputError, match="readings: must be a DataFrame with a DatetimeIndex"):
         estimator.estimate([412.0, 413.0])
+    with pytest.raises(oc.InputError, match="readings: needs at least two readings in one day, got 0"):
+        estimator.estimate(last_day.iloc[:0])
     with pytest.raises(
         oc.InputError, match="lag must be a multiple of the 5 min between readings, got 7 min"
     ):

@@ -149,5 +149,19 @@ def test_state_of_the_day_is_reached_through_the_room(trained_room, last_day):
     estimates = [room.update(*row) for row in rows]
     assert [restored.update(*row).people for row in rows] == [estimate.people for estimate in estimates]
     assert room.missing_sensors == room.stuck_sensors == ()
+    restored.restore_runs({"humidity": (40.0, 500)})
     assert room.relevant_runs({"humidity": (40.0, 500)}) == {}
     assert room.upper_end(0.5) <= room.upper_end(0.9) == estimates[-1].high <= room.upper_end(0.98)
+
+
+def test_lags_of_refined_estimates(trained_room, estimator):
+    """The default estimator refines after 10 and 20 min, Eq. (26) of the paper with every reading."""
+    assert [trained_room.live().refines_after(lag) for lag in (0, 10, 20, 25)] == [True, True, True, False]
+    assert [estimator.live().refines_after(lag) for lag in (0, 20, 25)] == [True] * 3
+
+
+def test_single_reading_is_restored(trained_room, last_day):
+    time, co2, ventilation = last_day.index[100], last_day["co2"].iloc[100], last_day["ventilation"].iloc[100]
+    room, restored = trained_room.live(), trained_room.live()
+    restored.restore([time.to_pydatetime()], np.array([co2]), np.array([ventilation]))
+    assert restored.people.tolist() == [room.update(time, co2, ventilation).people]

@@ -115,6 +115,20 @@ def test_failed_batch_falls_back_to_single_updates(estimators, monkeypatch, capl
     assert "batch update of 5 rooms failed" in caplog.text
 
 
+def test_failure_of_one_day_is_returned_for_its_room_only(estimators, monkeypatch):
+    rooms, others = ([one.live() for one in estimators[2::3]] for _ in range(2))
+    failure = ZeroDivisionError("division by zero")
+
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(rooms[2].day, "append", fail)
+    estimates = LiveRooms(rooms).update([NextReading(room, EVENING, 600.0, 0.5) for room in rooms])
+    assert estimates[2] is failure
+    for k in (0, 1, 3, 4):
+        assert_same(estimates[k], others[k].update(EVENING, 600.0, 0.5))
+
+
 def test_no_readings_give_no_estimates(estimators):
     assert LiveRooms([]).update([]) == []
     room = estimators[0].live()
@@ -133,6 +147,8 @@ def test_models_that_cannot_be_batched_are_updated_alone(estimators, monkeypatch
 def test_batch_key_differs_between_random_layers(estimators):
     model, same_layer, other_layer = (estimators[k].room_ for k in (0, 6, 3))
     assert batch_key(model) == batch_key(same_layer) != batch_key(other_layer)
+    with pytest.raises(InputError, match=r"models must share one random layer: train .* same random_state"):
+        RoomBatch([model, other_layer], 0.9)
 
 
 def test_models_with_different_balance_variants_are_batched(estimators):

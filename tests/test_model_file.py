@@ -219,3 +219,14 @@ def test_infinite_number_is_rejected(path):
     content = path.read_bytes().replace(b'"most_people":', b'"most_people":1e999,"x":')
     with pytest.raises(oc.InputError, match="is not a valid model"):
         parse_model(content)
+
+
+def test_trial_of_an_unknown_sensor_is_rejected(trained_room, tmp_path):
+    path, trial = tmp_path / "room.occupair", {"name": "humidity", "change": -0.1, "kept": False}
+    trained_room.save(path)
+    known = parse_model(forged(path, lambda model: model.update(sensor_trials=[trial])))
+    assert [str(one) for one in known.sensor_trials_] == ["humidity: -10.0 %, no clear gain, not used"]
+    with pytest.raises(
+        oc.InputError, match=r"sensor_trials must have a known sensor and a number, got 'smell', -0\.1"
+    ):
+        parse_model(forged(path, lambda model: model.update(sensor_trials=[trial | {"name": "smell"}])))

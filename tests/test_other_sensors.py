@@ -311,6 +311,27 @@ def test_few_days_do_not_try_sensors(office):
     ]
 
 
+def test_sensor_of_a_room_without_people_is_not_tried(office):
+    """Nobody was ever counted, between 08:00 and 22:00 on ten days; what helps are the other hours."""
+    empty = office.iloc[::6, office.columns != "light"]  # every 30 min
+    empty = empty.assign(occupancy=np.where(empty.index.hour // 2 % 11 >= 4, 0.0, np.nan))
+    with pytest.warns(UserWarning, match="the room is empty at every head count"):
+        estimator = oc.OccupancyEstimator(n_hidden=10, random_state=0).fit(empty)
+    assert [str(trial) for trial in estimator.sensor_trials_] == [
+        "wifi: too few readings or labelled days, not used"
+    ]
+    assert estimator.expectation_.advice == "head counts between 00:00 and 08:00, where there are none"
+
+
+def test_upper_end_with_sensors_equals_replay(model, days):
+    test = days[1].iloc[96:200]
+    room, highs = model.live(), []
+    for time, co2, ventilation, wifi in test[["co2", "ventilation", "wifi"]].itertuples():
+        room.update(time, co2, ventilation, sensors={"wifi": wifi})
+        highs.append(room.upper_end(0.6))
+    np.testing.assert_allclose(highs, model.estimate(test, interval=0.6)["high"], rtol=0, atol=1e-9)
+
+
 def test_sensor_of_some_days_only_is_tried_on_those(office):
     """A sensor that was installed late: usable on six of ten days, and the others fall back to CO2."""
     late = office.iloc[::3].copy()  # every 15 min

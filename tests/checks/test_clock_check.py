@@ -10,9 +10,9 @@ import pytest
 import occupair as oc
 from occupair.checks import find_faults
 from occupair.checks.clock_check import _separate_runs, check_clocks
-from occupair.checks.clock_offset_groups import clock_groups
+from occupair.checks.clock_offset_groups import _candidates, clock_groups
 from occupair.checks.clock_offset_range import MAX_OFFSET_ERROR
-from occupair.checks.clock_offset_scores import _mass_balance_fits, clock_scores
+from occupair.checks.clock_offset_scores import ClockScores, _mass_balance_fits, clock_scores
 from occupair.checks.prepared_readings import prepare_readings
 
 DAY = pd.Timedelta(days=1)
@@ -188,3 +188,14 @@ def test_fit_matches_reference_least_squares():
 def test_inverse_relation_explains_nothing():
     ramp = np.arange(40.0)[None]
     assert _mass_balance_fits(-ramp, 0 * ramp, ramp).max() == 0
+
+
+def test_at_most_three_clock_offsets_besides_zero():
+    """Four offsets explain five days each, by 50, 40, 30 and 20 nat a day; the weakest is left out."""
+    offsets = np.arange(-720.0, 721.0, 60.0)
+    evidence = np.zeros((20, offsets.size))
+    for k, minutes in enumerate((120, 240, -180, 480)):
+        evidence[5 * k : 5 * k + 5, offsets == minutes] = 50 - 10 * k
+    days = pd.date_range("2024-01-08", periods=20)
+    scores = ClockScores(60.0, days, offsets, np.zeros_like(evidence), np.zeros(20), evidence)
+    assert [offsets[state] for state in _candidates(scores)] == [0, 120, 240, -180]

@@ -38,6 +38,7 @@ def test_restored_day_goes_on_like_the_original(estimator, readings, options):
     assert len(restored) == len(whole) == 70
     np.testing.assert_allclose(restored.people, whole.people, rtol=0, atol=1e-6)
     np.testing.assert_array_equal(restored.co2_smoothed, whole.co2_smoothed)
+    assert restored.co2_now == whole.co2_smoothed[-1]
     assert whole.people.max() > 0
 
 

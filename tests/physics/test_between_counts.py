@@ -39,6 +39,14 @@ def test_volume_follows_from_head_counts(office, counted):
     assert found[1] == pytest.approx(2 * found[0], rel=0.1)
 
 
+def test_capacity_follows_from_co2_if_the_fullest_hours_were_not_counted(office):
+    """Head counts of up to 5 people, in an office that has over 20 at its fullest."""
+    few = office["occupancy"].where((office["occupancy"] <= 5) & (office.index.minute == 0))
+    assert office["occupancy"].max() > 20
+    found = infer_between_counts(check_labelled(office.assign(occupancy=few)), None)
+    assert rmse(office["occupancy"], found["occupancy"]) < 0.5 * office["occupancy"].std()
+
+
 def test_complete_head_counts_stay_as_they_are(office):
     readings = check_labelled(office)
     assert infer_between_counts(readings, None) is readings

@@ -6,6 +6,7 @@ from physics.simulated_rooms import CLOSED, simulated_room, with_counts, without
 from scipy.stats import multivariate_normal
 
 import occupair as oc
+from occupair.inferred_training import identify_air
 from occupair.metrics import rmse
 from occupair.physics.air_change import AirChange
 from occupair.physics.calibration import (
@@ -44,6 +45,17 @@ def test_people_of_a_known_room_are_recovered():
     readings = simulated_room(8, last=24)
     inferred = infer_counts(without_counts(readings), ROOM, CLOSED)
     assert rmse(readings["occupancy"], inferred.people) < 0.15 * readings["occupancy"].std()
+
+
+@pytest.mark.parametrize("columns", [["co2", "ventilation"], ["co2", "ventilation", "occupancy"]])
+def test_air_is_identified_with_and_without_head_counts(columns):
+    """Readings without CO2 are left out."""
+    readings = simulated_room(8, leakage=0.3, full=3.0, last=24)[columns]
+    readings.iloc[1000:1010, 0] = np.nan
+    air = identify_air(readings, ROOM)
+    assert air.is_calibrated == ("occupancy" in columns)
+    for rate, expected in zip(air.rates, (0.3, 3.3), strict=True):
+        assert rate.rate == pytest.approx(expected, rel=0.2)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -209,3 +221,14 @@ def test_search_finds_the_mean_of_a_gaussian_posterior():
     distance = multivariate_normal(cov=np.linalg.inv(precision) + np.diag(spread[[0, 1, 3]] ** 2))
     peak = multivariate_normal(cov=np.linalg.inv(precision)).logpdf(np.zeros(3))
     assert evidence == pytest.approx(distance.logpdf(centre - prior[[0, 1, 3]]) - peak)
+
+
+def test_search_without_an_optimum_ends_within_the_limit():
+    """Noise has no optimum; the search still ends, within 2.5 standard deviations of the prior."""
+    random = np.random.default_rng(0)
+
+    def log_likelihood(sets):
+        return random.normal(0, 100, len(sets))
+
+    found, _, _ = _most_probable(log_likelihood, np.zeros(2), np.ones(2))
+    assert (np.abs(found) <= 2.5).all()

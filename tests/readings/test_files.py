@@ -585,3 +585,12 @@ def test_appended_export_is_not_called_a_clock_change(csv):
     message = "got 2024-01-08 08:00:00 after 2024-01-09 08:00:00: sort the rows, and use each export once"
     with pytest.raises(oc.InputError, match=message):
         oc.read_readings(path)
+
+
+@pytest.mark.parametrize("header", ["Date,Timestamp", "Timestamp,Date", "Timestamp,Time"])
+def test_complete_time_is_preferred_to_a_date_or_a_time_of_day(csv, header):
+    cells = {"Date": "2024-01-08", "Timestamp": "2024-01-08 0{}:00", "Time": "0{}:00"}
+    rows = [",".join(cells[name].format(hour) for name in header.split(",")) for hour in (7, 8, 9)]
+    text = f"{header},CO2\n" + "".join(f"{row},420\n" for row in rows)
+    times = oc.read_readings(csv(text)).index
+    assert list(times) == list(pd.date_range("2024-01-08 07:00", periods=3, freq="h"))

@@ -1,11 +1,14 @@
 """Raw tables of logger files, and files in other formats."""
 
 import gzip
+import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from occupair.errors import InputError
-from occupair.readings.raw_table import find_header, read_raw_table
+from occupair.readings.raw_table import find_header, read_raw_table, release_unused_memory
 
 
 @pytest.fixture
@@ -59,6 +62,7 @@ def test_quote_in_preamble_is_ignored(raw):
 
 def test_short_rows_are_padded(raw):
     assert cells(raw("Time,CO2,Fan\n1,2,3\n4\n")) == [["1", "2", "3"], ["4", "", ""]]
+    assert cells(raw("Time,CO2,Fan\n1,2\n4\n")) == [["1", "2", ""], ["4", "", ""]]
 
 
 def test_gzip_is_recognised_by_content(raw):
@@ -70,6 +74,11 @@ def test_header_is_searched_in_50_lines():
     assert find_header("x\n" * 50 + "time,co2\n", {}) == (0, ",", ["x"])
     assert find_header("Zeit|Raum 7\n", {"co2": "Raum 7"}) == (0, "|", ["Zeit", "Raum 7"])
     assert find_header("# time\tco2\n", {}) == (0, "\t", ["time", "co2"])
+
+
+def test_line_too_long_for_a_csv_header_is_skipped():
+    """Python's csv module refuses cells of more than 131,072 characters."""
+    assert find_header("x" * 131_073 + "\ntime,co2\n", {}) == (1, ",", ["time", "co2"])
 
 
 @pytest.mark.parametrize(
@@ -105,3 +114,28 @@ def test_other_formats_are_rejected_in_one_line(raw, content, message):
     with pytest.raises(InputError, match=message) as error:
         raw(content)
     assert "\n" not in str(error.value)
+
+
+def test_other_parser_errors_are_reported_in_one_line(raw, monkeypatch):
+    def out_of_memory(*_, **__):
+        raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+    monkeypatch.setattr(pd, "read_csv", out_of_memory)
+    with pytest.raises(
+        InputError, match=r"room\.csv: is not a CSV table: Error tokenizing .*: out of memory$"
+    ):
+        raw("time,co2\n1,2\n")
+
+
+def test_parquet_times_outside_the_years_of_python_are_rejected(tmp_path):
+    path = tmp_path / "room.parquet"
+    times = np.array(["2024-01-08", "12024-01-08"], dtype="datetime64[ms]")
+    pd.DataFrame({"time": times, "co2": [420.0, 430.0]}).to_parquet(path)
+    with pytest.raises(InputError, match=r"column time: must be times of the years 1 to 9999"):
+        read_raw_table(path, {})
+
+
+def test_memory_is_released_without_loading_pyarrow(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pyarrow", raising=False)
+    release_unused_memory()
+    assert "pyarrow" not in sys.modules

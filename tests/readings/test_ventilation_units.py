@@ -6,7 +6,7 @@ import pytest
 
 from occupair.errors import InputError
 from occupair.readings.source import Source
-from occupair.readings.ventilation_scale import Scale, same_fraction
+from occupair.readings.ventilation_scale import Scale, in_unit, same_fraction
 from occupair.readings.ventilation_units import (
     check_scale_options,
     find_scale,
@@ -126,3 +126,8 @@ def test_scale_of_a_later_file(values, own, trained, stated, expected):
 def test_percentage_of_another_maximum_is_not_equivalent():
     assert not same_fraction(Scale(80, "%"), SHARE)
     assert same_fraction(FLOW, FLOW)
+
+
+def test_fraction_that_no_decimal_number_gives_keeps_its_exact_value():
+    """A third of 1 L/s in m3/s has more than 15 decimals: no shorter number gives the same fraction."""
+    assert in_unit(np.array([1 / 3, 1.0, np.nan]), Scale(0.001, "m3/s"))[:2].tolist() == [0.001 / 3, 0.001]

@@ -38,6 +38,11 @@ def test_both_lags_of_a_pair_must_exceed_the_threshold():
     assert found.tolist() == [[True, False, False], [True, False, True], [False, False, True]]
 
 
+def test_only_lag_of_a_room_must_exceed_the_threshold():
+    found = ClearEvidence([(4.0,)], 1).at_lags(np.array([[3.0, 5.0]]), inputs([FLAT] * 2))
+    assert found.tolist() == [[False, True]]
+
+
 def test_rooms_without_thresholds_have_no_evidence():
     evidence = ClearEvidence([None, (2.0, 2.0)], 3)
     found = evidence.at_lags(np.full((3, 2), 50.0), inputs([FLAT, FLAT]), np.array([0, 1]))

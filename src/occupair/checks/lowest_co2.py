@@ -24,8 +24,6 @@ SPREAD_DOUBTFUL = 80.0
 """Difference between low and high days that is doubtful [ppm]."""
 COMPLETE_DAY_SHARE = 0.8
 """Share of the usual number of readings that makes a day complete; other days may miss their low."""
-MIN_DAYS = 6
-"""Number of days needed to judge a moving baseline."""
 MIN_DRIFT = 25.0
 """Smallest drift that is reported, over all days of a file or live since training [ppm]. CO2 outdoors varies
 by some 10 ppm over a year."""
@@ -43,6 +41,8 @@ MIN_RESET_TO_SCATTER = 3.0
 """Smallest ratio of a reset to the scatter around the levels before and after."""
 MIN_DAYS_EACH_SIDE = 3
 """Number of days needed before and after a reset."""
+MIN_DAYS = 2 * MIN_DAYS_EACH_SIDE
+"""Number of days needed to judge a moving baseline."""
 DAYS_COMPARED = 5
 """Number of days before and after a reset that are compared; others may differ by season."""
 MIN_JUMP_SHARE = 0.6
@@ -79,8 +79,6 @@ def _day_lows(readings: pd.DataFrame) -> pd.Series[float]:
 
 def _reset(readings: pd.DataFrame, lows: pd.Series[float]) -> list[Fault]:
     values: Array = np.asarray(lows, dtype=np.float64)
-    if len(values) < 2 * MIN_DAYS_EACH_SIDE:
-        return []
     splits = range(MIN_DAYS_EACH_SIDE, len(values) - MIN_DAYS_EACH_SIDE + 1)
     split = min(splits, key=lambda k: _scatter(values[:k]) + _scatter(values[k:]))
     before, after = values[max(split - DAYS_COMPARED, 0) : split], values[split : split + DAYS_COMPARED]

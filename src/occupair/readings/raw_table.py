@@ -272,9 +272,9 @@ def _match_width(names: list[str], first: list[str], source: Source) -> list[str
 
 
 def _parse_csv(body: IO[str], delimiter: str, width: int, source: Source) -> pd.DataFrame:
-    """All lines below the header as strings; an empty cell is ""."""
+    """All lines below the header as strings; an empty or missing cell is ""."""
     try:
-        table = pd.read_csv(
+        return pd.read_csv(
             body,
             sep=delimiter,
             header=None,
@@ -284,14 +284,8 @@ def _parse_csv(body: IO[str], delimiter: str, width: int, source: Source) -> pd.
             skip_blank_lines=False,
             skipinitialspace=True,
         )
-    except pd.errors.EmptyDataError:
-        raise source.error("has no readings") from None
     except pd.errors.ParserError as error:
         raise source.error(f"is not a CSV table: {_parser_message(str(error), source)}") from None
-    for k in table:
-        if table[k].hasnans:  # a row with fewer columns
-            table[k] = table[k].fillna("")
-    return table
 
 
 def _has_text(rows: pd.DataFrame) -> NDArray[np.bool_]:
