@@ -52,8 +52,8 @@ matrix: $(INSTALLED) servers  ## all tests on the built wheel, each Python found
 soak: $(INSTALLED) servers  ## a simulated day of 2,000 rooms with crashes and outages, on both databases: docs/reliability.md (1 to 2 h)
 	@$(BIN)/python -m tools.soak
 
-coverage: $(INSTALLED)   ## branch coverage of the core by its tests: docs/testing.md (6 min)
-	@$(BIN)/python -m tools.coverage
+coverage: $(INSTALLED)   ## branch coverage of the core by its tests: docs/testing.md (6 min; ALL=1: of the whole package by all tests)
+	@$(BIN)/python -m tools.coverage $(if $(ALL),--all $(TESTS))
 
 mutation: $(INSTALLED)   ## mutate the core and check that a test fails for each mutant: docs/testing.md (20 min, then cached)
 	@$(BIN)/python -m tools.mutation

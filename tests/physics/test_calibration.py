@@ -223,12 +223,13 @@ def test_search_finds_the_mean_of_a_gaussian_posterior():
     assert evidence == pytest.approx(distance.logpdf(centre - prior[[0, 1, 3]]) - peak)
 
 
-def test_search_without_an_optimum_ends_within_the_limit():
-    """Noise has no optimum; the search still ends, within 2.5 standard deviations of the prior."""
-    random = np.random.default_rng(0)
+def test_search_along_a_curved_valley_ends_before_its_optimum():
+    """Rosenbrock's function: its valley y = x**2 is reached soon, its optimum at (1, 1) after many steps."""
 
     def log_likelihood(sets):
-        return random.normal(0, 100, len(sets))
+        x, y = sets.T
+        return -10 * (1000 * (y - x**2) ** 2 + (1 - x) ** 2)
 
-    found, _, _ = _most_probable(log_likelihood, np.zeros(2), np.ones(2))
-    assert (np.abs(found) <= 2.5).all()
+    (x, y), _, _ = _most_probable(log_likelihood, np.array([-1.2, 1.0]), np.ones(2))
+    assert -1.1 < x < 0.9
+    assert y == pytest.approx(x**2, abs=0.05)

@@ -1,7 +1,8 @@
-"""Branch coverage of the core by its own tests: `make coverage`.
+"""Branch coverage of the core by its own tests, or of the whole package: `make coverage`.
 
-Prints a table by package and the uncovered lines, and exits with 1 if fewer lines than ``LEAST`` are covered.
-The tests of the paper's live estimator run again without numba, because compiled code cannot be measured.
+Prints a table by package and the uncovered lines, and exits with 1 if fewer lines of the core than ``LEAST``
+are covered. The tests of the paper's live estimator run again without numba, because compiled code cannot be
+measured.
 """
 
 from __future__ import annotations
@@ -20,36 +21,47 @@ ROOT = Path(__file__).parents[2]
 CORE_PACKAGES = ("readings", "elm", "paper", "room", "physics", "checks")
 CORE_MODULES = (
     *("errors", "deprecations", "wording", "compiler", "progress", "output_names", "atomic_files"),
-    *("ventilation_rates",),
+    *("user_folders", "ventilation_rates"),
     *("smoothing", "folds", "metrics", "live_room", "live_rooms", "inferred_training"),
     *("estimator_arguments", "estimator", "model_file", "cross_validation", "tuning"),
 )
+CORE_FILES = [
+    *(f"src/occupair/{name}/*" for name in CORE_PACKAGES),
+    *(f"src/occupair/{name}.py" for name in CORE_MODULES),
+]
 OTHER_TESTS = ("test_other_sensors", "test_live_time_zones", "test_long_records")
 WITHOUT_NUMBA = ("tests/paper",)
 DATA = ROOT / "build/coverage"
 LEAST = 0.99
-"""Share of covered lines below which the command fails."""
+"""Share of covered lines of the core below which the command fails."""
 
 
 def main() -> None:
-    """Run the tests of the core and print its coverage."""
+    """Run the tests and print the coverage."""
     parser = argparse.ArgumentParser(prog="python -m tools.coverage", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="also measure the applications, by all tests")
+    parser.add_argument("tests", nargs="*", help="with --all: run these tests only")
     parser.add_argument("--workers", type=int, default=2, help="test processes")
     parser.add_argument("--nice", type=int, default=10, help="lower the priority of the run by this much")
     parser.add_argument("--report", action="store_true", help="only print the results of the last run")
     options = parser.parse_args()
     os.chdir(ROOT)
+    passed = True
     if not options.report:
         os.nice(options.nice)
         DATA.mkdir(parents=True, exist_ok=True)
         _run_coverage("erase")
-        _run_tests([*core_tests(), "-n", str(options.workers), "--dist", "loadfile"])
-        _run_tests([*WITHOUT_NUMBA, "-p", "tools.coverage.without_numba"])
+        tests = options.tests if options.all else core_tests()
+        passed = _run_tests([*tests, "-n", str(options.workers), "--dist", "loadfile"])
+        if not options.tests:
+            passed &= _run_tests([*WITHOUT_NUMBA, "-p", "tools.coverage.without_numba"])
         _run_coverage("combine", "--quiet")
-    files = measured_files()
+    files = measured_files(["src/occupair/*"] if options.all else CORE_FILES)
     print(table(files))
     print("\n" + ("\n".join(uncovered(files)) or "Every line and branch is covered."))
-    if line_share(files) < LEAST:
+    if not passed:
+        sys.exit("some tests failed")
+    if not options.all and line_share(files) < LEAST:
         sys.exit(f"fewer than {100 * LEAST:g} % of the lines are covered")
 
 
@@ -58,28 +70,29 @@ def core_tests() -> list[str]:
     tests = [f"tests/{name}" for name in CORE_PACKAGES]
     tests += [f"tests/test_{name}.py" for name in CORE_MODULES if Path(f"tests/test_{name}.py").exists()]
     tests += [f"tests/{name}.py" for name in OTHER_TESTS]
-    examples = [f"src/occupair/{name}" for name in CORE_PACKAGES]
-    return tests + examples + [f"src/occupair/{name}.py" for name in CORE_MODULES]
+    return tests + [file.removesuffix("/*") for file in CORE_FILES]
 
 
-def _run_tests(arguments: list[str]) -> None:
-    _run_coverage("run", "-m", "pytest", "-q", *arguments)
+def _run_tests(arguments: list[str]) -> bool:
+    """Run tests and return whether they passed."""
+    return _coverage("run", "-m", "pytest", "-q", *arguments) == 0
 
 
 def _run_coverage(*arguments: str) -> None:
-    environ = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-m", "coverage", *arguments], env=environ)
-    if done.returncode:
+    if _coverage(*arguments):
         sys.exit(f"coverage {arguments[0]} failed")
 
 
-def measured_files() -> dict[str, dict]:
-    """Return the numbers of each file of the core, by its path inside the package."""
+def _coverage(*arguments: str) -> int:
+    environ = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([sys.executable, "-m", "coverage", *arguments], env=environ).returncode
+
+
+def measured_files(include: list[str]) -> dict[str, dict]:
+    """Return the numbers of each file, by its path inside the package."""
     measured = coverage.Coverage()
     measured.load()
-    report = DATA / "core.json"
-    include = [f"src/occupair/{name}/*" for name in CORE_PACKAGES]
-    include += [f"src/occupair/{name}.py" for name in CORE_MODULES]
+    report = DATA / "report.json"
     measured.json_report(outfile=str(report), include=include)
     files = json.loads(report.read_text())["files"]
     return {name.removeprefix("src/occupair/"): numbers for name, numbers in files.items()}
@@ -99,7 +112,8 @@ def table(files: dict[str, dict]) -> str:
     packages: dict[str, list[dict]] = defaultdict(list)
     for name, numbers in files.items():
         packages[name.split("/")[0].removesuffix(".py")].append(numbers["summary"])
-    order = [*CORE_PACKAGES, *CORE_MODULES]
+    core = [*CORE_PACKAGES, *CORE_MODULES]
+    order = [*core, *sorted(set(packages) - set(core))]
     rows = [_row(name, packages[name]) for name in sorted(packages, key=order.index)]
     rows.append(_row("total", [numbers["summary"] for numbers in files.values()]))
     head = ["| package | statements | covered | branches | covered |", "| --- | ---: | ---: | ---: | ---: |"]
