@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 RELEASE := .venv-release
 RELEASE_TOOLS := $(RELEASE)/.installed
-# One test process more than cores, since many tests wait for a server or a browser.
-WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Two test processes more than cores, since many tests wait for a server or a browser.
+WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)')
 
 # Public data sets: ../shared/data beside a checkout if it exists, else see `occupair datasets`.
 ifneq ($(wildcard ../shared/data),)
@@ -31,7 +31,7 @@ serve: $(INSTALLED)      ## run the live service with six simulated rooms: http:
 test: lint servers       ## run the linters and all tests
 	@$(BIN)/python -m compileall -q src  # once, not in every child process of the tests
 	@$(BIN)/python -c 'from occupair.paper.revised_day import warm_up; warm_up()'  # compile once, not in every worker
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 import occupair as oc
 from occupair.datasets import find_folder
 
-pytest_plugins = ["browser", "missing_servers"]
+pytest_plugins = ["browser", "missing_servers", "slow_files"]
 
 settings.register_profile("occupair", deadline=None)  # tests pass on a slow machine, too
 settings.load_profile("occupair")
