@@ -19,16 +19,16 @@ class Trained(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def thirty_rooms(tmp_path_factory):
-    """Folder with 30 rooms, 9 of them with planted faults."""
+def portfolio(tmp_path_factory):
+    """Folder with 21 rooms, 9 of them with planted faults."""
     folder = tmp_path_factory.mktemp("portfolio")
-    write_rooms(folder, 21)
+    write_rooms(folder, 12)
     plant_faults(folder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def trained(thirty_rooms, tmp_path_factory):
-    """The thirty rooms trained on two worker processes."""
+def trained(portfolio, tmp_path_factory):
+    """The portfolio trained on two worker processes."""
     models = tmp_path_factory.mktemp("models")
-    return Trained(thirty_rooms, models, fit_fleet(thirty_rooms, models, workers=2))
+    return Trained(portfolio, models, fit_fleet(portfolio, models, workers=2))

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pandas as pd
 import pytest
 from command import occupair
+from fleet.immediate import Immediate
 from fleet.portfolio import room_readings, write_rooms
-from fleet.test_training_run import Immediate
 
 from occupair.readings.files import write_readings
 

@@ -4,6 +4,7 @@ import boto3
 import fsspec
 import pytest
 from fleet.folders import model_bytes
+from fleet.immediate import Immediate
 from fleet.portfolio import plant_faults, write_rooms
 from live.ports import free_port
 from moto.server import ThreadedMotoServer
@@ -34,7 +35,7 @@ def bucket(monkeypatch):
 def test_bucket_gives_the_same_models_as_a_folder(bucket, tmp_path):
     write_rooms(tmp_path / "data", 3)
     plant_faults(tmp_path / "data")
-    fit_fleet(tmp_path / "data", tmp_path / "models", workers=2)
+    fit_fleet(tmp_path / "data", tmp_path / "models", executor=Immediate())
     s3 = fsspec.filesystem("s3")
     s3.put(str(tmp_path / "data"), f"{bucket}/readings", recursive=True)
     run = fit_fleet(f"{bucket}/readings", f"{bucket}/models", workers=2)
@@ -44,9 +45,11 @@ def test_bucket_gives_the_same_models_as_a_folder(bucket, tmp_path):
     assert [(one.room, one.status, one.reason) for one in run.results] == [
         (one.room, one.status, one.reason) for one in read_fleet(tmp_path / "models")
     ]
-    again = fit_fleet(f"{bucket}/readings", f"{bucket}/models", workers=1)
+    again = fit_fleet(f"{bucket}/readings", f"{bucket}/models", executor=Immediate())
     assert again.n_unchanged >= 3
-    estimated = estimate_fleet(f"{bucket}/readings", f"{bucket}/models", f"{bucket}/people", workers=1)
+    estimated = estimate_fleet(
+        f"{bucket}/readings", f"{bucket}/models", f"{bucket}/people", executor=Immediate()
+    )
     assert sum(one.status == "estimated" for one in estimated.results) == len(
         model_bytes(tmp_path / "models")
     )

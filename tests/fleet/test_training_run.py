@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
 from fleet.folders import facts, model_bytes
+from fleet.immediate import Immediate
 from fleet.portfolio import FAULTS, room_readings, write_rooms
 
 import occupair as oc
@@ -21,18 +22,6 @@ from occupair.model_file import dump_model
 from occupair.readings.files import read_labelled, write_readings
 
 HANG_GUARD = 300.0  # s
-
-
-class Immediate(Executor):
-    """An executor that runs everything at once, in this thread."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001  # passed on
-            future.set_exception(error)
-        return future
 
 
 def by_room(run):
@@ -57,7 +46,7 @@ def test_planted_fault_is_a_row_with_its_reason(trained, room):
 
 def test_other_rooms_are_trained(trained):
     good = [result for result in trained.run.results if result.room.startswith("room-")]
-    assert len(good) == 21
+    assert len(good) == 12
     assert {(one.status, one.basis, one.days, one.labelled_days) for one in good} == {
         ("trained", "head counts", 3, 3)
     }
@@ -95,7 +84,7 @@ def test_only_failed_rooms_are_trained_again(trained, tmp_path):
     write_readings(room_readings(79), data / "room-05.csv")
     run = fit_fleet(data, models, executor=Immediate(), only_failed=True)
     results = by_room(run)
-    assert len(results) == 30
+    assert len(results) == 21
     assert (results["empty"].status, results["columns"].status) == ("trained", "failed")
     assert model_bytes(models)["room-05.occupair"] == model_bytes(trained.models)["room-05.occupair"]
 
@@ -181,7 +170,7 @@ def test_killed_driver_is_resumed_with_the_same_models(trained, tmp_path):
     driver.wait()
     done = model_bytes(tmp_path)
     assert done.items() <= model_bytes(trained.models).items()
-    assert 3 <= len(done) < 22
+    assert 3 <= len(done) < 13  # twelve rooms without faults, and one with a fallback
     run = fit_fleet(trained.data, tmp_path, workers=2)
     assert model_bytes(tmp_path) == model_bytes(trained.models)
     assert facts(run.results) == facts(trained.run.results)

@@ -6,8 +6,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from fleet.folders import model_bytes
+from fleet.immediate import Immediate
 from fleet.portfolio import write_rooms
-from fleet.test_training_run import Immediate
 
 from occupair.fleet.training_run import fit_fleet
 
