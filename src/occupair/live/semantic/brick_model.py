@@ -13,7 +13,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from rdflib import RDF, RDFS, Graph, Literal, URIRef
-from rdflib.exceptions import ParserError
 from rdflib.plugins.parsers.notation3 import BadSyntax
 from rdflib.term import Node
 
@@ -46,11 +45,12 @@ def read_model(path: Path) -> BrickModel:
     except UnicodeDecodeError:
         raise InputError(f"{path}: must be Turtle in UTF-8") from None
     try:
-        return BrickModel(Graph().parse(data=text, format="turtle"))
+        graph = Graph().parse(data=text, format="turtle")
     except BadSyntax as error:
         raise InputError(f"{path}, line {error.lines + 1}: must be Turtle: {error._why}") from None
-    except (ParserError, ValueError, LookupError, TypeError, AssertionError, RecursionError) as error:
+    except Exception as error:  # noqa: BLE001 rdflib raises many kinds of errors for text that is no Turtle
         raise InputError(f"{path}: must be Turtle: {' '.join(str(error).split())}") from None
+    return BrickModel(graph)
 
 
 class BrickModel:
