@@ -32,8 +32,8 @@ of one machine.
 `config`. `rooms/restore` and `rooms/room_models` restore rooms and their models after a restart.
 `stored_usage` reads the use of rooms from the store, for ``occupair report``. `retraining` trains new models
 on labels in a child process (`training_process`, `training_scores`). `calibration` calibrates rooms without a
-model every night (`calibration_process`). `logs` sets up logging, `wall_clock` is the system clock. `demo` is
-the service on simulated rooms (`demo_floors` draws their floor plans), `home_assistant` the service as an app
-of Home Assistant. `replay` sends recorded readings to a running service. `semantic` exports the rooms as
-building models, and writes settings from them.
+model every night (`calibration_process`). `delays` counts how long estimates take. `logs` sets up logging,
+`wall_clock` is the system clock. `demo` is the service on simulated rooms (`demo_floors` draws their floor
+plans), `home_assistant` the service as an app of Home Assistant. `replay` sends recorded readings to a
+running service. `semantic` exports the rooms as building models, and writes settings from them.
 """
