@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+NOT_FOR_TESTS = ("occupair", "import-linter", "ruff", "mypy", "pandas-stubs", "scipy-stubs", "uv")
+"""Packages of the extra ``dev`` that no test imports: this one with its extras, linters and the installer."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +23,14 @@ class Suite:
     deselected: tuple[str, ...] = ()
 
 
+def tools_of_tests() -> dict[str, str]:
+    """Return the requirements of the tests by name, from the extra ``dev`` of pyproject.toml."""
+    extras = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
+    found = {Requirement(line).name: line for line in extras["dev"]}
+    return {name: line for name, line in found.items() if name not in NOT_FOR_TESTS}
+
+
+_TOOLS = tools_of_tests()
 CORE = Suite(
     paths=(
         "tests/readings",
@@ -47,29 +63,14 @@ CORE = Suite(
         "tests/test_smoothing.py",
     ),
     extras=("parquet", "live", "postgres"),
-    tools=("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "httpx>=0.27"),
+    tools=tuple(_TOOLS[name] for name in ("pytest", "pytest-xdist", "hypothesis", "httpx")),
 )
 """The library without servers and browsers: some minutes on two cores."""
 
 WHOLE = Suite(
     paths=("tests",),
     extras=("parquet", "fleet", "live", "postgres", "bacnet", "semantic", "calendar", "video"),
-    tools=(
-        *CORE.tools,
-        "BAC0>=2025",
-        "schemathesis>=4",
-        "playwright>=1.45",
-        "brickschema>=0.8",
-        "pyshifty>=0.5",
-        "rusty-haystack>=0.7",
-        "s3fs>=2024.6",
-        "moto[server]>=5",
-        "pyyaml>=6",
-        "matplotlib>=3.10",
-        "hatchling>=1.24",
-        "coverage>=7.10",
-        "mutmut>=3.6,<4",
-    ),
+    tools=tuple(_TOOLS.values()),
     deselected=("tests/savings/energyplus",),
 )
 """All tests, without EnergyPlus: gigabytes for one command."""

@@ -154,7 +154,8 @@ class AccessControl:
             return
         rules, request = self.rules(), Request(scope)
         caller = identify(request, rules)
-        limits = (size for path, size in self.upload_limits.items() if path.fullmatch(request.url.path))
+        path = scope["path"]  # not that of request.url, which contains the Host header of the client
+        limits = (size for pattern, size in self.upload_limits.items() if pattern.fullmatch(path))
         limit = next(limits, rules.body_bytes)
         rejection = (
             _reject_outside_ingress(request, rules, caller)
@@ -185,7 +186,7 @@ def _reject_outside_ingress(
     request: Request, rules: AccessRules, caller: Caller | None
 ) -> JSONResponse | None:
     """Reject other addresses of Home Assistant's network; the container checks its own health."""
-    if rules.ingress is None or rules.tokens or caller is not None or request.url.path == _HEALTH_PATH:
+    if rules.ingress is None or rules.tokens or caller is not None or request.scope["path"] == _HEALTH_PATH:
         return None
     return error_response(403, "requests must come through Home Assistant, because there are no tokens")
 

@@ -43,6 +43,12 @@ def test_other_addresses_are_refused_without_tokens(path):
         )
 
 
+@pytest.mark.parametrize("host", ["x/healthz?", "x/healthz#", "[::1"])
+def test_host_header_is_no_path(host):
+    answer = Client(make(), address=OTHER)("GET", "/api/rooms", headers={"Host": host})
+    assert answer.status_code == 403
+
+
 def test_container_can_check_its_own_health():
     answer = Client(make(), address="127.0.0.1")("GET", "/healthz")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})

@@ -48,7 +48,7 @@ async def login(request: Request, response: Response) -> Me:
         path=_cookie_path(request),
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=request.scope["scheme"] == "https",
     )
     return Me(name=caller.name, role=caller.role)
 
