@@ -17,7 +17,7 @@ from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.room_sources import Part, RoomSource, find_rooms
 from occupair.readings.files import read_labelled, read_readings, write_readings
 
-TIMES = pd.date_range("2024-01-08 08:00", periods=6, freq="15min")
+TIMES = pd.date_range("2024-01-08 08:00", periods=6, freq="15min", unit="us")
 CO2 = [500.0, 510.5, 520.0, 530.25, 540.0, 550.0]
 PEOPLE = [0.0, 1.0, 2.0, 3.0, 2.0, 1.0]
 TABLE = pd.DataFrame({"co2": CO2, "occupancy": PEOPLE}, index=TIMES.rename("time"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -128,6 +129,7 @@ def _frame(file: Path, part: Part, source: RoomSource) -> pd.DataFrame:
 
     try:
         with parquet.ParquetFile(file) as opened:
+            attributes = json.loads((opened.schema_arrow.metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
             groups = range(opened.num_row_groups) if part.row_groups is None else part.row_groups
             tables = []
             for group in groups:  # one at a time: those of mixed rooms may be much larger than the room
@@ -141,6 +143,7 @@ def _frame(file: Path, part: Part, source: RoomSource) -> pd.DataFrame:
     if not tables:
         raise InputError(f"{printable(file.name)}: has no readings")
     frame: pd.DataFrame = pa.concat_tables(tables).to_pandas(use_threads=False)
+    frame.attrs = frame.attrs | attributes  # as pyarrow does since version 22
     if isinstance(frame.index, pd.DatetimeIndex) and frame.index.name is None:
         frame = frame.rename_axis("time")
     # row numbers, or times that are a column, too, are dropped
