@@ -53,8 +53,27 @@ def test_clock_that_is_ahead():
     assert str(found).endswith("; or a is as much behind.")
 
 
+def test_last_of_two_doors_with_equal_traffic_is_corrected():
+    assert described("08 10:00 a +0 -1", "08 10:07 b +1 -0") == [("b", -7, -58, -7)]
+    assert described("08 10:00 a +1 -0", "08 09:53 b +0 -1") == [("b", 7, 7, 58)]
+
+
+def test_door_with_less_traffic_is_corrected():
+    assert described("08 10:00 b +1 -0", "08 09:56 a +0 -1", "08 12:00 b +1 -1") == [("a", 4, 4, 35)]
+    assert described("08 10:00 a +1 -0", "08 09:56 b +0 -1", "08 12:00 a +1 -1") == [("b", 4, 4, 35)]
+
+
+def test_one_clock_of_two_is_corrected():
+    """On the second day, 40 min more would be needed."""
+    lines = ["08 10:00 a +1 -0", "08 08:40 b +0 -1", "09 12:00 a +1 -0", "09 10:00 b +0 -1"]
+    assert described(*lines) == [("b", 80, 80, 90)]
+
+
 def test_largest_offset_is_ninety_minutes():
-    assert described("08 10:30 a +1 -1", "08 10:30 a +1 -0", "08 09:00 b +0 -1") == [("b", 90, 90, 90)]
+    lines = ["08 10:30 a +1 -1", "08 10:30 a +1 -0", "08 09:00 b +0 -1"]
+    assert described(*lines) == [("b", 90, 90, 90)]
+    [found] = find_clock_corrections(written_grid(*lines))
+    assert found.reason.startswith("its clock is about 90 min behind a, judging by groups")
     assert described("08 10:31 a +1 -1", "08 10:31 a +1 -0", "08 09:00 b +0 -1") == []
 
 
@@ -203,6 +222,11 @@ def test_group_likelihood_equals_that_of_poisson_counts(door):
         assert found[offset + 90] == pytest.approx(reference_groups(grid, door, offset), abs=1e-9)
 
 
+def test_one_of_ten_follows_a_group():
+    grid = written_grid("08 12:00 a +6 -0", "08 12:00 b +1 -0")
+    assert _group_likelihood(grid, 0)[90] == pytest.approx(reference_groups(grid, 0, 0))
+
+
 def test_single_people_are_no_groups():
     assert (_group_likelihood(written_grid("08 10:00 a +1 -0", "08 10:00 b +0 -1"), 0) == 0).all()
 
@@ -218,28 +242,43 @@ def uncounted(door, day, first, minutes):
 
 def test_corrected_clock_that_was_behind():
     passages = written(
-        "08 09:00 a +1 -0", "08 00:00 b +1 -0", "08 08:00 b +0 -0 0.5", "08 23:58 b +0 -1", "08 23:59 b +0 -0"
+        "08 09:00 a +1 -0",
+        "08 00:00 b +1 -0",
+        "08 08:00 b +0 -0 0.5",
+        "08 23:56 b +0 -0 0.5",
+        "08 23:58 b +0 -1",
+        "08 23:59 b +0 -0 0.25",
     )
     expected = written(
         "08 09:00 a +1 -0",
         *uncounted("b", "08", "00:00", 3),
         "08 00:03 b +1 -0",
         "08 08:03 b +0 -0 0.5",
-        "08 23:59 b +0 -1",  # would be at 00:01; the row without people that would leave the day is dropped
+        "08 23:59 b +0 -1 0.5",  # would be at 00:01; rows without people that leave the day are dropped
     )
     pd.testing.assert_frame_equal(correct_clocks(passages, [shift("b", 3)]), expected)
+    one = correct_clocks(written("08 09:00 a +1 -0", "08 10:00 b +0 -1"), [shift("b", 1)])
+    pd.testing.assert_frame_equal(one, written("08 09:00 a +1 -0", "08 00:00 b +0 -0 0", "08 10:01 b +0 -1"))
     assert correct_clocks(passages, []) is passages
 
 
 def test_corrected_clocks_that_were_ahead():
-    passages = written("08 00:01 a +0 -1", "08 09:00 b +1 -0", "08 12:00 c +1 -1", "10 00:00 a +1 -0")
+    passages = written(
+        "08 00:01 a +0 -1",
+        "08 09:00 b +1 -0",
+        "08 12:00 c +1 -1",
+        "10 00:00 a +1 -0",
+        "10 00:03 a +0 -0 0.5",
+        "10 23:59 b +0 -1",
+    )
     expected = written(
         "08 00:00 a +0 -1",
         *uncounted("a", "08", "23:57", 3),
         "08 08:55 b +1 -0",
         *uncounted("b", "08", "23:55", 5),
         "08 12:00 c +1 -1",
-        "10 00:00 a +1 -0",
+        "10 00:00 a +1 -0 0.5",
+        "10 23:54 b +0 -1",
         *uncounted("a", "10", "23:57", 3),
         *uncounted("b", "10", "23:55", 5),
     )
@@ -247,16 +286,18 @@ def test_corrected_clocks_that_were_ahead():
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_day_that_only_a_wrong_clock_logged_is_not_counted():
-    passages = written("08 09:00 a +1 -0", "08 10:00 b +0 -0", "09 03:01 b +0 -1", "10 09:00 a +1 -1")
+def test_days_that_only_a_wrong_clock_logged_are_not_counted():
+    """Corrected by 2 min, the exits after the reset at 03:00 belong to the days before."""
+    passages = written(
+        "08 09:00 a +1 -0", "09 03:01 b +0 -1", "10 12:00 a +0 -0 0", "11 03:01 b +0 -1", "12 02:00 a +0 -0 0"
+    )
     expected = written(
         "08 09:00 a +1 -0",
-        "08 09:58 b +0 -0",
-        *(line for door in "ab" for line in uncounted(door, "08", "03:00", 0)),
         "09 02:59 b +0 -1",
         *(line for door in "ab" for line in uncounted(door, "09", "03:00", 1440)),
-        "10 09:00 a +1 -1",
-        *uncounted("b", "11", "02:58", 2),
+        "10 12:00 a +0 -0 0",
+        "11 02:59 b +0 -1",
+        *(line for door in "ab" for line in uncounted(door, "11", "03:00", 1440)),
     )
     found = correct_clocks(passages, [shift("b", -2)], reset="03:00")
     pd.testing.assert_frame_equal(found, expected)
