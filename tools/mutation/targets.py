@@ -39,7 +39,7 @@ def _python_files(root: Path, names: tuple[str, ...]) -> list[Path]:
 
 LEDGER = {  # tests of each file
     "balancing": ("balancing", "corrections"),
-    "clock_offsets": ("clock_scores",),
+    "clock_offsets": ("clock_offsets", "clock_scores"),
     "corrections": ("corrections",),
     "coverage": ("log_gaps",),
     "directions": ("directions",),

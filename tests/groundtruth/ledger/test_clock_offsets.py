@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from groundtruth.simulated_doors import doubled, missed, off, office, rmse
+from groundtruth.written_passages import written
 
 from occupair.groundtruth.ledger.clock_offsets import find_clock_corrections
 from occupair.groundtruth.ledger.ledger import build_ledger
@@ -71,6 +72,7 @@ def test_wrong_clock_among_three_doors_is_identified():
 def test_single_door_has_no_offset():
     single, _ = office(2, seed=0)
     assert corrections(single.assign(door="only")) == []
+    assert corrections(written("08 23:50 a +1 -0", "09 00:05 a +0 -1")) == []  # 6 min earlier would balance
 
 
 def test_co2_identifies_the_wrong_clock_of_two():
