@@ -41,7 +41,9 @@ class Rooms:
         return estimate_rooms(sources or (self.source,), settings)
 
     def estimates(self):
-        return parquet.read_table(self.folder / "out" / estimates_name("lab")).to_pandas().set_index("time")
+        file = self.folder / "out" / estimates_name("lab")
+        table = parquet.read_table(file, partitioning=None)  # without the room in the name of the folder
+        return table.to_pandas().set_index("time")
 
 
 @pytest.fixture
