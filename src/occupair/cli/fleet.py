@@ -22,9 +22,9 @@ from occupair.cli.shared import (
     Timezone,
     check_output,
     column_names,
-    err,
     note,
     out,
+    progress_display,
 )
 from occupair.errors import InputError
 from occupair.wording import duration, plural
@@ -326,7 +326,7 @@ def _executor(scheduler: str | None, workers: int | None) -> Iterator[Executor |
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
     """Show rooms done and failed, and the time left, on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
@@ -338,7 +338,7 @@ def _progress() -> Iterator[OnProgress]:
     )
     with (
         warnings.catch_warnings(record=True, category=UserWarning) as caught,
-        Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar,
+        progress_display(*columns) as bar,
     ):
         warnings.simplefilter("always", UserWarning)
         task = bar.add_task("starting", total=None, failed=0)

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ from occupair.output_names import Format, check_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.progress import Progress, ProgressColumn
 
     from occupair.estimator import OccupancyEstimator
 
@@ -198,17 +199,27 @@ def naming(path: Path) -> Iterator[None]:
 @contextmanager
 def bar() -> Iterator[None]:
     """Show a progress bar with the remaining time on standard error."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from occupair.progress import progress_to
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+    with progress_display(*columns) as progress:
         task = progress.add_task("starting", total=None)
         with progress_to(
             lambda what, done, total: progress.update(task, description=what, completed=done, total=total)
         ):
             yield
+
+
+@contextmanager
+def progress_display(*columns: ProgressColumn) -> Iterator[Progress]:
+    """Show progress on standard error, if that is a terminal; elsewhere rich may print an empty line."""
+    from rich.progress import Progress
+
+    display = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    with display if err.is_terminal else nullcontext():
+        yield display
 
 
 def number(value: float | None) -> str:

@@ -286,11 +286,13 @@ def marker(page, room):
 
 def wait_for_plan(page, width=None):
     """Wait until the image is shown, with a width in pixels if given."""
-    page.wait_for_function(
-        "(width) => { const image = document.querySelector('.plan-image');"
-        " return width ? image?.naturalWidth === width : image?.naturalWidth > 0; }",
-        arg=width,
-    )
+    image = page.locator(".plan-image")
+
+    def is_shown():  # the page's policy forbids wait_for_function
+        shown = image.evaluate("one => one.naturalWidth")
+        return shown > 0 and width in (None, shown)
+
+    wait_for(is_shown)
 
 
 def test_floor_shows_occupancy_live(open_page, with_plan, url):
