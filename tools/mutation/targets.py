@@ -47,6 +47,7 @@ LEDGER = {  # tests of each file
     "issues": ("issues",),
     "overnight": ("overnight",),
     "passage_grid": ("passage_grid",),
+    "ledger": ("ledger_cases", "ledger"),
 }
 
 TARGETS = [

@@ -10,6 +10,7 @@ from groundtruth.written_passages import not_counted_on, written
 
 from occupair import InputError
 from occupair.groundtruth.ledger import ledger as ledger_module
+from occupair.groundtruth.ledger.directions import SwappedDoor
 from occupair.groundtruth.ledger.door_balance import DoorBalance
 from occupair.groundtruth.ledger.issues import LedgerIssue
 from occupair.groundtruth.ledger.ledger import build_ledger, label_readings
@@ -251,6 +252,7 @@ def test_labels_without_readings():
     times = [at(text) for text in ("08 08:00", "09 08:00", "09 09:00")]
     assert labels["occupancy"][times].tolist() == [3, -1, 5]
     assert labels["occupancy_weight"][times].tolist() == [1, 0, 0]
+    assert (label_readings(build_ledger(written(*DAY)))["occupancy_weight"] == 1).all()  # without a capacity
     full = build_ledger(written("08 08:00 a +4 -0", "08 09:00 a +0 -4"), capacity=4)
     assert (label_readings(full)["occupancy_weight"] == 1).all()
 
@@ -267,6 +269,43 @@ def test_readings_on_other_days_are_rejected():
     message = "^readings: no reading falls on a day of the ledger, which covers 2024-01-08 to 2024-01-09$"
     with pytest.raises(InputError, match=message):
         label_readings(ledger, air("10 08:00"))
+
+
+@pytest.mark.parametrize(
+    ("reset", "span"),
+    [("23:59", "2024-01-07 to 2024-01-08"), ("00:01", "2024-01-08 to 2024-01-09")],
+)
+def test_days_of_the_ledger_begin_and_end_at_the_reset(reset, span):
+    ledger = build_ledger(written(*DAY), reset=reset)
+    with pytest.raises(InputError, match=f"which covers {span}$"):
+        label_readings(ledger, air("10 08:00"))
+
+
+def test_clocks_are_compared_once_doors_are_swapped_on_days_that_follow_the_reset(monkeypatch):
+    """Each step has tests of its own; this one is about what it is given."""
+    grids, resets, readings = [], [], air("08 08:00")
+    correct_clocks = ledger_module.correct_clocks
+
+    def find_swapped_doors(grid):
+        grids.append(grid)
+        return [SwappedDoor("b", "")]
+
+    def find_clock_corrections(grid, co2=None):
+        assert co2 is readings
+        grids.append(grid)
+        return []
+
+    def recorded(*arguments, **options):
+        resets.append(options["reset"])
+        return correct_clocks(*arguments, **options)
+
+    for function in (find_swapped_doors, find_clock_corrections):
+        monkeypatch.setattr(ledger_module, function.__name__, function)
+    monkeypatch.setattr(ledger_module, "correct_clocks", recorded)
+    build_ledger(written("08 08:00 a +1 -0", "08 12:00 b +1 -0"), reset="05:00", readings=readings)
+    assert [grid.times[0] for grid in grids] == [at("08 05:00")] * 2
+    assert [(grid.entered.sum(), grid.left.sum()) for grid in grids] == [(2, 0), (1, 1)]
+    assert set(resets) == {"05:00"}
 
 
 def test_clock_faults_of_co2_become_issues(monkeypatch):

@@ -33,8 +33,6 @@ from occupair.groundtruth.passages import check_passages, in_zone, minutes_of
 from occupair.readings.head_counts import WEIGHT
 from occupair.readings.source import Source
 
-__all__ = ["ClockCorrection", "Correction", "Ledger", "LedgerIssue", "build_ledger", "label_readings"]
-
 
 @dataclass(frozen=True)
 class LedgerSettings:
@@ -85,7 +83,7 @@ class Ledger:
 
     def door_balances(self) -> list[DoorBalance]:
         """Entries and exits of each door while all doors were counted."""
-        return door_balances(grid_passages(self.passages, reset=self.settings.reset))
+        return door_balances(grid_passages(self.passages))
 
     def proposals(self) -> list[str]:
         """Describe every proposed correction in one line.
@@ -290,7 +288,6 @@ def label_readings(ledger: Ledger, readings: pd.DataFrame | None = None) -> pd.D
     times = pd.DatetimeIndex(people.index)
     _check_same_time_kind(times, pd.DatetimeIndex(readings.index))
     minutes = minutes_of(pd.DatetimeIndex(readings.index))
-    minutes = minutes if times.tz is None else minutes.tz_convert(times.tz)
     labelled = readings.drop(columns=[name for name in ("occupancy", WEIGHT) if name in readings.columns])
     labelled = labelled.assign(
         **{
