@@ -55,7 +55,7 @@ soak: $(INSTALLED) servers  ## a simulated day of 2,000 rooms with crashes and o
 coverage: $(INSTALLED)   ## branch coverage of the core by its tests: docs/testing.md (6 min; ALL=1: of the whole package by all tests)
 	@$(BIN)/python -m tools.coverage $(if $(ALL),--all $(TESTS))
 
-mutation: $(INSTALLED)   ## mutate the core and check that a test fails for each mutant: docs/testing.md (20 min, then cached)
+mutation: $(INSTALLED)   ## mutate the core and check that a test fails for each mutant: docs/testing.md (10 min, then cached)
 	@$(BIN)/python -m tools.mutation
 
 mutants: $(INSTALLED)    ## plant bugs in core functions and check that a test fails for each (5 min)
@@ -88,7 +88,7 @@ lint: $(INSTALLED)       ## run ruff, mypy and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchmark.md (20 min, then cached)
+rooms: $(INSTALLED)      ## compare all methods on the public rooms: docs/benchmark.md (10 min, then cached)
 	@$(BIN)/occupair benchmark --jobs 2 --out occupair-benchmark.html
 
 spreadsheet: $(INSTALLED)  ## score rules that fit in a spreadsheet on the public rooms: docs/comparison.md

@@ -301,3 +301,12 @@ def test_days_that_only_a_wrong_clock_logged_are_not_counted():
     )
     found = correct_clocks(passages, [shift("b", -2)], reset="03:00")
     pd.testing.assert_frame_equal(found, expected)
+
+
+def test_day_with_data_in_its_first_minute_only_stays_counted():
+    found = correct_clocks(written("08 09:00 a +1 -1", "09 00:05 b +1 -1"), [shift("b", -5)])
+    counted = found[found["weight"] > 0]
+    assert [f"{time:%d %H:%M}" for time in counted.index] == ["08 09:00", "09 00:00"]
+    assert [f"{time:%d %H:%M}" for time in found.index[found["weight"] == 0]] == [
+        f"09 23:{minute}" for minute in range(55, 60)
+    ]
