@@ -53,6 +53,8 @@ CORE = Suite(
         "tests/room/test_prediction_intervals.py",
         "tests/room/test_time_profile.py",
         "tests/cli/test_doctor.py",
+        "tests/groundtruth/counters",
+        "tests/groundtruth/ledger",
         "tests/live/config",
         "tests/live/http/test_access.py",
         "tests/live/http/test_events.py",

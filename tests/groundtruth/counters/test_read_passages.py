@@ -350,7 +350,7 @@ INVALID_TABLES = {
     "time,in\n2024-01-08 08:00,1\n": "has a column that may be entered but none that may be left",
     "time,in,out\n2024-01-08 08:00,1.5,0\n": "row 2, column in: must be a non-negative integer",
     "time,in,out\n2024-01-08 08:00,-2,0\n": "must be a non-negative integer, got -2",
-    "time,in,out\n2024-01-08 08:00,1,0\n2024-01-08 08:05,1e999,0\n": "a non-negative integer, got inf",
+    "time,in,out\n2024-01-08 08:00,1,0\n2024-01-08 08:05,1e999,0\n": "row 3, column in: must be a",
     "time,in,out\n2024-01-08 08:00,many,0\n": "row 2, column in: must be a number, got 'many'",
     "time,direction\n2024-01-08 08:00,in\n2024-01-08 08:01,up\n2024-01-08 08:02,in\n": "row 3, column "
     "direction: must be a direction such as in or out, got 'up'",

@@ -119,7 +119,7 @@ def grid_passages(passages: pd.DataFrame, *, reset: str = "00:00") -> PassageGri
     times = pd.DatetimeIndex(passages.index).as_unit("us")
     if len(times) == 0:
         raise InputError("passages: the table is empty")
-    resets = _reset_times(times, parse_time_of_day(reset, "reset"))
+    resets = _reset_times(times, parse_time_of_day(reset, "reset")).as_unit("us")
     day_of = np.searchsorted(resets.asi8, times.asi8, side="right") - 1
     used, day_rank = np.unique(day_of, return_inverse=True)
     spans = [pd.date_range(resets[d], resets[d + 1], freq="min", inclusive="left", unit="us") for d in used]
