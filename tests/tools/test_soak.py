@@ -87,8 +87,12 @@ def test_late_and_duplicate_messages_and_wrong_clocks():
 
 
 def test_every_hour_with_faults_starts_with_a_kill():
-    assert str(faults_of(2, kill=True)) == "kill -9, disk full"
-    assert str(faults_of(5, kill=False)) == "none"
+    assert str(faults_of(2, fault_hours=24)) == "kill -9, disk full"
+    assert str(faults_of(5, fault_hours=24)) == "kill -9"
+
+
+def test_quiet_hours_have_no_faults():
+    assert {str(faults_of(hour, fault_hours=2)) for hour in range(2, 24)} == {"none"}
 
 
 def test_memory_growth_compares_the_last_two_days():

@@ -42,7 +42,6 @@ def main() -> None:
     parser.add_argument("--quiet-hours", type=int, default=120, help="simulated hours without, at the end")
     parser.add_argument("--every", type=int, default=30, choices=(5, 10, 15, 20, 30), help="[min]")
     parser.add_argument("--database", choices=("sqlite", "postgresql", "both"), default="both")
-    parser.add_argument("--kills", type=int, help="hours that start with kill -9; default: all with faults")
     options = parser.parse_args()
     databases = ["sqlite", "postgresql"] if options.database == "both" else [options.database]
     failed = [run(database, options) for database in databases]
@@ -52,18 +51,17 @@ def main() -> None:
 def run(database: str, options: argparse.Namespace) -> bool:
     """Run the test on one database, print its results, and return whether it failed."""
     rooms = Rooms(options.rooms, first_time(), options.hours + options.quiet_hours, options.every)
-    kills = options.hours if options.kills is None else options.kills
     began, hours, found = time.monotonic(), [], Comparison()
     print(f"{database}: {rooms.number:,} rooms, a reading every {rooms.every} min\n\n{HEAD}", flush=True)
     with tempfile.TemporaryDirectory(prefix="occupair-soak-") as folder:
         models = rooms.train(Path(folder))
-        for part in soak(rooms, models, Path(folder), database, kills=kills):
+        for part in soak(rooms, models, Path(folder), database, fault_hours=options.hours):
             if isinstance(part, Hour):
                 hours.append(part)
                 print(row(part), flush=True)
             else:
                 found = part
-    growth = memory_growth([hour.memory for hour in hours if not hour.faults.kill])
+    growth = memory_growth([hour.memory for hour in hours[options.hours :]])
     print(
         f"\nreadings that must be stored: {found.readings:,}, lost: {found.lost}, "
         f"unexpected: {found.unexpected}\n"

@@ -61,10 +61,10 @@ class Soak:
         database: PostgresServer | None,
         clock: SimulatedClock,
         *,
-        kills: int,
+        fault_hours: int,
     ) -> None:
         self._rooms, self._service, self._broker, self._database = rooms, service, broker, database
-        self._clock, self._kills = clock, kills
+        self._clock, self._fault_hours = clock, fault_hours
         self._draw = random.Random(0)
         self.calibrated: dict[int, dict[dt.date, bytes]] = {}  # last model of each day, by room
         self._is_up = False
@@ -86,7 +86,7 @@ class Soak:
         self._sensors.close()
 
     def _run_hour(self, number: int) -> Hour:
-        hour = Hour(number, faults_of(number, kill=number < self._kills))
+        hour = Hour(number, faults_of(number, fault_hours=self._fault_hours))
         began = time.monotonic()
         self._clock.set_error(3600 * hour.faults.clock)
         first = number * self._rooms.slots_per_hour
@@ -207,7 +207,7 @@ class Soak:
 
 
 def soak(
-    rooms: Rooms, models: list[Path], folder: Path, database: str, *, kills: int
+    rooms: Rooms, models: list[Path], folder: Path, database: str, *, fault_hours: int
 ) -> Iterator[Hour | Comparison]:
     """Run the soak test on one database; yield its hours and the comparison with an undisturbed replay."""
     with mosquitto_server() as broker, _database(database) as server:
@@ -223,7 +223,7 @@ def soak(
         )
         service.command = [sys.executable, "-m", "tools.soak.serve", str(clock_path), str(service.path)]
         try:
-            test = Soak(rooms, service, broker, server, clock, kills=kills)
+            test = Soak(rooms, service, broker, server, clock, fault_hours=fault_hours)
             yield from test.run()
             if service.stop() != 0:
                 raise RuntimeError(f"the service failed to stop: {service.log.read_text()[-2000:]}")

@@ -1,4 +1,4 @@
-"""Which faults occur in which simulated hour, all of them at the same time of a run."""
+"""Faults by simulated hour, the same in every run."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ _SCHEDULE = {
 }
 
 
-def faults_of(hour: int, *, kill: bool) -> Faults:
-    """Return the faults of an hour, in addition to a kill."""
-    return _SCHEDULE.get(hour, Faults())._replace(kill=kill)
+def faults_of(hour: int, *, fault_hours: int) -> Faults:
+    """Return the faults of an hour: a kill and the scheduled ones, none after the first ``fault_hours``."""
+    return _SCHEDULE.get(hour, Faults())._replace(kill=True) if hour < fault_hours else Faults()
