@@ -79,3 +79,8 @@ def test_whole_suite_has_all_packages_of_contributors_but_linters_and_installers
     others = ("import-linter", "ruff", "mypy", "pandas-stubs", "scipy-stubs", "uv")
     assert set(WHOLE.tools) == {one for one in needed if not one.startswith(others)}
     assert set(CORE.tools) <= set(needed)
+
+
+def test_whole_suite_has_all_extras_of_users_but_energyplus():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {*WHOLE.extras, "energyplus"} == project["optional-dependencies"].keys() - {"docs", "dev"}

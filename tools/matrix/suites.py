@@ -9,8 +9,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-NOT_FOR_TESTS = ("occupair", "import-linter", "ruff", "mypy", "pandas-stubs", "scipy-stubs", "uv")
-"""Packages of the extra ``dev`` that no test imports: this one with its extras, linters and the installer."""
+NOT_FOR_TESTS = ("import-linter", "ruff", "mypy", "pandas-stubs", "scipy-stubs", "uv", "energyplus")
+"""Packages and extras of the extra ``dev`` that are not installed: linters, the installer, and EnergyPlus."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,23 @@ class Suite:
     deselected: tuple[str, ...] = ()
 
 
-def tools_of_tests() -> dict[str, str]:
-    """Return the requirements of the tests by name, from the extra ``dev`` of pyproject.toml."""
-    extras = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
-    found = {Requirement(line).name: line for line in extras["dev"]}
-    return {name: line for name, line in found.items() if name not in NOT_FOR_TESTS}
+def needed_by_tests() -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the extras that the tests need, and their tools by name, from ``dev`` in pyproject.toml."""
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    extras, tools = [], {}
+    for line in project["optional-dependencies"]["dev"]:
+        requirement = Requirement(line)
+        if requirement.name == project["name"]:
+            extras += sorted(requirement.extras)
+        else:
+            tools[requirement.name] = line
+    return (
+        tuple(extra for extra in extras if extra not in NOT_FOR_TESTS),
+        {name: line for name, line in tools.items() if name not in NOT_FOR_TESTS},
+    )
 
 
-_TOOLS = tools_of_tests()
+_EXTRAS, _TOOLS = needed_by_tests()
 CORE = Suite(
     paths=(
         "tests/readings",
@@ -74,7 +83,7 @@ CORE = Suite(
 
 WHOLE = Suite(
     paths=("tests",),
-    extras=("parquet", "fleet", "live", "postgres", "bacnet", "semantic", "calendar", "video"),
+    extras=_EXTRAS,
     tools=tuple(_TOOLS.values()),
     deselected=("tests/savings/energyplus",),
 )
