@@ -6,14 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from tools.matrix.__main__ import Result, read_counts, table
+from tools.matrix.__main__ import Result, failures, read_report, table
 from tools.matrix.environments import pip_indexes
 from tools.matrix.interpreters import find_interpreters, version_of
 from tools.matrix.suites import CORE, WHOLE
 
 ROOT = Path(__file__).parents[2]
 REPORT = """<?xml version="1.0"?><testsuites>
-<testsuite name="pytest" errors="1" failures="2" skipped="3" tests="10"></testsuite></testsuites>"""
+<testsuite name="pytest" errors="2" failures="2" skipped="3" tests="11">
+<testcase classname="" name="tests.test_folds"><error message="collection failure">...</error></testcase>
+<testcase classname="tests.test_metrics" name="test_passes"/>
+<testcase classname="tests.live.test_room" name="test_skipped"><skipped message="no broker"/></testcase>
+<testcase classname="tests.live.test_room" name="test_time[a/b]"><failure message="a">...</failure></testcase>
+<testcase classname="tests.live.test_room" name="test_stop"><failure message="b">...</failure></testcase>
+<testcase classname="tests.live.test_room" name="test_stop"><error message="teardown">...</error></testcase>
+</testsuite></testsuites>"""
 
 
 def test_interpreter_of_this_process_is_found():
@@ -44,9 +51,26 @@ def test_indexes_of_pip_become_options_of_uv():
     assert pip_indexes("") == []
 
 
-def test_counts_are_read_from_the_report(tmp_path):
+def test_counts_and_failed_tests_are_read_from_the_report(tmp_path):
     (tmp_path / "result.xml").write_text(REPORT)
-    assert read_counts(tmp_path / "result.xml") == {"passed": 4, "failed": 3, "skipped": 3}
+    found = read_report(tmp_path / "result.xml")
+    assert (found["passed"], found["failed"], found["skipped"]) == (4, 4, 3)
+    assert found["failures"] == (
+        "tests.test_folds",
+        "tests/live/test_room.py::test_time[a/b]",
+        "tests/live/test_room.py::test_stop",
+    )
+
+
+def test_failed_tests_are_listed_by_combination():
+    good = Result("3.11", "newest", passed=9)
+    bad = Result("3.13", "lowest", passed=9, failed=1, failures=("tests/test_a.py::test_b",))
+    assert failures([good]) == []
+    assert failures([good, bad]) == [
+        "",
+        "Failed with Python 3.13, lowest versions:",
+        "  tests/test_a.py::test_b",
+    ]
 
 
 @pytest.mark.parametrize(

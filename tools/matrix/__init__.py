@@ -3,5 +3,5 @@
 - `suites`: which tests run, and which packages they need
 - `interpreters`: interpreters on this machine
 - `environments`: the wheel in clean virtual environments
-- `__main__`: all combinations, and the table of results
+- `__main__`: all combinations, the table of results and the failed tests
 """

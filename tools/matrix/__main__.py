@@ -1,4 +1,4 @@
-"""Run the tests on the built wheel with several interpreters and versions, and print a table.
+"""Run the tests on the built wheel with several interpreters and versions; print a table and failed tests.
 
 python -m tools.matrix            whole suite, all interpreters, newest and lowest versions
 python -m tools.matrix --quick    core suite, newest interpreter and versions, oldest with lowest versions
@@ -36,6 +36,7 @@ class Result:
     skipped: int = 0
     seconds: float = 0.0
     error: str = ""
+    failures: tuple[str, ...] = ()  # ids of the failed tests
 
     @property
     def good(self) -> bool:
@@ -74,7 +75,7 @@ def main() -> int:
                 print(error, flush=True)
                 outcome = {"error": "not installed"}
             results.append(Result(one, kind, seconds=time.monotonic() - began, **outcome))
-    print(table(results))
+    print("\n".join([table(results), *failures(results)]))
     missing = [one for one in SUPPORTED if one not in found]
     if missing:
         print(f"\nNot found, not tested: Python {', '.join(missing)}")
@@ -82,7 +83,7 @@ def main() -> int:
 
 
 def run_suite(environment: Environment, suite: Suite, kind: Versions, workers: int, report: Path) -> dict:
-    """Run the tests and return the counts of a Result."""
+    """Run the tests and return the counts and failures of a Result."""
     subprocess.run([environment.python, "-c", WARM_UP], env=environment.variables(), cwd=ROOT, check=False)
     lenient = [word for name in TOLERATED for word in ("-W", f"default::{name}")] if kind == "lowest" else []
     command = [
@@ -94,18 +95,30 @@ def run_suite(environment: Environment, suite: Suite, kind: Versions, workers: i
     status = subprocess.run(
         command, env=environment.variables(), cwd=ROOT, stdin=subprocess.DEVNULL, check=False
     ).returncode
-    counts = read_counts(report) if report.exists() else {"error": "no tests ran"}
-    if status and not counts.get("failed"):
-        counts["error"] = f"pytest exited with status {status}"
-    return counts
+    outcome = read_report(report) if report.exists() else {"error": "no tests ran"}
+    if status and not outcome.get("failed"):
+        outcome["error"] = f"pytest exited with status {status}"
+    return outcome
 
 
-def read_counts(report: Path) -> dict:
-    """Return the number of passed, failed and skipped tests of a JUnit report."""
+def read_report(report: Path) -> dict:
+    """Return the counts of passed, failed and skipped tests in a JUnit report, and the ids of failed ones."""
     (suite,) = ElementTree.parse(report).getroot().iter("testsuite")
     total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
     failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-    return {"passed": total - failed - skipped, "failed": failed, "skipped": skipped}
+    bad = [case for case in suite.iter("testcase") if {"failure", "error"} & {part.tag for part in case}]
+    return {
+        "passed": total - failed - skipped,
+        "failed": failed,
+        "skipped": skipped,
+        "failures": tuple(dict.fromkeys(map(_test_id, bad))),  # once if the clean-up fails, too
+    }
+
+
+def _test_id(case: ElementTree.Element) -> str:
+    """Return the id as pytest takes it; for a file that cannot be imported, its module."""
+    module, name = case.get("classname"), case.get("name", "")
+    return f"{module.replace('.', '/')}.py::{name}" if module else name
 
 
 def table(results: list[Result]) -> str:
@@ -119,6 +132,16 @@ def table(results: list[Result]) -> str:
         counts = f"{one.passed:,} | {one.failed} | {one.skipped}"
         lines.append(f"| {one.interpreter} | {one.versions} | {counts} | {one.seconds:.0f} s | {verdict} |")
     return "\n".join(lines)
+
+
+def failures(results: list[Result]) -> list[str]:
+    """Return lines with the ids of the failed tests of each combination."""
+    lines: list[str] = []
+    for one in results:
+        if one.failures:
+            lines += ["", f"Failed with Python {one.interpreter}, {one.versions} versions:"]
+            lines += [f"  {test}" for test in one.failures]
+    return lines
 
 
 def _options() -> argparse.Namespace:
