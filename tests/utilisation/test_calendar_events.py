@@ -196,8 +196,8 @@ def test_other_files_are_rejected(read, text):
 def test_invalid_event_is_rejected(read):
     with pytest.raises(InputError, match=r"calendar\.ics: (has an invalid event|is not a calendar file)"):
         read(GOOGLE.replace("DTSTART:20240319T100000Z", "DTSTART:yesterday"))
-    twice = "DTSTART:20240319T100000Z\r\nDTSTART:20240320T100000Z"
-    with pytest.raises(InputError, match=r"calendar\.ics: has an invalid event"):
+    twice = "DTSTART:20240319T100000Z\nDTSTART:20240320T100000Z"
+    with pytest.raises(InputError, match=r"calendar\.ics: has an invalid event: .* more than one DTSTART"):
         read(GOOGLE.replace("DTSTART:20240319T100000Z", twice))
 
 

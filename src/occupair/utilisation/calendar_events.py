@@ -83,7 +83,7 @@ def read_calendar(
     found = []
     for calendar in calendars:
         try:
-            _check_repetitions(calendar, path)
+            _check_components(calendar, path)
             query = recurring_ical_events.of(calendar)
             events = query.between(_plain(since - pd.Timedelta(days=1)), _plain(until + pd.Timedelta(days=1)))
         except InputError:
@@ -94,9 +94,12 @@ def read_calendar(
     return sorted(event for event in found if event.start < until and event.end > since)
 
 
-def _check_repetitions(calendar: Component, path: Path) -> None:
-    """Raise an InputError for rules that no meeting has, and that take very long to expand."""
+def _check_components(calendar: Component, path: Path) -> None:
+    """Raise an InputError for repeated times, and for rules that no meeting has and that take very long."""
     for component in calendar.walk():
+        for name in ("DTSTART", "DTEND", "DURATION"):
+            if isinstance(component.get(name), list):
+                raise InputError(f"{path}: has an invalid event: it has more than one {name}")
         for name in ("RRULE", "EXRULE"):
             given = component.get(name, [])
             for rule in given if isinstance(given, list) else [given]:
