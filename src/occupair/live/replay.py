@@ -136,9 +136,7 @@ class ServiceClient:
                 start = "start it with 'occupair serve rooms.toml'"
                 raise InputError(f"{self.url}: the service does not respond, {reason}: {start}") from None
             except ValueError:
-                raise InputError(
-                    f"{self.url}: is not the live service: its response is not a JSON object"
-                ) from None
+                raise self._other_server("is not a JSON object") from None
         raise AssertionError("unreachable")  # pragma: no cover
 
     def _part(self, response: dict[str, Any], name: str, kind: type) -> Any:
