@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from sqlalchemy import Connection, Row, and_, delete, func, or_, select
+from sqlalchemy import Connection, Row, Select, and_, delete, func, or_, select
 
 from occupair.errors import InputError
 from occupair.live.messages import (
@@ -53,6 +53,7 @@ from occupair.room.lags import PUBLISHED_FIELDS
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
 Values = dict[str, Any]
 VALUE_COLUMNS = ("co2", "ventilation", *SENSORS)
 _MEAN_PERIOD = PERIOD * 60_000_000  # [us]
@@ -155,10 +156,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         """Return the readings of several rooms, each since its own time, oldest first."""
         table = schema.readings
         chosen = rows_of_rooms(select(table), table, {room: (time, None) for room, time in since.items()})
-        found: dict[str, list[Reading]] = {room: [] for room in since}
-        for row in self._select(chosen.order_by(table.c.room, table.c.time)):
-            found[row.room].append(_to_reading(row))
-        return found
+        return self._select_by_room(chosen.order_by(table.c.room, table.c.time), since, _to_reading)
 
     def newest_reading(self, room: str) -> Reading | None:
         """Return the newest reading of a room."""
@@ -206,10 +204,7 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         """Return the estimates of several rooms, each since its own time, oldest first."""
         table = schema.estimates
         chosen = rows_of_rooms(select(table), table, {room: (time, None) for room, time in since.items()})
-        found: dict[str, list[EstimateRecord]] = {room: [] for room in since}
-        for row in self._select(chosen.order_by(table.c.room, table.c.time)):
-            found[row.room].append(_to_estimate(row))
-        return found
+        return self._select_by_room(chosen.order_by(table.c.room, table.c.time), since, _to_estimate)
 
     def co2_means(
         self, periods: Mapping[str, tuple[dt.datetime, dt.datetime | None]]
@@ -223,9 +218,15 @@ class Store(ModelStore, RoomNumberStore, ShardStore, QuarterHourStore, PlanStore
         chosen = rows_of_rooms(select(table.c.room, first, mean), table, periods)
         chosen = chosen.group_by(table.c.room, table.c.time // _MEAN_PERIOD)
         chosen = chosen.where(table.c.quality != Quality.SUSPECT.value, table.c.co2.is_not(None))
-        found: dict[str, list[Co2Mean]] = {room: [] for room in periods}
-        for row in self._select(chosen.order_by(table.c.room, first)):
-            found[row.room].append(Co2Mean(row.first, float(row.mean)))
+        return self._select_by_room(chosen.order_by(table.c.room, first), periods, _to_co2_mean)
+
+    def _select_by_room(
+        self, statement: Select[Any], rooms: Iterable[str], convert: Callable[[Row[Any]], T]
+    ) -> dict[str, list[T]]:
+        """Return the converted rows of each room; an empty list for a room without rows."""
+        found: dict[str, list[T]] = {room: [] for room in rooms}
+        for row in self._select(statement):
+            found[row.room].append(convert(row))
         return found
 
     def zones(self) -> dict[str, str]:
@@ -390,6 +391,10 @@ def _to_estimate(row: Row[Any]) -> EstimateRecord:
         ventilation=row.ventilation,
         quality=Quality(row.quality),
     )
+
+
+def _to_co2_mean(row: Row[Any]) -> Co2Mean:
+    return Co2Mean(row.first, float(row.mean))
 
 
 def _insert_readings(dialect: str) -> Insert:
