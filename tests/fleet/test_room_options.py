@@ -86,9 +86,9 @@ def test_invalid_value_is_a_problem_of_its_room_only(table, problem):
         (
             "rooms.csv",
             b"room,seats\nlab,3\n",
-            r"^rooms\.csv: 'seats' is no option of a room, those are 'file'",
+            r"^rooms\.csv: 'seats' is not a room option; the options are 'file'",
         ),
-        ("rooms.toml", b"[rooms.lab]\nseats = 3\n", r"^rooms\.toml: 'seats' is no option of a room"),
+        ("rooms.toml", b"[rooms.lab]\nseats = 3\n", r"^rooms\.toml: 'seats' is not a room option"),
         (
             "rooms.csv",
             b"room,capacity\nlab,3\nlab,4\n",

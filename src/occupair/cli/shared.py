@@ -131,7 +131,7 @@ def column_names(columns: list[str] | None, *, example: str = "co2='Raum 7'") ->
 
 
 def check_output(written: Path | None, form: Format, *read_from: Path) -> None:
-    """Check a file to write before long work starts: it is no input, matches its format and is writable."""
+    """Check before long work that a file to write is not an input, matches its format and is writable."""
     if written is None:
         return
     for path in read_from:

@@ -82,8 +82,8 @@ class RoomOptions:
 def parse_options(content: bytes, name: str) -> dict[str, RoomOptions]:
     r"""Return the options by room; ``name`` is that of the file, which ends in ``.toml`` or ``.csv``.
 
-    An invalid value is a problem of its room only. A file that is no table, or has an unknown option, is an
-    error.
+    An invalid value is a problem of its room only. A file that is not a table, or has an unknown option, is
+    an error.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _check_names(names: Any, file: str) -> None:
     unknown = [one for one in names if one not in NAMES]
     if unknown:
         known = quoted_list([*NAMES, "columns.co2"])
-        raise InputError(f"{file}: {quoted(unknown[0])} is no option of a room, those are {known}")
+        raise InputError(f"{file}: {quoted(unknown[0])} is not a room option; the options are {known}")
 
 
 def _options(room: str, values: Mapping[str, Any], name: str) -> RoomOptions:

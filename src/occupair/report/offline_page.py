@@ -66,7 +66,7 @@ def render_offline_page(
         style_hash=_hash(f"\n{css}\n"),
         script_hash=_hash(f"\n{script}\n"),
     )
-    return page.encode(errors="replace").decode()  # a name from a damaged file system may be no valid Unicode
+    return page.encode(errors="replace").decode()  # file names are not always valid Unicode
 
 
 def script_json(data: Any) -> str:

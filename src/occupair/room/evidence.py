@@ -5,7 +5,7 @@ finds more people than it ever did in the empty room, at two successive lags: it
 min ago, for instance, both exceed the threshold of the room. The threshold is learned in the closed hours of
 held-out training days, so a room with noisy nights has a high one.
 
-Falling CO2 is no evidence: with the ventilation off, the balance hardly depends on the slope of CO2, so
+Falling CO2 is not evidence: with the ventilation off, the balance hardly depends on the slope of CO2, so
 people who left would be reported until CO2 is back at its base. Neither is CO2 that fell abruptly within the
 last 80 min: a window was opened or the sensor jumps, and the mass balance does not hold.
 """

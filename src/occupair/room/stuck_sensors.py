@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SHORTEST = 360.0
-"""Shortest limit [min]. In the ROBOD rooms, working sensors stay on a value that is no resting level for up
-to 2 h, except the number of Wi-Fi clients: up to 16.5 h, overnight.
+"""Shortest limit [min]. In the ROBOD rooms, working sensors stay on a value that is not a resting level for
+up to 2 h, except the number of Wi-Fi clients: up to 16.5 h, overnight.
 """
 
 LONGEST = 1200.0

@@ -19,7 +19,7 @@ MARKED = {"upper-stepped": "95 %", "schedule": "95 %"}
 
 
 class Point(NamedTuple):
-    """A policy that is no point of a curve: group in the legend, label, symbol and place of the label."""
+    """A policy that is not a point of a curve: group in the legend, label, symbol and place of the label."""
 
     group: str
     label: str

@@ -1,7 +1,7 @@
 """Meetings in calendar files (iCalendar, .ics), as exported by Outlook, Google Calendar and others.
 
 Recurring events are expanded with their exceptions. Cancelled events, events that do not block the calendar
-("free") and all-day events, which are notes or holidays, are no meetings.
+("free") and all-day events, which are notes or holidays, are not meetings.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read_calendar(
     Raises
     ------
     InputError
-        If the file is no calendar, or its times are in UTC and ``zone`` is None.
+        If the file is not a calendar, or its times are in UTC and ``zone`` is None.
     """
     path = Path(path)
     try:

@@ -126,8 +126,8 @@ def test_topic_is_imported_and_fahrenheit_is_not(office):
 def test_general_checks_of_the_office(office):
     assert checks_of(office[1].partition("[rooms.")[0]) == [
         "the unit of 1 CO2 sensor is not in the model: ppm is assumed",
-        "CO2 sensor 'AHU-1 CO2' is left out: it belongs to 'AHU_1', which is no room or zone and feeds none"
-        " directly",
+        "CO2 sensor 'AHU-1 CO2' is left out: it belongs to 'AHU_1', which is not a room or zone and feeds "
+        "none directly",
         'the time zone is not in the model: add timezone = "Europe/Copenhagen" or yours',
         "set the address of this machine, and a device number that is free in your network",
     ]
@@ -293,7 +293,8 @@ def test_broker_that_is_no_host_is_left_to_the_user(tmp_path):
     socket = room_with_topic("a", "ws://x:9001/mqtt")
     config, text = imported(tmp_path, PREFIXES + socket)
     assert (config.mqtt.host, config.rooms["a"].co2.topic) == ("localhost", "a")
-    assert "the broker of the topics is 'ws://x:9001/mqtt', which is no host name: set it" in checks_of(text)
+    note = "the broker of the topics is 'ws://x:9001/mqtt', which is not a host name: set it"
+    assert note in checks_of(text)
     config, text = imported(tmp_path, PREFIXES + socket + room_with_topic("b", "x"))
     assert (config.mqtt.host, config.rooms["a"].co2, config.rooms["b"].co2.topic) == ("x", None, "b")
 

@@ -95,7 +95,7 @@ class _Point:
             self.described = -math.inf  # the fault may be over: read it
 
     def value(self, use: RoomPoint) -> tuple[float | None, str]:
-        """Return a quantity of a room, or None and why it is no reading."""
+        """Return a quantity of a room, or None and why it is not a reading."""
         try:
             return point_value(use.quantity, use.point, self.properties), ""
         except InputError as error:
@@ -120,7 +120,7 @@ class DevicePoller:
     submit : callable
         Called with readings.
     refuse : callable
-        Called once for each value that is no reading.
+        Called once for each value that is not a reading.
     clock : callable
         Returns the current time in UTC.
 
@@ -189,7 +189,7 @@ class DevicePoller:
                 self._flush_handle.cancel()
 
     def points_without_reading(self) -> list[str]:
-        """Return the objects whose value is no reading, with the address of the device."""
+        """Return the objects whose value is not a reading, with the address of the device."""
         return [
             f"{self.address} {object_}"
             for object_, point in self._points.items()
@@ -321,7 +321,7 @@ class DevicePoller:
             self._submit(readings)
 
     def _value(self, point: _Point, use: RoomPoint) -> float | None:
-        """Return the value of a quantity, None if it is no reading, which is logged once."""
+        """Return the value of a quantity, None if it is not a reading, which is logged once."""
         value, problem = point.value(use)
         if problem:
             self._refuse()

@@ -1,7 +1,7 @@
 """From the properties of a BACnet object to a quantity of a room, in the units of occupair.
 
 A point that is faulty or out of service, has no number, or is in a unit that cannot be converted raises
-`InputError` with one line, and is no reading.
+`InputError` with one line, and is not a reading.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def point_value(quantity: str, point: BacnetPoint, properties: Mapping[str, Any]
     Raises
     ------
     InputError
-        If it is no reading, with the reason.
+        If it is not a reading, with the reason.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class _Payload(NamedTuple):
     """A parsed payload and its format."""
 
     content: object  # parsed JSON, or text if it is a plain value
-    values: object  # the unwrapped object with all values, or the content if that is no object
+    values: object  # the unwrapped object with all values, or the content if that is not an object
     format: Format
 
 

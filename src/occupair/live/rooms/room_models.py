@@ -127,7 +127,7 @@ class RoomModels:
         return max(versions, default=None)
 
     def check(self, content: bytes) -> None:
-        """Raise an InputError if this is no model file, or its model does not work."""
+        """Raise an InputError if this is not a model file, or its model does not work."""
         self._load(content)
 
     def _load(self, content: bytes) -> LiveRoom:
@@ -168,7 +168,7 @@ def load_model(content: bytes, *, tolerance: float = TOLERANCE) -> LiveRoom:
     Raises
     ------
     InputError
-        If it is no model file, or its model cannot be run live.
+        If it is not a model file, or its model cannot be run live.
     """
     estimator = parse_model(content)
     if not 1 / 60 <= estimator.interval_ <= 60:

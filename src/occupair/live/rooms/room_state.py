@@ -22,7 +22,7 @@ from occupair.readings.grid import MINUTE
 TREND_LAG = 10.0
 """The trend compares the occupancy with that of this long ago [min]."""
 TREND_CHANGE = 0.75
-"""A smaller change is no trend [people]."""
+"""A smaller change is not a trend [people]."""
 SPARSE_READINGS = 4
 """Readings in a row, each after a gap, from which the sensor counts as too slow for the room's settings."""
 

@@ -327,7 +327,7 @@ class _Import:
         used = min(known, key=lambda one: (not one.host, -known[one], str(one)), default=Broker())
         self._draft.tables["mqtt"] = {"host": used.host or "localhost"}
         if not used.host:
-            stated = f"{str(used)!r}, which is no host name: set it" if str(used) else "not in the model"
+            stated = f"{str(used)!r}, which is not a host name: set it" if str(used) else "not in the model"
             self._draft.checks["mqtt"] = [f"the broker of the topics is {stated}"]
         tls = any(broker.tls for broker in self._brokers.values() if broker == used)
         if used.port != (8883 if tls else 1883):

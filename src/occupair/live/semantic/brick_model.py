@@ -48,7 +48,7 @@ def read_model(path: Path) -> BrickModel:
         graph = Graph().parse(data=text, format="turtle")
     except BadSyntax as error:
         raise InputError(f"{path}, line {error.lines + 1}: must be Turtle: {error._why}") from None
-    except Exception as error:  # noqa: BLE001 rdflib raises many kinds of errors for text that is no Turtle
+    except Exception as error:  # noqa: BLE001 rdflib raises many kinds of errors for text that is not Turtle
         raise InputError(f"{path}: must be Turtle: {' '.join(str(error).split())}") from None
     return BrickModel(graph)
 

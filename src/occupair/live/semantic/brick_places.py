@@ -78,9 +78,8 @@ def _places_of_point(model: BrickModel, point: Node) -> tuple[list[Node], str]:
         return ordered(found & inner or found), ""
     reason = "is a point of nothing"
     for holder in holders:
-        reason = (
-            f"belongs to {quoted_labels(model, [holder])}, which is no room or zone and feeds none directly"
-        )
+        where = quoted_labels(model, [holder])
+        reason = f"belongs to {where}, which is not a room or zone and feeds none directly"
         if not model.is_wide(holder):
             fed = model.fed_by(holder) or _places_of_equipment(model, holder)
             found |= {_canonical(model, one) for one in fed}

@@ -25,7 +25,7 @@ def from_text(text: str) -> RoomState:
     Raises
     ------
     ValueError
-        If it is no state, or one that this version cannot represent.
+        If it is not a state, or one that this version cannot represent.
     """
     try:
         return _parse(text)
