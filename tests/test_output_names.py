@@ -34,8 +34,8 @@ def test_pipe_may_have_any_suffix(tmp_path):
 @pytest.mark.parametrize(
     ("command", "name", "rule"),
     [
-        ("simulate {}", "office.xlsx", "must end in .csv or .parquet (spreadsheet programs open CSV)"),
-        ("simulate {}", "office.csv.gz", "must end in .csv or .parquet"),
+        ("simulate --out {}", "office.xlsx", "must end in .csv or .parquet (spreadsheet programs open CSV)"),
+        ("simulate --out {}", "office.csv.gz", "must end in .csv or .parquet"),
         ("estimate no.occupair no.csv --out {}", "people.xlsx", "must end in .csv or .parquet"),
         ("estimate no.occupair no.csv --out {}", "people.json", "must end in .csv or .parquet"),
         ("groundtruth occupancy door.csv --out {}", "labelled.ods", "must end in .csv or .parquet"),

@@ -71,7 +71,7 @@ def test_descriptions_of_commands_are_not_cut_off(group):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_simulate_writes_simulated_readings(tmp_path, suffix):
-    done = occupair("simulate", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")
+    done = occupair("simulate", "--out", tmp_path / f"office.{suffix}", "--days", "2", "--seed", "3")
     assert done.returncode == 0, done.stderr
     assert "2880 simulated readings, 2 weekdays" in done.stdout
     written = oc.read_readings(tmp_path / f"office.{suffix}")
@@ -518,7 +518,7 @@ def test_datasets_lists_licence_and_location(monkeypatch, tmp_path):
             "occupair: unlabelled.csv: has no column 'occupancy'",
         ),
         (["evaluate", "cut.occupair", "test.csv"], "occupair: cut.occupair: is damaged or truncated"),
-        (["simulate", "no/such/folder.csv"], "No such file or directory"),
+        (["simulate", "--out", "no/such/folder.csv"], "No such file or directory"),
         (["reproduce", "--draws", "1", "--out", "no/such/report.html"], "No such file or directory"),
     ],
 )
@@ -542,7 +542,7 @@ def test_brackets_are_printed_literally(desk, tmp_path):
     (tmp_path / "d[").mkdir()
     assert (
         "d[/b].csv: 1440 simulated readings"
-        in occupair("simulate", "d[/b].csv", "--days", 1, cwd=tmp_path).stdout
+        in occupair("simulate", "--out", "d[/b].csv", "--days", 1, cwd=tmp_path).stdout
     )
 
 
@@ -556,7 +556,7 @@ def test_estimate_ignores_head_counts(desk, last_day):
 def test_bug_prints_a_traceback(tmp_path):
     code = "import occupair.cli as c, occupair.simulation as s; s.simulate_office = None; c.main()"
     done = subprocess.run(
-        [sys.executable, "-c", code, "simulate", str(tmp_path / "x.csv")], capture_output=True, text=True
+        [sys.executable, "-c", code, "simulate", "--out", tmp_path / "x.csv"], capture_output=True, text=True
     )
     assert "Traceback" in done.stderr
     assert done.returncode == 1
@@ -565,7 +565,7 @@ def test_bug_prints_a_traceback(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["simulate", "x.csv", "--days", "0"],
+        ["simulate", "--out", "x.csv", "--days", "0"],
         ["reproduce", "--draws", "0"],
         ["fit", "x.csv", "--hidden", "100000000"],
         ["tune", "x.csv", "--hidden", "100000000"],

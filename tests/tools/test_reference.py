@@ -55,8 +55,8 @@ def test_commands_page_lists_every_command_and_option(made):
 
 
 def test_commands_page_has_values_defaults_and_ranges(made):
-    options = {row[0]: row[1:] for row in rows_of(made["commands.md"], "### occupair simulate")}
-    assert options == {"`READINGS`": ["File to write, .csv or .parquet."]}
+    arguments = {row[0]: row[1:] for row in rows_of(made["commands.md"], "### occupair backup")}
+    assert arguments == {"`FILE`": ["Backup file to write."]}
     section = made["commands.md"].split("### occupair simulate\n")[1]
     assert "| `--days` | integer, from 1 | `30` | Number of weekdays to simulate. |" in section
     assert "| `--dayfirst, --monthfirst` |" in made["commands.md"]

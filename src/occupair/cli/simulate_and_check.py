@@ -29,13 +29,13 @@ from occupair.cli.shared import (
 
 
 def simulate(
-    path: Annotated[Path, typer.Argument(metavar="READINGS", help="File to write, .csv or .parquet.")],
+    path: Annotated[Path, typer.Option("--out", help="CSV or Parquet file to write.")],
     days: Annotated[int, typer.Option(min=1, help="Number of weekdays to simulate.")] = 30,
     seed: Seed = 0,
 ) -> None:
     """Simulate readings of the paper's office.
 
-    Example: occupair simulate office.csv --days 30 --seed 1
+    Example: occupair simulate --days 30 --seed 1 --out office.csv
     """
     from occupair.readings.files import write_readings
     from occupair.simulation import simulate_office
