@@ -83,7 +83,7 @@ def scan(
         Path | None,
         typer.Option(help="Network for person detection: YOLO or FastestDet as .onnx. Default: HOG."),
     ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Discard earlier results and scan again.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Discard earlier results and scan again.")] = False,
     timezone: Timezone = None,
     dayfirst: Dayfirst = None,
 ) -> None:
@@ -105,7 +105,7 @@ def scan(
             timezone=timezone,
             dayfirst=dayfirst,
             detector=detector,
-            resume=not anew,
+            resume=not force,
         )
     for line in summary.lines():
         out.print(line, soft_wrap=True)

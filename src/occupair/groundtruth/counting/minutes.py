@@ -49,7 +49,7 @@ def found_minutes(events: Events) -> dict[Key, Minute]:
     if not found:
         raise InputError(
             f"{events.folder}: no minutes to count: the scan found no passages; continue with 'occupair "
-            "groundtruth occupancy', or scan again with --sensitivity 1 --anew"
+            "groundtruth occupancy', or scan again with --sensitivity 1"
         )
     return found
 
