@@ -1,24 +1,29 @@
-"""Servers and browser that tests need: missing ones are reported, or fail the run if ALL_SERVERS is set."""
+"""Servers and programs that tests need: missing ones are reported, and end the run in CI (``CI=true``)."""
 
 import os
+import shutil
 
 import pytest
 from browser import why_no_chromium
 from live.mosquitto import why_no_mosquitto
 from live.postgres import why_no_postgres
 
-REQUIRE_ALL = "ALL_SERVERS"
+
+def why_no_systemd():
+    """Return why units of systemd cannot be checked; None if they can."""
+    how = "on Debian: apt install systemd"
+    return None if shutil.which("systemd-analyze") else f"systemd-analyze is not installed ({how})"
 
 
 def missing():
-    """Return the reasons why servers or the browser are unavailable."""
-    reasons = (why_no_mosquitto(), why_no_postgres(), why_no_chromium())
+    """Return the reasons why servers or programs are unavailable."""
+    reasons = (why_no_mosquitto(), why_no_postgres(), why_no_chromium(), why_no_systemd())
     return [why for why in reasons if why is not None]
 
 
 def pytest_sessionstart(session):
-    if os.environ.get(REQUIRE_ALL) and missing():
-        pytest.exit(f"{REQUIRE_ALL} is set, but: {'; '.join(missing())}", returncode=2)
+    if os.environ.get("CI") == "true" and missing():
+        pytest.exit(f"required in CI, but {'; '.join(missing())}", returncode=2)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -35,7 +35,7 @@ class Environment:
 
     def variables(self) -> dict[str, str]:
         """Return the environment variables of commands in it."""
-        kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME", "ALL_SERVERS")}
+        kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME", "CI")}
         path = f"{self.folder / 'bin'}{os.pathsep}{kept.get('PATH', os.defpath)}"
         return kept | {"VIRTUAL_ENV": str(self.folder), "PATH": path, "OPENBLAS_NUM_THREADS": "1"}
 
