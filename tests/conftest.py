@@ -34,7 +34,7 @@ def published():
     def folder_of(name):
         folder = find_folder(name)
         if folder is None:
-            pytest.skip(f"{name} data set not found, see occupair datasets")
+            pytest.skip(f"{name} data set not found: occupair datasets fetch {name}")
         return folder
 
     return folder_of

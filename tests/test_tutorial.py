@@ -6,7 +6,6 @@ import shlex
 import pytest
 from command import occupair
 
-from occupair.datasets import find_folder
 from tools.tutorial import PAGE, SERVE, find_difference, read_steps, served, service_environment
 
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -27,8 +26,8 @@ def run(step, folder):
         assert missing is None, f"line {step.line}: {step.text} does not print {missing!r} but\n{done.stdout}"
 
 
-@pytest.mark.skipif(find_folder("robod") is None, reason="robod data set not found, see occupair datasets")
-def test_every_command_prints_what_the_page_quotes(tmp_path, monkeypatch):
+def test_every_command_prints_what_the_page_quotes(published, tmp_path, monkeypatch):
+    published("robod")
     environment = service_environment()
     for name in ("OCCUPAIR_PORT", "OCCUPAIR_URL"):
         monkeypatch.setenv(name, environment[name])

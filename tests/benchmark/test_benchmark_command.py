@@ -6,7 +6,7 @@ import pytest
 
 import occupair as oc
 from occupair.benchmark.public_rooms import benchmark
-from occupair.datasets import BENCHMARK_ROOMS, benchmark_rooms, find_folder
+from occupair.datasets import BENCHMARK_ROOMS, benchmark_rooms
 
 
 @pytest.fixture
@@ -52,9 +52,8 @@ def test_room_without_data_is_refused(tmp_path, monkeypatch):
         benchmark(["robod-1"], ["mean"], cache=tmp_path)
 
 
-def test_public_room(tmp_path):
-    if find_folder("robod") is None:
-        pytest.skip("robod data set not found, see occupair datasets")
+def test_public_room(published, tmp_path):
+    published("robod")
     document = json.loads(benchmark(["robod-3"], ["mean", "mass-balance"], [0], cache=tmp_path, as_json=True))
     mean, balance = document["averages"]
     assert mean["nrmse"] == 1.0

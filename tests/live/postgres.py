@@ -27,7 +27,7 @@ PASSWORD = "open-sesame"
 def why_no_postgres() -> str | None:
     """Return why no PostgreSQL server can be run here, None if one can."""
     if not (_program("initdb") and _program("postgres")):
-        return "PostgreSQL is not installed: no initdb on the PATH or in /usr/lib/postgresql/*/bin"
+        return "PostgreSQL is not installed: no initdb on the PATH (on Debian: apt install postgresql)"
     if os.geteuid() == 0 and _other_user() is None:
         return "PostgreSQL does not run as root, and there is neither a user postgres nor nobody"
     return None

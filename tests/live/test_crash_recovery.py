@@ -13,8 +13,8 @@ import numpy as np
 import paho.mqtt.client as mqtt
 import pandas as pd
 import pytest
-from live.mosquitto import mosquitto_server, why_no_mosquitto
-from live.postgres import shared_server, why_no_postgres
+from live.mosquitto import mosquitto_server, need_mosquitto
+from live.postgres import empty_database
 from live.service_process import ServiceProcess
 from live.waiting import HANG_GUARD, wait_for
 
@@ -33,7 +33,7 @@ model = "model.occupair"
 
 REPLAY = 'clock = "readings"'
 
-pytestmark = pytest.mark.skipif(why_no_mosquitto() is not None, reason=why_no_mosquitto() or "")
+pytestmark = need_mosquitto
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,7 @@ def model(office):
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/rooms.db"
-    if why_no_postgres():
-        pytest.skip(why_no_postgres())
-    return shared_server().database()
+    return empty_database(request.param, tmp_path)
 
 
 class Poster(threading.Thread):

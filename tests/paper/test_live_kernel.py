@@ -198,7 +198,7 @@ def test_estimates_without_numba(estimator, last_day, monkeypatch):
 def test_warm_up_compiles_every_signature(estimator, last_day):
     revised_day.warm_up()
     if live_kernel.njit is None:
-        pytest.skip("nothing to compile")
+        pytest.skip("numba is not installed, nothing is compiled")
     before = list(live_kernel.revise.signatures)
     coef = estimator.network().coef.copy()
     coef.flags.writeable = False  # as read from a model file

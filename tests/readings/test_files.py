@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import occupair as oc
-from occupair.datasets import find_folder
 from occupair.readings.schema import date_slices, episode_slices, interval_of
 
 GOOD = """time,co2,ventilation,occupancy
@@ -553,25 +552,19 @@ def test_parquet_column_types(tmp_path):
         ("uci357", "datatest2.txt.gz", {}, 1, 8, 1),
     ],
 )
-def test_published_files_are_read(name, file, options, interval, days, most):
-    folder = find_folder(name)
-    if folder is None:
-        pytest.skip(f"{name} data set not found, see occupair datasets")
-    readings = oc.read_readings(folder / file, **options)
+def test_published_files_are_read(published, name, file, options, interval, days, most):
+    readings = oc.read_readings(published(name) / file, **options)
     assert interval_of(readings) == interval
     assert len(date_slices(readings)) == days
     assert readings["occupancy"].max() == most
     assert ("ventilation" in readings) == (name == "robod")
 
 
-def test_published_file_with_three_ventilation_columns_is_ambiguous():
-    folder = find_folder("robod")
-    if folder is None:
-        pytest.skip("robod data set not found, see occupair datasets")
+def test_published_file_with_three_ventilation_columns_is_ambiguous(published):
     with pytest.raises(
         oc.InputError, match="3 columns that match ventilation, 'supply_air_flow', 'damper_posi"
     ):
-        oc.read_readings(folder / "combined_Room3.csv.gz")
+        oc.read_readings(published("robod") / "combined_Room3.csv.gz")
 
 
 def test_empty_date_and_time_columns_are_rejected(csv):

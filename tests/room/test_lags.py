@@ -34,8 +34,6 @@ def upgrade():
 @pytest.fixture(scope="module")
 def with_another_lag(tmp_path_factory):
     """What models and service give with a third lag, added as the docstring of ``lags`` describes."""
-    for name in ("fastapi", "sqlalchemy", "alembic"):
-        pytest.importorskip(name)
     folder = tmp_path_factory.mktemp("another_lag")
     package = folder / "src/occupair"
     shutil.copytree(Path(occupair.__file__).parent, package)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from occupair.datasets.catalogue import find_folder
 from occupair.datasets.robod import read_robod
 from occupair.folds import split_days
 from occupair.live.rooms.room import READINGS_KEPT
@@ -107,10 +106,8 @@ OUTAGE = slice("2021-12-09 08:00", "2021-12-13 08:35")
 
 
 @pytest.mark.parametrize("room", [1, 3])
-def test_only_the_fault_in_public_rooms_is_found(room):
-    if (folder := find_folder("robod")) is None:
-        pytest.skip("data set robod not found")
-    readings = read_robod(folder, room=room, whole_days=False, sensors=True)
+def test_only_the_fault_in_public_rooms_is_found(published, room):
+    readings = read_robod(published("robod"), room=room, whole_days=False, sensors=True)
     found = set()
     for train, held_out in split_days(readings):
         for name, values in sensor_columns(train).items():

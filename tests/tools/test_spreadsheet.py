@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from occupair.benchmark.run_benchmark import run_benchmark
-from occupair.datasets import BENCHMARK_ROOMS, ROOMS, find_folder, read_rooms
+from occupair.datasets import BENCHMARK_ROOMS, ROOMS, read_rooms
 from tools import spreadsheet
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -80,9 +80,9 @@ def test_page_has_the_scores_of_the_benchmark():
     assert scores == sorted(scores)
 
 
-def test_page_has_the_scores_of_the_rules():
-    if any(find_folder(ROOMS[name].dataset) is None for name in BENCHMARK_ROOMS):
-        pytest.skip("public data sets not found, see occupair datasets")
+def test_page_has_the_scores_of_the_rules(published):
+    for name in BENCHMARK_ROOMS:
+        published(ROOMS[name].dataset)
     result = run_benchmark(read_rooms(()), spreadsheet.RULES, [0])
     printed = {rule: scores for rule, *scores in spreadsheet.table(result).rows}
     assert {name: page_rows()[name] for name in RULES} == {

@@ -230,7 +230,11 @@ def test_non_finite_numbers_are_null():
 
 
 def test_home_assistant_schemas_accept_the_message(message, tmp_path):
-    schemas = pytest.importorskip("homeassistant.components.mqtt.schemas", exc_type=ImportError)
+    schemas = pytest.importorskip(
+        "homeassistant.components.mqtt.schemas",
+        reason="Home Assistant is not installed: pip install homeassistant (not part of the extra dev)",
+        exc_type=ImportError,
+    )
     from homeassistant.components.mqtt import binary_sensor, sensor
     from homeassistant.core import HomeAssistant
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-pytest.importorskip("pyenergyplus")
+pytest.importorskip("pyenergyplus", reason="EnergyPlus is not installed: no wheel for Linux on ARM")
 
 from occupair.cli import app
 from occupair.errors import InputError
