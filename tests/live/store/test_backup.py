@@ -273,6 +273,7 @@ def modified(file: Path, name: str = "labels", **changes) -> Path:
 
 
 REST = ["typed", None]  # source and estimate of a label
+ESTIMATE = ["a", 1, *[None] * 7]
 MODEL = [1, "a", "file", "", "0" * 64, 1, 0, True]
 INVALID = [
     ({"row": ["a", 1, 3]}, "invalid row"),
@@ -291,6 +292,14 @@ INVALID = [
         {"name": "readings", "row": ["a", 1, [400], None, "x", 0, *[None] * 7]},
         r"invalid co2 of readings: \[400\]",
     ),
+    ({"row": ["a", 2**63, 3, 0, *REST]}, "invalid time of labels: 9223372036854775808"),
+    ({"row": ["\ud800", 1, 3, 0, *REST]}, "invalid room of labels"),
+    (
+        {"row": 2 * (json.dumps(["a", 1, 3, 0, *REST]).encode() + b"\n"), "entry": {"rows": 2}},
+        "rows of labels contradict each other",
+    ),
+    ({"name": "estimates", "row": [*ESTIMATE, "fine"]}, "invalid quality of estimates: 'fine'"),
+    ({"name": "estimates", "row": [*ESTIMATE, ["ok"]]}, r"invalid quality of estimates: \['ok'\]"),
     ({"entry": {"rows": 2}}, "the rows or the checksum of labels do not match the manifest"),
     ({"entry": {"columns": ["room", "time", "people", "by"]}}, "unexpected columns of labels"),
     ({"entry": {"columns": None}}, "missing or invalid manifest"),

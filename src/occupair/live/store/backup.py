@@ -79,6 +79,10 @@ class Field(NamedTuple):
     fits: tuple[type, ...]
     values: frozenset[str] | None
 
+    def allows(self, value: object) -> bool:
+        """Whether a value of an accepted type is an accepted value."""
+        return self.values is None or value in self.values
+
 
 def backup(url: str, path: str | Path) -> None:
     """Back up a store to a file, completely or not at all. The service may be running.
@@ -333,8 +337,7 @@ def _parse_row(line: bytes, table: str, fields: Sequence[Field], path: str | Pat
     values: dict[str, Any] = {}
     for value, field in zip(row, fields, strict=True):
         known = _from_base64(value) if field.kind is bytes else value
-        is_value = field.values is None or known in field.values
-        if type(known) not in field.fits or not _is_storable(known) or not is_value:
+        if type(known) not in field.fits or not _is_storable(known) or not field.allows(known):
             raise _broken(path, f"invalid {field.name} of {table}: {value!r:.60}")
         values[field.name] = known
     return values
