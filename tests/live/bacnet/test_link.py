@@ -6,9 +6,11 @@ import math
 import random
 import socket
 import struct
+from types import SimpleNamespace
 
 import pytest
-from bacpypes3.primitivedata import ObjectIdentifier, ObjectType
+from bacpypes3.pdu import PDUData
+from bacpypes3.primitivedata import ObjectIdentifier, ObjectType, TagList
 from live.bacnet_helpers import RecordingPipeline, make_room, own_device, running
 from live.ports import free_port
 from live.waiting import until
@@ -290,6 +292,24 @@ def test_odd_property_of_one_point_leaves_others_alone(caplog):
     assert "has invalid units, got 'ppm': correct the device" in caplog.text
     assert "has properties that cannot be read (OverflowError)" in caplog.text
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def test_invalid_value_in_a_notification_is_ignored():
+    """A real number has four bytes; the device sends three."""
+
+    def notified(name, tags):
+        return SimpleNamespace(
+            propertyIdentifier=name, value=SimpleNamespace(tagList=TagList.decode(PDUData(tags)))
+        )
+
+    point = device_poller._Point([], None)
+    point.notify(
+        [
+            notified("present-value", b"\x43\x44\x16\x00"),
+            notified("cov-increment", b"\x44" + struct.pack(">f", 5.0)),
+        ]
+    )
+    assert point.properties == {"cov-increment": 5.0}
 
 
 def test_pauses_grow_while_readings_cannot_be_submitted(monkeypatch):

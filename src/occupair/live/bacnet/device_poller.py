@@ -26,7 +26,7 @@ from bacpypes3.primitivedata import ObjectIdentifier
 from occupair.errors import InputError
 from occupair.live.bacnet.application import BacnetApplication
 from occupair.live.bacnet.point_values import DESCRIPTION, STATE, co2_increment, point_value
-from occupair.live.bacnet.property_reads import DeviceReader, NoAnswer, Properties, Refused, decode_value
+from occupair.live.bacnet.property_reads import DeviceReader, NoAnswer, Properties, Refused, add_property
 from occupair.live.bacnet.subscription import Subscription
 from occupair.live.config import BacnetPoint
 from occupair.live.messages import Reading
@@ -86,11 +86,10 @@ class _Point:
         if self.subscription is not None and properties.get("present-value") != before:
             self.subscription.renew()  # the change was small, or the device has forgotten the subscription
 
-    def notify(self, values: Any, now: float) -> None:
+    def notify(self, values: Any) -> None:
         """Take over properties of a notification, which does not have all of them."""
         for one in values:
-            with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, AttributeError):
-                self.properties[str(one.propertyIdentifier)] = decode_value(one.value)
+            add_property(self.properties, str(one.propertyIdentifier), one.value)
         if self.properties.get("reliability") or self.properties.get("out-of-service"):
             self.described = -math.inf  # the fault may be over: read it
 
@@ -362,7 +361,7 @@ class DevicePoller:
         self._heard = now = self._loop.time()
         point.subscription.notify(now)
         before = [point.value(use)[0] for use in point.uses]
-        point.notify(values, now)
+        point.notify(values)
         for use, last in zip(point.uses, before, strict=True):
             value = self._value(point, use)
             if value is not None and value != last:
