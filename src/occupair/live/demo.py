@@ -31,6 +31,7 @@ from occupair.live.messages import Reading
 from occupair.live.mqtt.client import CancellableClient
 from occupair.live.pipeline import Pipeline
 from occupair.live.service import listen, serve
+from occupair.live.wall_clock import utc_now
 from occupair.model_file import save_model
 from occupair.progress import track
 from occupair.simulation import simulate_office
@@ -150,7 +151,7 @@ async def submit_past(pipeline: Pipeline, days: Mapping[str, pd.DataFrame]) -> N
     for room, readings in days.items():
         now_at = (TRAINING_DAYS + PAST_DAYS) * 1440 + _minutes(START)
         past = readings.iloc[now_at - 60 if room == NEW_ROOM else TRAINING_DAYS * 1440 : now_at]
-        now = dt.datetime.now(dt.UTC)
+        now = utc_now()
         columns = zip(past.index, past["co2"], past["ventilation"], strict=True)
         await pipeline.submit(
             [Reading(room, time.to_pydatetime(), float(c), float(v), "demo", now) for time, c, v in columns]

@@ -9,7 +9,6 @@ by row and limits its unpacked size, so that a forged file cannot exhaust memory
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import errno
 import hashlib
 import io
@@ -34,6 +33,7 @@ from occupair.live.store import schema
 from occupair.live.store.database import check_revision, revisions, snapshot, transaction, upgrade
 from occupair.live.store.store import Store
 from occupair.live.store.store_lock import service_lock
+from occupair.live.wall_clock import utc_now
 
 FORMAT, VERSION = "occupair-backup", 1
 TABLES = tuple(schema.metadata.tables)
@@ -164,7 +164,7 @@ def _write(connection: Connection, revision: str, path: Path) -> None:
             "format": FORMAT,
             "version": VERSION,
             "revision": revision,
-            "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "created": utc_now().isoformat(timespec="seconds"),
             "tables": contents,
         }
         archive.writestr("manifest.json", json.dumps(manifest, indent=1))

@@ -15,6 +15,7 @@ from occupair.errors import InputError
 from occupair.live.messages import to_microseconds, to_time
 from occupair.live.store import schema
 from occupair.live.store.database import StoreError, check_texts, snapshot, transaction
+from occupair.live.wall_clock import utc_now
 
 CALIBRATED = "calibrated"
 """Origin of models that are calibrated without head counts, or with few."""
@@ -93,7 +94,7 @@ class ModelStore:
             "note": note,
             "sha256": hashlib.sha256(data).hexdigest(),
             "size": len(data),
-            "created": to_microseconds(dt.datetime.now(dt.UTC)),
+            "created": to_microseconds(utc_now()),
             "active": False,
             "data": bytes(data),
         }

@@ -14,6 +14,7 @@ from occupair.errors import InputError
 from occupair.live.messages import to_microseconds, to_time
 from occupair.live.store import schema
 from occupair.live.store.database import check_texts, snapshot, transaction, upsert
+from occupair.live.wall_clock import utc_now
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class PlanStore:
             height=float(height),
             sha256=hashlib.sha256(data).hexdigest(),
             size=len(data),
-            created=dt.datetime.now(dt.UTC),
+            created=utc_now(),
         )
         self._write(
             schema.plans, vars(plan) | {"created": to_microseconds(plan.created), "data": bytes(data)}
