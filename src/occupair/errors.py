@@ -39,11 +39,14 @@ def plain_line(text: str) -> str:
     >>> print(plain_line("Süd\nNord"), len(plain_line("x" * 9999)))
     Süd\nNord 2000
     """
-    text = text[:LONGEST_LINE] if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 3]}..."
+    text = _cut(text)
     if text.isprintable():
         return text
-    escaped = "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
-    return escaped if len(escaped) <= LONGEST_LINE else f"{escaped[: LONGEST_LINE - 3]}..."
+    return _cut("".join(one if one.isprintable() else repr(one)[1:-1] for one in text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 3]}..."
 
 
 class SlowFallbackWarning(RuntimeWarning):

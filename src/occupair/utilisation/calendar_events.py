@@ -111,7 +111,7 @@ def _check_components(calendar: Component, path: Path) -> None:
 
 
 def _per_day(rule: vRecur) -> float:
-    """Return how often a rule repeats an event on a day at most, and infinity if that is not a day at all."""
+    """Return how often a rule repeats an event on one day at most; infinity for hourly rules and the like."""
     rarely = [str(one).upper() in ("DAILY", "WEEKLY", "MONTHLY", "YEARLY") for one in rule.get("FREQ", [])]
     if not rarely or not all(rarely) or not all(int(one) >= 1 for one in rule.get("INTERVAL", [])):
         return math.inf

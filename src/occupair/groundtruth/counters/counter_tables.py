@@ -211,7 +211,8 @@ def _counts(table: RawTable, positions: Sequence[int]) -> list[np.ndarray]:
     found = []
     for column in cells:
         values = parse_numbers(column, mark=mark, source=table.source, row_numbers=table.row_numbers)
-        wrong = np.isinf(values) | (values < 0) | (values != np.rint(values)) & ~np.isnan(values)
+        is_count = (values >= 0) & (values == np.rint(values)) & np.isfinite(values)
+        wrong = ~(is_count | np.isnan(values))
         if wrong.any():
             k = int(np.argmax(wrong))
             rule = f"must be a non-negative integer, got {values[k]:g}"

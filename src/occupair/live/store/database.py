@@ -220,12 +220,13 @@ def rows_of_rooms(
 ) -> Select[Any]:
     """Restrict a query to the rows of several rooms, each in its own period [since, until)."""
     check_texts("room", periods)
-    of_room = []
+    conditions = []
     for room, (since, until) in periods.items():
-        of_room.append(and_(table.c.room == room, table.c.time >= to_microseconds(since)))
+        condition = and_(table.c.room == room, table.c.time >= to_microseconds(since))
         if until is not None:
-            of_room[-1] = and_(of_room[-1], table.c.time < to_microseconds(until))
-    return chosen.where(or_(false(), *of_room))
+            condition = and_(condition, table.c.time < to_microseconds(until))
+        conditions.append(condition)
+    return chosen.where(or_(false(), *conditions))
 
 
 def _config() -> Config:
