@@ -2,10 +2,12 @@
 
 import os
 import signal
+import time
+from collections import Counter
 
 import pytest
 
-from tools.fuzz.campaign import Worker, plan_inputs, plan_time, run_campaign
+from tools.fuzz.campaign import Plan, Worker, plan_inputs, plan_time, run_campaign
 from tools.fuzz.findings import FindingFiles
 from tools.fuzz.summary import Totals, table
 from tools.fuzz.targets import SHARES
@@ -37,6 +39,28 @@ def test_process_that_ends_is_noticed():
     os.kill(worker.process.pid, signal.SIGSEGV)
     assert worker.receive() is None
     assert worker.process.exitcode == -signal.SIGSEGV
+
+
+def test_campaign_continues_after_a_crash(tmp_path, monkeypatch):
+    receive, crashes = Worker.receive, iter([True])
+
+    def crash_once(worker):
+        if next(crashes, False):
+            worker.pipe.poll(None)
+            worker.process.kill()
+            worker.process.join()
+            return None
+        return receive(worker)
+
+    monkeypatch.setattr(Worker, "receive", crash_once)
+    monkeypatch.setattr("tools.fuzz.campaign.BATCH_INPUTS", 100)
+    files, plan = FindingFiles(tmp_path, 0), Plan({"times": 500}, {"times": 1e9}, Counter())
+    began = time.monotonic()
+    totals = run_campaign(plan, seed=0, processes=1, files=files)
+    assert (totals["times"].inputs, totals["times"].broken) == (500, 1)
+    assert totals["times"].accepted + totals["times"].rejected == 400
+    assert files.causes == [("times", "crash of the process, SIGKILL")]
+    assert 1e9 - plan.seconds["times"] <= time.monotonic() - began  # the time of the batches
 
 
 def test_finding_is_saved_with_its_command(tmp_path):

@@ -1,4 +1,4 @@
-"""A campaign: all targets in two processes, until a number of inputs or a time is reached.
+"""A campaign: all targets in several processes, until a number of inputs or a time is reached.
 
 With a number of inputs, each target gets its share (`tools.fuzz.targets.SHARES`). With a time, each target
 gets the same time. An input that ends its process (a crash, or a hang in a library) is a finding, and the
@@ -35,7 +35,7 @@ STUCK = 1_800.0
 
 @dataclass
 class Plan:
-    """What is left to do for each target: inputs, and time in which its batches may run [s]."""
+    """What is left to do for each target: inputs, or time of its batches [s]; the other is infinite."""
 
     inputs: dict[str, float]
     seconds: dict[str, float]
@@ -50,6 +50,25 @@ class Plan:
     def _left(self, name: str) -> float:
         inputs = self.inputs[name]
         return self.seconds[name] if inputs == float("inf") else inputs / (inputs + self.next[name])
+
+    @property
+    def left(self) -> float:
+        """Inputs or time [s] of all targets."""
+        return min(sum(self.inputs.values()), sum(self.seconds.values()))
+
+    def take(self, name: str) -> tuple[int, int]:
+        """Return the next input of a target, and how many from there are run in a batch."""
+        start, most = self.next[name], int(min(self.inputs[name], BATCH_INPUTS))
+        self.inputs[name] -= most
+        self.next[name] += most
+        return start, most
+
+    def settle(self, order: Order, run: int, seconds: float) -> None:
+        """Put back the inputs of an order that were not run, and subtract its time."""
+        if self.next[order.target] == order.start + order.most:
+            self.next[order.target] = order.start + run
+        self.inputs[order.target] += order.most - run
+        self.seconds[order.target] -= seconds
 
 
 def plan_inputs(names: Sequence[str], inputs: int, first: int) -> Plan:
@@ -69,14 +88,18 @@ class Worker:
     """A process with its pipe and what it is doing."""
 
     def __init__(self) -> None:
+        self.order: Order | None = None
+        self.sent = 0.0
+        self.start()
+
+    def start(self) -> None:
+        """Start a process, also after one that has ended."""
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.current: Any = context.RawValue("q", -1)
         self.process = context.Process(target=work, args=(theirs, self.current), daemon=True)
         self.process.start()
         theirs.close()
-        self.order: Order | None = None
-        self.sent = 0.0
 
     def send(self, order: Order | None) -> None:
         """Send an order."""
@@ -98,10 +121,8 @@ def run_campaign(plan: Plan, *, seed: int, processes: int, files: FindingFiles) 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     totals = {name: Totals() for name in plan.inputs}
     workers = [Worker() for _ in range(processes)]
-    limited = float("inf") not in plan.inputs.values()
-    whole = sum(plan.inputs.values() if limited else plan.seconds.values())
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not sys.stderr.isatty()) as progress:
+    whole = plan.left
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         bar = progress.add_task("fuzzing", total=whole)
         for one in workers:
             _give_order(one, plan, workers, seed)
@@ -109,25 +130,26 @@ def run_campaign(plan: Plan, *, seed: int, processes: int, files: FindingFiles) 
             for one in busy:
                 if time.monotonic() - one.sent > STUCK:
                     one.process.kill()  # waits for something that does not come
-            for pipe in wait([one.pipe for one in busy], timeout=60.0):
-                place = next(k for k, one in enumerate(workers) if one.pipe is pipe)
-                worker, order = workers[place], workers[place].order
-                assert order is not None
-                batch = worker.receive()
-                if batch is None:
-                    batch = _crashed(worker, order)
-                    workers[place] = worker = Worker()
+            ready = wait([one.pipe for one in busy], timeout=60.0)
+            for worker in [one for one in busy if one.pipe in ready]:
+                batch = _result(worker, plan)
                 totals[batch.target].add(batch)
-                if plan.next[batch.target] == order.start + order.most:
-                    plan.next[batch.target] = order.start + batch.inputs  # those that were not run are next
-                plan.inputs[batch.target] += order.most - batch.inputs if limited else 0
-                plan.seconds[batch.target] -= time.monotonic() - worker.sent if not limited else 0
                 for finding in batch.findings:
                     files.add(finding)
-                left = sum(plan.inputs.values() if limited else plan.seconds.values())
-                progress.update(bar, completed=whole - left, description=f"fuzzing {batch.target}")
+                progress.update(bar, completed=whole - plan.left, description=f"fuzzing {batch.target}")
                 _give_order(worker, plan, workers, seed)
     return totals
+
+
+def _result(worker: Worker, plan: Plan) -> Batch:
+    """Return the batch of a worker; if its process has ended, start another."""
+    assert worker.order is not None
+    batch = worker.receive()
+    if batch is None:
+        batch = _crashed(worker, worker.order)
+        worker.start()
+    plan.settle(worker.order, batch.inputs, time.monotonic() - worker.sent)
+    return batch
 
 
 def _give_order(worker: Worker, plan: Plan, workers: Sequence[Worker], seed: int) -> None:
@@ -137,11 +159,7 @@ def _give_order(worker: Worker, plan: Plan, workers: Sequence[Worker], seed: int
         worker.send(None)
         worker.order = None
         return
-    most = int(min(plan.inputs[name], BATCH_INPUTS))
-    if plan.inputs[name] != float("inf"):
-        plan.inputs[name] -= most
-    worker.send(Order(name, seed, plan.next[name], most, BATCH_SECONDS))
-    plan.next[name] += most
+    worker.send(Order(name, seed, *plan.take(name), BATCH_SECONDS))
 
 
 def _crashed(worker: Worker, order: Order) -> Batch:
