@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from occupair.report.text_table import Table, markdown
 from tools.fuzz.targets import SHARES
 from tools.fuzz.worker import Batch
 
@@ -48,7 +49,7 @@ def read_totals(paths: Iterable[Path]) -> dict[str, Totals]:
     return found
 
 
-HEAD = ("target", "inputs", "accepted", "rejected", "findings", "inputs/s", "slowest [ms]", "memory [MB]")
+HEADS = ["target", "inputs", "accepted", "rejected", "findings", "inputs/s", "slowest [ms]", "memory [MB]"]
 
 
 def table(totals: dict[str, Totals]) -> str:
@@ -56,31 +57,16 @@ def table(totals: dict[str, Totals]) -> str:
     whole = Totals()
     for one in totals.values():
         whole.add(one)
-    rows = [HEAD, *(_row(name, one) for name, one in totals.items() if one.inputs), _row("all", whole)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
-    lines = [_line(row, widths) for row in rows]
-    rule = (
-        "| "
-        + " | ".join("-" * width if k == 0 else "-" * (width - 1) + ":" for k, width in enumerate(widths))
-        + " |"
-    )
-    return "\n".join([lines[0], rule, *lines[1:]])
+    rows = [_row(name, one) for name, one in totals.items() if one.inputs]
+    return markdown(Table(HEADS, [*rows, _row("all", whole)]))
 
 
-def _row(name: str, one: Totals) -> tuple[str, ...]:
+def _row(name: str, one: Totals) -> list[str]:
     speed = one.inputs / one.cpu if one.cpu else 0.0
     counts = (one.inputs, one.accepted, one.rejected, one.broken, round(speed))
-    return (
+    return [
         name,
         *(f"{count:,}" for count in counts),
         f"{1e3 * one.slowest:,.0f}",
         f"{one.memory / 1e6:,.0f}",
-    )
-
-
-def _line(cells: Iterable[str], widths: list[int]) -> str:
-    padded = [
-        cell.ljust(width) if not k else cell.rjust(width)
-        for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
-    return "| " + " | ".join(padded) + " |"
