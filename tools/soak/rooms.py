@@ -9,6 +9,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,10 @@ class Message(NamedTuple):
     ventilation: float
     is_regular: bool  # at once and with the right time
 
+    @property
+    def payload(self) -> dict[str, str | float]:
+        return {"time": self.time.isoformat(), "co2": self.co2, "ventilation": self.ventilation}
+
 
 @dataclass(frozen=True)
 class Rooms:
@@ -56,14 +61,15 @@ class Rooms:
     hours: int
     every: int
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _series(self) -> list[pd.DataFrame]:
         days = (self.start.hour + self.hours) // 24 + 1
         midnight = self.start.replace(hour=0)
         series = []
         for seed in range(min(N_SERIES, self.number)):
             office = simulate_office(days=days, seed=100 + seed).iloc[:: self.every]
             series.append(office.set_axis(pd.date_range(midnight, periods=len(office), freq=self.step)))
-        object.__setattr__(self, "_series", series)
+        return series
 
     @property
     def step(self) -> dt.timedelta:
@@ -115,9 +121,8 @@ class Rooms:
                 yield held.pop()
 
     def _message(self, room: int, slot: int) -> Message:
-        series: list[pd.DataFrame] = self._series  # type: ignore[attr-defined]
         time = self.time_of(slot)
-        row = series[self.series_of(room)].loc[time]
+        row = self._series[self.series_of(room)].loc[time]
         error = self._clock_error(room, slot)
         return Message(room, slot, time + error, float(row["co2"]), float(row["ventilation"]), not error)
 

@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,7 +115,7 @@ class Soak:
         if not hour.faults.kill:
             return self._send(messages)
         part = self._draw.randrange(len(messages))
-        with self._full_disk() if hour.faults.disk_full else _no_fault():
+        with self._full_disk() if hour.faults.disk_full else nullcontext():
             self._send(messages[:part])
             self._sensors.disturb()
             self._service.kill()
@@ -128,19 +128,18 @@ class Soak:
 
     def _send_with_outages(self, messages: list[Message], faults: Faults) -> None:
         third = len(messages) // 3
-        self._send(messages[:third])
+        first, second, last = messages[:third], messages[third : 2 * third], messages[2 * third :]
+        self._send(first)
         if faults.broker:
             self._sensors.disturb()
             self._broker.stop()
             if faults.broker == "down":
-                self._send(messages[third : 2 * third], waits=False)
+                self._send(second, waits=False)
+                second = []
             self._broker.start()
-        if faults.database:
-            with self._database_outage(faults.database):
-                self._send(messages[third : 2 * third] if faults.broker != "down" else [])
-        elif faults.broker != "down":
-            self._send(messages[third : 2 * third])
-        self._send(messages[2 * third :])
+        with self._database_outage(faults.database) if faults.database else nullcontext():
+            self._send(second)
+        self._send(last)
 
     @contextmanager
     def _full_disk(self) -> Iterator[None]:
@@ -210,7 +209,8 @@ def soak(
     rooms: Rooms, models: list[Path], folder: Path, database: str, *, fault_hours: int
 ) -> Iterator[Hour | Comparison]:
     """Run the soak test on one database; yield its hours and the comparison with an undisturbed replay."""
-    with mosquitto_server() as broker, _database(database) as server:
+    own_server = nullcontext() if database == "sqlite" else postgres_to_stop()
+    with mosquitto_server() as broker, own_server as server:
         store = f"sqlite:///{folder}/soak.db" if server is None else server.url
         clock_path = folder / "clock"
         clock = SimulatedClock(clock_path)
@@ -234,20 +234,6 @@ def soak(
             yield compare(stored, rooms, models, test.calibrated)
         finally:
             stored.close()
-
-
-@contextmanager
-def _database(kind: str) -> Iterator[PostgresServer | None]:
-    if kind == "sqlite":
-        yield None
-    else:
-        with postgres_to_stop() as server:
-            yield server
-
-
-@contextmanager
-def _no_fault() -> Iterator[None]:
-    yield
 
 
 def resident_memory(pid: int) -> float:

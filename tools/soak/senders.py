@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import paho.mqtt.client as mqtt
 from live.service_process import ServiceProcess
-from live.waiting import HANG_GUARD
+from live.waiting import HANG_GUARD, wait_for
 
 from tools.soak.rooms import Message, Rooms
 
@@ -58,8 +58,7 @@ class Sensors:
                 self._sent[room] = message.time, time.monotonic()
                 if not waits:
                     self._disturbed.add(room)
-        payload = {"time": message.time.isoformat(), "co2": message.co2, "ventilation": message.ventilation}
-        self._sender.publish(f"soak/{room}", json.dumps(payload), qos=1)
+        self._sender.publish(f"soak/{room}", json.dumps(message.payload), qos=1)
 
     def disturb(self) -> None:
         """Exclude readings under way from the latencies: a fault has occurred."""
@@ -119,11 +118,7 @@ class Posters:
 
     def wait_for_all(self) -> None:
         """Wait until all readings are acknowledged."""
-        end = time.monotonic() + HANG_GUARD
-        while self._queue.unfinished_tasks:
-            if time.monotonic() > end:
-                raise TimeoutError("posted readings are not acknowledged")
-            time.sleep(0.02)
+        wait_for(lambda: not self._queue.unfinished_tasks)
 
     def close(self) -> None:
         self._queue.put(None)
@@ -136,10 +131,9 @@ class Posters:
 
     def _post(self, message: Message) -> None:
         path = f"/api/rooms/{self._rooms.name(message.room)}/readings"
-        reading = {"time": message.time.isoformat(), "co2": message.co2, "ventilation": message.ventilation}
         while True:
             try:
-                self._service.post(path, reading)
+                self._service.post(path, message.payload)
                 return
             except OSError:  # also every HTTPError
                 time.sleep(0.2)
