@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tools.release.licences import Licensed, canonical
+from packaging.utils import canonicalize_name
+
+from tools.release.licences import Licensed
 
 _GCC = "GPL-3.0-or-later WITH GCC-exception-3.1"
 _GNU = "LGPL-3.0-or-later OR GPL-2.0-or-later"
@@ -88,7 +90,7 @@ def bundled_libraries(site_packages: Path) -> list[Licensed]:
         name = match["name"] if match else path.name.removeprefix("lib").split(".")[0]
         licence = "OpenSSL" if OLD_OPENSSL.match(path.name) else LIBRARIES.get(name, "unknown")
         version = version_in(match["tail"]) if match else ""
-        found.append(Licensed(f"{canonical(package)}/lib{name}", version, licence))
+        found.append(Licensed(f"{canonicalize_name(package)}/lib{name}", version, licence))
     return found
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from tools.release.bundled import GPL_LIBRARIES
-from tools.release.licences import Licensed, canonical, is_permissive
+from tools.release.licences import Licensed, is_permissive
 
 PAGE = Path(__file__).parents[2] / "docs/licences.md"
 MARKER = "<!-- The rest is written by make sbom. -->\n"
@@ -40,7 +42,7 @@ def mark(one: Licensed) -> str:
 
 
 def extras_of(package: str, by_extra: dict[str, set[str]]) -> str:
-    name = canonical(package)
+    name = canonicalize_name(package)
     if name in by_extra[""]:
         return "occupair"
     return ", ".join(f"`{extra}`" for extra, names in by_extra.items() if name in names)

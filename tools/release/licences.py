@@ -1,4 +1,4 @@
-"""Licences of the runtime dependencies: what is accepted, and the table in docs/licences.md.
+"""Licences of the runtime dependencies: what packages state, and what is accepted.
 
 Packages state their licence as an SPDX expression, in free text or as a classifier. The shared libraries in
 their wheels are listed in `bundled`.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import Distribution
+
+from packaging.utils import canonicalize_name
 
 PERMISSIVE = {
     "0BSD",
@@ -79,7 +81,7 @@ def licence_of(package: Distribution) -> str:
     metadata = package.metadata
     if expression := metadata.get("License-Expression"):
         return str(expression)
-    if known := STATED_ELSEWHERE.get(canonical(metadata["Name"])):
+    if known := STATED_ELSEWHERE.get(canonicalize_name(metadata["Name"])):
         return known
     text = str(metadata.get("License") or "").strip()
     classifiers = [line for line in metadata.get_all("Classifier") or [] if line.startswith("License")]
@@ -88,11 +90,6 @@ def licence_of(package: Distribution) -> str:
         if spdx in PERMISSIVE | WEAK_COPYLEFT:
             return spdx
     return text or ", ".join(classifiers) or "not stated"
-
-
-def canonical(name: str) -> str:
-    """Return a package name as the package index compares it."""
-    return name.lower().replace("_", "-").replace(".", "-")
 
 
 def is_accepted(expression: str, among: Iterable[str] = PERMISSIVE | WEAK_COPYLEFT) -> bool:
@@ -107,7 +104,7 @@ def is_permissive(expression: str) -> bool:
 
 
 def licence_problems(found: Iterable[Licensed], exceptions: dict[str, str]) -> list[str]:
-    """Return a line for each licence that is not accepted and no documented exception, by name."""
+    """Return a line for each licence that is neither accepted nor a documented exception, by name."""
     return [
         f"{one.name} {one.version}: licence {one.licence} is not accepted (tools/release/licences.py)"
         for one in found

@@ -10,8 +10,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from packaging.requirements import Requirement
-
-from tools.release.licences import canonical
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build/runtime"
@@ -53,7 +52,7 @@ def site_packages(python: Path) -> Path:
 
 def packages_by_extra(folder: Path) -> dict[str, set[str]]:
     """Return the names of the packages that each extra installs; "" is a plain installation."""
-    installed = {canonical(one.metadata["Name"]): one for one in distributions(path=[str(folder)])}
+    installed = {canonicalize_name(one.metadata["Name"]): one for one in distributions(path=[str(folder)])}
     return {extra: _needed(installed, "occupair", extra) for extra in ("", *runtime_extras())}
 
 
@@ -68,5 +67,5 @@ def _needed(installed: dict[str, Distribution], root: str, extra: str) -> set[st
         for line in installed[name].requires or []:
             need = Requirement(line)
             if need.marker is None or need.marker.evaluate({"extra": of}):
-                waiting += [(canonical(need.name), wanted) for wanted in ("", *need.extras)]
+                waiting += [(canonicalize_name(need.name), wanted) for wanted in ("", *need.extras)]
     return {name for name, _ in found} - {root}

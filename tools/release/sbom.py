@@ -17,10 +17,11 @@ from pathlib import Path
 
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.utils import canonicalize_name
 
 from tools.release.bundled import GPL_LIBRARIES, bundled_libraries
 from tools.release.licence_page import PAGE, with_tables
-from tools.release.licences import Licensed, canonical, licence_of, licence_problems
+from tools.release.licences import Licensed, licence_of, licence_problems
 from tools.release.runtime_environment import FOLDER, ROOT, create, packages_by_extra, site_packages
 
 SBOM = ROOT / "build/sbom"
@@ -34,7 +35,7 @@ def main() -> None:
             Licensed(one.metadata["Name"], one.version, licence_of(one))
             for one in distributions(path=[str(folder)])
         ),
-        key=lambda one: canonical(one.name),
+        key=lambda one: canonicalize_name(one.name),
     )
     version = next(one.version for one in packages if one.name == "occupair")
     packages = [one for one in packages if one.name != "occupair"]
@@ -66,9 +67,9 @@ def write_sbom(python: Path, version: str, libraries: list[Licensed]) -> Path:
     subprocess.run([*command, *options], check=True)
     document = json.loads(path.read_text())
     document["metadata"]["component"] |= {"version": version, "purl": f"pkg:pypi/occupair@{version}"}
-    by_name = {canonical(one["name"]): one for one in document["components"]}
+    by_name = {canonicalize_name(one["name"]): one for one in document["components"]}
     for library in libraries:
-        package = by_name[canonical(library.name.split("/")[0])]
+        package = by_name[canonicalize_name(library.name.split("/")[0])]
         inside = package.setdefault("components", [])
         inside.append(
             {
