@@ -164,7 +164,7 @@ docs: $(VENV)/.docs      ## build the documentation site, offline: build/docs/in
 	@echo "documentation site: build/docs/index.html"
 
 docs-test: docs servers    ## open every page of the site in Chromium at phone and desktop width, and search (5 min)
-	@$(BIN)/python tools/site_check.py
+	@$(BIN)/python -m tools.site_check
 
 linkcheck: $(VENV)/.docs ## check the external links of the documentation (needs network access)
 	@$(BIN)/python -m sphinx --quiet -b linkcheck -d build/doctrees docs build/linkcheck

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+from tools.chromium import launch
+
 VIEWPORT = {"width": 1400, "height": 900}
 Action = tuple[str, str, Any]
 """Label, kind and value of an action: sort by a heading, search a text, filter by a choice, click a node."""
@@ -104,13 +105,12 @@ def describe(measured: dict[str, Any]) -> str:
 
 def measured_in_chromium(path: Path, actions: Sequence[Action]) -> str:
     """Return the measurements of a page as text, or why there are none."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if shutil.which("chromium") is None:
         return "not measured: chromium not found; on Debian: apt-get install chromium"
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = launch(playwright)
         measured = measure_page(browser.new_page(viewport=VIEWPORT), path.resolve().as_uri(), actions)
         browser.close()
     return describe(measured)

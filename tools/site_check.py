@@ -11,6 +11,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tools.chromium import launch
+
 SITE = Path("build/docs")
 VIEWS = [
     {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
@@ -29,14 +31,12 @@ BRIGHTNESS = "() => getComputedStyle(document.body).backgroundColor.match(/\\d+/
 
 
 def main() -> None:
-    chromium = shutil.which("chromium")
-    if chromium is None or not (SITE / "index.html").is_file():
+    if shutil.which("chromium") is None or not (SITE / "index.html").is_file():
         sys.exit("site_check: needs Chromium (apt install chromium) and the built site (make docs)")
     pages = sorted(path for path in SITE.rglob("*.html") if "_static" not in path.parts)
     expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        browser = launch(playwright)
         problems = [*check_pages(browser, pages), *check_search(browser)]
         browser.close()
     print(

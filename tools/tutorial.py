@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools.load.servers import free_port
 
 PAGE = Path(__file__).parents[1] / "docs/tutorial/first-room.md"
 BLOCK = re.compile(r"^(<!-- fragment -->\n)?```(sh|toml|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -121,9 +122,7 @@ def _responds(url: str) -> bool:
 
 def service_environment() -> dict[str, str]:
     """Return the environment with a free port for the service, which the commands of the page then use."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     known = {name: value for name, value in os.environ.items() if not name.startswith("OCCUPAIR_")}
     if "OCCUPAIR_DATA" in os.environ:
         known["OCCUPAIR_DATA"] = os.environ["OCCUPAIR_DATA"]

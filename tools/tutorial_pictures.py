@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 import urllib.request
 from collections.abc import Callable
@@ -16,12 +15,12 @@ from plotly.subplots import make_subplots
 
 import occupair as oc
 from occupair.report.figure_style import BLUE, GREEN, VERMILLION, styled
+from tools.chromium import launch
 
 WIDTH = 900  # [px]
 SCALE = 1.25  # device pixels per px
 INK, BAND = "#202020", "rgba(213,94,0,0.18)"
 NOON = "2021-09-21T04:00"  # in Singapore, as UTC
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 ROOM = "/#/room/office"
 
 
@@ -41,7 +40,7 @@ class Camera:
 
         self._folder, self._pictures = folder, pictures
         self._playwright = sync_playwright().start()
-        self._browser = self._playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        self._browser = launch(self._playwright)
         self._page = self._browser.new_page(
             viewport={"width": WIDTH, "height": 640},
             device_scale_factor=SCALE,

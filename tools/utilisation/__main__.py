@@ -27,7 +27,8 @@ from occupair.datasets.benchmark_rooms import read_room
 from occupair.readings.files import write_readings
 from occupair.utilisation.opening_hours import OpeningHours
 from occupair.utilisation.report_page import write_report
-from tools.page_speed import FLAGS, Action, measured_in_chromium
+from tools.chromium import launch
+from tools.page_speed import Action, measured_in_chromium
 from tools.utilisation.accuracy import accuracy_table, halves
 from tools.utilisation.stored_rooms import (
     made_up_usages,
@@ -141,7 +142,7 @@ def take_pictures(page: Path, folder: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launch(playwright)
         tab = browser.new_page(viewport={"width": 1280, "height": 1180})
         tab.goto(page.resolve().as_uri())
         tab.wait_for_selector("#body tr")
