@@ -1,6 +1,6 @@
 """Write the page of a portfolio with made-up rooms and measure it in Chromium.
 
-Usage: fleet_page.py [ROOMS [OUT.html]]   (default: 10000 rooms, a temporary file; requires chromium)
+Usage: python -m tools.fleet_page [ROOMS [OUT.html]]   (default: 10000, a temporary file; requires chromium)
 
 Prints the size of the file, the time to the first row of the table, the time from an action to the next
 frame, and the time between frames while the table scrolls.
@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fleet.fake_results import fake_results
 
@@ -38,7 +37,7 @@ ACTIONS: tuple[Action, ...] = (
 def main(arguments: list[str]) -> str | None:
     """Write and measure a page; return an error message, or None."""
     if len(arguments) > 2 or not all(argument.isdigit() for argument in arguments[:1]):
-        return "usage: fleet_page.py [ROOMS [OUT.html]]"
+        return "usage: python -m tools.fleet_page [ROOMS [OUT.html]]"
     count = int(arguments[0]) if arguments else 10_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(arguments[1] if len(arguments) == 2 else Path(folder) / "rooms.html").resolve()
