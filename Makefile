@@ -53,7 +53,7 @@ soak: $(INSTALLED) servers  ## a simulated day of 2,000 rooms with crashes and o
 	@$(BIN)/python -m tools.soak
 
 coverage: $(INSTALLED)   ## branch coverage of the core by its tests: docs/testing.md (6 min; ALL=1: of the whole package by all tests)
-	@$(BIN)/python -m tools.coverage $(if $(ALL),--all $(TESTS))
+	@$(BIN)/python -m tools.code_coverage $(if $(ALL),--all $(TESTS))
 
 mutation: $(INSTALLED)   ## mutate the core and check that a test fails for each mutant: docs/testing.md (10 min, then cached)
 	@$(BIN)/python -m tools.mutation

@@ -1,16 +1,21 @@
-"""Lazy imports, no pickling, and complete package docstrings. `make lint` checks the import contracts."""
+"""Lazy imports, no pickling, module names, and complete package docstrings.
+
+`make lint` checks the import contracts.
+"""
 
 import ast
 import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 import occupair
 
-SOURCE = Path(__file__).parent.parent / "src/occupair"
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src/occupair"
 UNSAFE = {"pickle", "cPickle", "_pickle", "joblib", "dill", "cloudpickle", "marshal", "shelve"}
 
 
@@ -50,6 +55,13 @@ def module_names(package):
             yield path.stem
         elif (path / "__init__.py").is_file():
             yield path.name
+
+
+def test_tools_hide_no_installed_package():
+    """`python tools/seeds.py` looks for every import in tools/ first."""
+    names = set(module_names(ROOT / "tools"))
+    assert {"seeds", "fuzz"} < names
+    assert not names & {*packages_distributions(), *sys.stdlib_module_names}
 
 
 PACKAGES = {

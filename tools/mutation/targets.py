@@ -90,6 +90,6 @@ TARGETS = [
                 "test_kernel_loops",
             )
         ),
-        plugins=("tools.coverage.without_numba",),
+        plugins=("tools.code_coverage.without_numba",),
     ),
 ]

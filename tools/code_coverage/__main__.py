@@ -38,7 +38,7 @@ LEAST = 0.99
 
 def main() -> None:
     """Run the tests and print the coverage."""
-    parser = argparse.ArgumentParser(prog="python -m tools.coverage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.code_coverage", description=__doc__)
     parser.add_argument("--all", action="store_true", help="also measure the applications, by all tests")
     parser.add_argument("tests", nargs="*", help="with --all: run these tests only")
     parser.add_argument("--workers", type=int, default=2, help="test processes")
@@ -54,7 +54,7 @@ def main() -> None:
         tests = options.tests if options.all else core_tests()
         passed = _run_tests([*tests, "-n", str(options.workers), "--dist", "loadfile"])
         if not options.tests:
-            passed &= _run_tests([*WITHOUT_NUMBA, "-p", "tools.coverage.without_numba"])
+            passed &= _run_tests([*WITHOUT_NUMBA, "-p", "tools.code_coverage.without_numba"])
         _run_coverage("combine", "--quiet")
     files = measured_files(["src/occupair/*"] if options.all else CORE_FILES)
     print(table(files))
