@@ -10,8 +10,8 @@ import pytest
 from occupair.doctor import examination, machine
 from occupair.doctor.compiled_code import CompiledCode, try_compiled_code
 from occupair.doctor.examination import examine
+from occupair.doctor.folders import find_folders, folder_size
 from occupair.doctor.requirements import dependencies
-from occupair.doctor.storage import find_folders, folder_size
 from occupair.errors import InputError
 
 REQUIRED = ["lazy_loader>=0.4", "numpy>=2.0", 'numba>=0.60; python_version >= "3.11"', "pip; extra == 'dev'"]

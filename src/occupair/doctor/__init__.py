@@ -4,6 +4,6 @@
 - `requirements`: dependencies, their bounds and the installed versions
 - `compiled_code`: whether numba compiles, and where it caches
 - `machine`: Python, platform, cores, BLAS and time zones
-- `storage`: cache folders and their sizes
+- `folders`: cache folders and their sizes
 - `examination`: all of it as one document, with problems and remedies
 """

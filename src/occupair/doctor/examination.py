@@ -10,8 +10,8 @@ import occupair
 from occupair.doctor import machine
 from occupair.doctor.compiled_code import CompiledCode, try_compiled_code
 from occupair.doctor.extras import EXTRAS, install_line
+from occupair.doctor.folders import Folder, find_folders
 from occupair.doctor.requirements import Dependency, dependencies
-from occupair.doctor.storage import Folder, find_folders
 
 
 @dataclass(frozen=True)
