@@ -115,8 +115,8 @@ def test_summary_warns_if_more_people_than_the_model_knows_may_have_come():
     )
     warning = "More people than in training may have come"
     assert warning not in summary([known])
-    assert f"{warning}: count on the busiest days." in summary([unknown])
-    assert f"{warning} in 1 room: count on the busiest days." in summary([known, unknown])
+    assert f"{warning}: take head counts on the busiest days." in summary([unknown])
+    assert f"{warning} in 1 room: take head counts on the busiest days." in summary([known, unknown])
 
 
 def test_booking_findings():

@@ -6,16 +6,16 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""Upper bounds of the counts [s]; one more counts longer delays."""
+"""Upper bounds of the bins [s]; one more bin holds longer delays."""
 
 
 class DelayCounts:
-    """Number of delays up to each bound, in the same memory however many there are.
+    """Number of delays by length, in constant memory.
 
     Attributes
     ----------
     counts : list of int
-        Delays above the bound before and up to each of ``BOUNDS``, and longer ones.
+        Number of delays in each bin.
     total : float
         Sum of all delays [s].
 

@@ -146,7 +146,7 @@ def _room_warnings(
     missing = [name for name in model.sensor_names if name not in room.sources]
     if config.mqtt is not None and missing:
         names = ", ".join(missing)
-        yield f"model uses {names} but there is no source of it: without it over HTTP, estimates do without"
+        yield f"model uses {names}, which has no source here: not used unless it is posted over HTTP"
     if model.timezone_ is not None and model.timezone_ != room.timezone:
         zones = f"model was trained in {model.timezone_} but the room is in {room.timezone}"
         yield f"{zones}: days start at midnight in {model.timezone_}"

@@ -104,7 +104,7 @@ def _read_parquet(path: Path) -> RawTable:
 
 
 def _check_years(table: pd.DataFrame, names: Sequence[str], source: Source) -> None:
-    """Raise InputError for times that Python does not have."""
+    """Raise InputError for times outside the years that ``datetime`` supports."""
     for k, name in enumerate(names):
         column = table.iloc[:, k]
         if pd.api.types.is_datetime64_any_dtype(column.dtype):

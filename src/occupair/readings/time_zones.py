@@ -132,8 +132,8 @@ def is_time_zone(name: str) -> bool:
 def time_zone_of(name: str) -> dt.tzinfo:
     """Return the time zone that ``time_zone_name`` names, such as ``"UTC+01:00"``.
 
-    Named zones are of zoneinfo with every version of pandas; before version 3 its own are of pytz, which
-    datetime must not be combined with.
+    A named zone is a ``ZoneInfo``. pandas before version 3 would return a zone of pytz, which must not be
+    combined with ``datetime``.
     """
     if name == "UTC":
         return dt.UTC

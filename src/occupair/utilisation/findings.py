@@ -169,7 +169,7 @@ def _limited(rooms: Sequence[RoomUsage]) -> list[str]:
     if not count:
         return []
     where = "" if len(rooms) == 1 else f" in {plural(count, 'room')}"
-    return [f"More people than in training may have come{where}: count on the busiest days."]
+    return [f"More people than in training may have come{where}: take head counts on the busiest days."]
 
 
 def _bookings(rooms: Sequence[RoomUsage], empty: Finding | None) -> list[str]:

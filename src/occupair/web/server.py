@@ -195,7 +195,7 @@ class _LimitedProtocol(H11Protocol):
         self._update()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a client that breaks HTTP, and end its request: for the application it has disconnected."""
+        """Respond to a client that violates HTTP, and end its request as if the client had disconnected."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()

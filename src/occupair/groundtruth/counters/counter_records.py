@@ -31,7 +31,7 @@ MIN_RISES, MAX_FALLS = 5, 0.34  # a running total rises at least this often; fal
 MODULI = tuple(2**bits for bits in (8, 16, 24, 32)) + tuple(10**digits for digits in range(2, 10))
 MAX_WRAP_STEP = 3.0  # times the largest step seen elsewhere, or 20 people
 MAX_PEOPLE = 10_000  # between two records; more is implausible for a door
-LONGEST_EXPORT = pd.Timedelta(days=3_653)  # ten years, in minutes of one door
+LONGEST_EXPORT = pd.Timedelta(days=3_653)  # ten years; each minute of a door takes memory
 QUIET_PERIOD = pd.Timedelta(minutes=30)  # after so long without passages, a reset loses none
 
 

@@ -70,7 +70,7 @@ class MqttConfig(SettingsTable):
 
 
 class BacnetConfig(SettingsTable):
-    """The BACnet/IP device of the service, which reads points and has the counts as objects."""
+    """The BACnet/IP device of the service, which reads points and exposes the counts as objects."""
 
     address: BacnetNetwork = Field(
         description="Own IPv4 address with the length of the network mask, such as `10.0.2.5/24`."

@@ -110,7 +110,7 @@ bacnet_rooms = Table(
     Column("room", _text_type(), primary_key=True),
     Column("number", Integer, nullable=False),  # of its BACnet objects; rows are never deleted
     sqlite_with_rowid=False,
-    info={"description": "Number of each room in the instance numbers of its BACnet objects, for ever."},
+    info={"description": "Permanent number of each room, which its BACnet instance numbers are based on."},
 )
 Index("one_room_per_number", bacnet_rooms.c.number, unique=True)
 

@@ -40,7 +40,7 @@ def weather_file(climate: str) -> Path:
 
 def _installed(module: str) -> Any:
     try:
-        with warnings.catch_warnings(action="ignore"):  # of its syntax, where it was installed as source code
+        with warnings.catch_warnings(action="ignore"):  # about its syntax, on the first import
             return importlib.import_module(f"pyenergyplus.{module}")
     except ImportError:
         raise InputError('EnergyPlus is not installed: pip install "occupair[energyplus]"') from None
