@@ -32,12 +32,11 @@ class Folder:
 
 def find_folders(compiled: str | None) -> list[Folder]:
     """Return the folders, with that of compiled code if there is one."""
-    folders = [
-        Folder("public data sets", path, folder_size(path), setting)
-        for path, setting in zip(data_folders()[::-1], ("OCCUPAIR_CACHE", "OCCUPAIR_DATA"), strict=False)
-    ][::-1]
-    cached = benchmark_folder()
-    folders.append(Folder("benchmark runs", cached, folder_size(cached), "OCCUPAIR_CACHE"))
+    *given, cached = data_folders()
+    found = [("public data sets", path, "OCCUPAIR_DATA") for path in given]
+    found.append(("public data sets", cached, "OCCUPAIR_CACHE"))
+    found.append(("benchmark runs", benchmark_folder(), "OCCUPAIR_CACHE"))
+    folders = [Folder(content, path, folder_size(path), setting) for content, path, setting in found]
     if compiled is not None:
         path = Path(compiled)
         folders.append(Folder("compiled code (numba)", path, _compiled_size(path), "NUMBA_CACHE_DIR"))

@@ -74,9 +74,12 @@ def _stated() -> list[str]:
 def _applicable(requirements: Iterable[str], extra: str) -> Iterator[Requirement]:
     """Yield the requirements of an extra that the rest of the package does not have, on this machine."""
     for one in map(Requirement, requirements):
-        always = one.marker is None or one.marker.evaluate({"extra": ""})
-        if always if not extra else not always and one.marker and one.marker.evaluate({"extra": extra}):
+        if _applies(one, extra) and not (extra and _applies(one, "")):
             yield one
+
+
+def _applies(requirement: Requirement, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
 def _installed(requirement: Requirement) -> Dependency:
