@@ -27,8 +27,11 @@ from occupair.room.inputs import Clock
 from occupair.room.open_hours import START_UP
 from occupair.simulation.co2_generation import SITTING_QUIETLY, co2_generation
 from occupair.simulation.multizone_air import simulate_air
-from occupair.simulation.office import OfficeHistory, _readings, simulate_history
-from occupair.simulation.paper_room import SENSOR_ZONE, paper_room
+from occupair.simulation.office import OfficeHistory, simulate_history
+from occupair.simulation.office_day import sensor_disturbances
+from occupair.simulation.paper_room import SENSOR, SENSOR_ZONE, paper_room
+from occupair.simulation.presence import DAY
+from occupair.simulation.sensor import read_out
 
 MONTH = 30 * 24 * 60  # [min]
 SEEDS = 3
@@ -139,7 +142,10 @@ def _simulate(history: OfficeHistory, presence: np.ndarray, seed: int) -> pd.Dat
         ventilation=history.ventilation,
         start=history.air.co2[0],
     )
-    co2 = _readings(air.co2[:-1, SENSOR_ZONE], presence, seed)
+    days = np.split(presence, len(presence) // DAY)
+    disturbances = [sensor_disturbances(one, day, seed=seed) for day, one in enumerate(days)]
+    rises, noise = map(np.concatenate, zip(*disturbances, strict=True))
+    co2 = read_out(SENSOR, air.co2[:-1, SENSOR_ZONE] + rises, noise)
     occupancy = presence.sum(axis=1)
     columns = {"co2": co2, "ventilation": history.ventilation, "occupancy": occupancy}
     readings = pd.DataFrame(columns, index=history.time)

@@ -57,6 +57,15 @@ def office_day(
         presence &= ~absent
     breath = co2_generation([person.bmr for person in people], day_activity(presence, day, seed=seed))
     in_zone = np.eye(ZONES)[[person.zone for person in people]]
+    rises, noise = sensor_disturbances(presence, day, seed=seed)
+    return OfficeDay(presence, presence @ in_zone, breath @ in_zone, rises, noise)
+
+
+def sensor_disturbances(presence: NDArray[np.bool_], day: int, *, seed: int) -> tuple[Array, Array]:
+    """Return CO2 at the sensor from people passing by [ppm], and the standard normal noise of the sensor [-].
+
+    ``presence`` is that of each person on calendar ``day``, shape (1440, people).
+    """
     crossings = np.abs(np.diff(presence.astype(float), axis=0, prepend=0.0)).sum(axis=1)
     rises = passing_rises(
         PASSING,
@@ -64,5 +73,4 @@ def office_day(
         crossings=crossings,
         rng=generator(seed, "passing", day),
     )
-    noise = generator(seed, "noise", day).standard_normal(DAY)
-    return OfficeDay(presence, presence @ in_zone, breath @ in_zone, rises, noise)
+    return rises, generator(seed, "noise", day).standard_normal(DAY)
