@@ -1,7 +1,8 @@
 """Check the built documentation site in Chromium, opened from its files: ``make docs-test``.
 
 Each page is opened at phone and desktop width, light and dark. None may request anything from a network, log
-an error, scroll sideways, or have a picture that does not load; and the search box must find pages.
+an error, scroll sideways, cut off text, or have a picture that does not load; and the search box must find
+pages.
 """
 
 import shutil
@@ -26,6 +27,11 @@ SEARCHES = {
 """What is searched for, and the address of a page that must be among the results."""
 TIMEOUT = 90_000  # generous, for slow and busy machines [ms]
 BROKEN = "() => [...document.images].filter((one) => one.complete && !one.naturalWidth).map((one) => one.src)"
+CUT_OFF = """() => [...document.querySelectorAll(".bd-article :is(h1, h2, h3, h4, dt, p, li), .page-toc a")]
+    .filter((one) => one.checkVisibility() && !one.closest("table, pre"))
+    .filter((one) => one.scrollWidth > Math.max(one.clientWidth, one.getBoundingClientRect().width) + 1 ||
+        one.getBoundingClientRect().right > window.innerWidth)
+    .map((one) => one.textContent.trim().slice(0, 60))"""
 WIDTHS = "() => [document.documentElement.scrollWidth, window.innerWidth]"
 BRIGHTNESS = "() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
 
@@ -56,6 +62,7 @@ def check_pages(browser: Browser, pages: list[Path]) -> Iterator[str]:
             width, window = page.evaluate(WIDTHS)
             is_dark = sum(page.evaluate(BRIGHTNESS)) < 384
             found = [*log, *(f"picture does not load: {one}" for one in page.evaluate(BROKEN))]
+            found += [f"text is cut off: {one}" for one in page.evaluate(CUT_OFF)]
             if width > window:
                 found.append(f"scrolls sideways: {width} px")
             if is_dark != (view["color_scheme"] == "dark"):
