@@ -120,7 +120,7 @@ def kind(schema: dict[str, Any]) -> str:
         return f"[{name}](#http-{name.lower()})"
     options = schema.get("anyOf") or schema.get("oneOf")
     if options:
-        return " or ".join(kind(one) for one in options)
+        return " or ".join(filter(None, map(kind, options)))
     if len(schema.get("allOf", ())) == 1:
         return kind(schema["allOf"][0])
     if "enum" in schema or "const" in schema:

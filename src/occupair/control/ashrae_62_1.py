@@ -22,10 +22,10 @@ def space_rates(space: str) -> SpaceRates:
 
 
 def breathing_zone_outdoor_air(people: People, area: float, rates: SpaceRates) -> People:
-    """Return the breathing zone outdoor airflow Vbz = Rp Pz + Ra Az, Eq. (6-1) [L/s].
+    """Return the breathing zone outdoor airflow Vbz = Rp Pz + Ra Az [L/s].
 
-    Without people, the area component Ra Az remains: with dynamic reset (6.2.6.1), the flow may fall to it,
-    but not below it.
+    Eq. (6-1). Without people, the area component Ra Az remains: with dynamic reset (6.2.6.1), the flow may
+    fall to it, but not below it.
 
     Parameters
     ----------
@@ -49,7 +49,9 @@ def breathing_zone_outdoor_air(people: People, area: float, rates: SpaceRates) -
 def zone_outdoor_air(
     people: People, area: float, space: str, *, effectiveness: float = 1.0, standby: bool = False
 ) -> People:
-    """Return the zone outdoor airflow Voz = Vbz / Ez, Eq. (6-2) [L/s].
+    """Return the zone outdoor airflow Voz = Vbz / Ez [L/s].
+
+    Eq. (6-2).
 
     Parameters
     ----------

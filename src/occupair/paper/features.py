@@ -55,7 +55,9 @@ def input_layer(
 def feature_layer(
     co2: ArrayLike, occupancy: ArrayLike, ventilation: ArrayLike, *, horizon: int = 30, stride: int = 10
 ) -> dict[str, Array]:
-    """Return P, I and D of CO2, past occupancy and ventilation: y_k of Jiang et al. 2016, Eqs. (7) and (8).
+    """Return the features y_k: P, I and D of CO2, past occupancy and ventilation.
+
+    Jiang et al. 2016, Eqs. (7) and (8).
 
     Parameters
     ----------
