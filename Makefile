@@ -29,9 +29,10 @@ serve: $(INSTALLED)      ## run the live service with six simulated rooms: http:
 	@$(BIN)/occupair serve --demo
 
 test: lint servers       ## run the linters and all tests
-	@$(BIN)/python -m compileall -q src  # once, not in every child process of the tests
+	@$(BIN)/python -m compileall -q src tools  # once, not in every child process of the tests
 	@$(BIN)/python -c 'from occupair.paper.revised_day import warm_up; warm_up()'  # compile once, not in every worker
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	@# Workers keep the tests compiled for each other, even where bytecode is disabled.
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:
