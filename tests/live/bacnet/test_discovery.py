@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 from bacpypes3.primitivedata import ObjectIdentifier
+from command import occupair
 from live.ports import free_port
 
 from occupair.live.bacnet.discovery import (
@@ -36,7 +37,8 @@ POINTS = [
 OWN = ("--address", "127.0.0.1")
 
 
-def occupair(*words, prefix=()):
+def child(*words, prefix=()):
+    """Run a command in a process of its own, which a prefix may move to another network."""
     command = [*prefix, sys.executable, "-m", "occupair", "bacnet", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
@@ -81,12 +83,12 @@ def building():
             stack.enter_context(Bms(devices))
             own = ("--address", "127.0.0.1", "--port", str(free_port()))
             to = [word for port in ports for word in ("--to", f"127.0.0.1:{port}")]
-            yield lambda *words: occupair(*words, *own, *to), [f"127.0.0.1:{port}" for port in ports]
+            yield lambda *words: child(*words, *own, *to), [f"127.0.0.1:{port}" for port in ports]
         else:
             device = {"port": 47808, "address": "10.77.0.2/24", "instance": 1201, "points": POINTS}
             stack.enter_context(Bms([device], prefix=theirs))
             own = ("--address", "10.77.0.1/24")
-            yield lambda *words: occupair(*words, *own, prefix=ours), ["10.77.0.2"]
+            yield lambda *words: child(*words, *own, prefix=ours), ["10.77.0.2"]
 
 
 def test_discovered_points_are_settings(tmp_path):
@@ -133,7 +135,7 @@ def test_devices_of_little_ability_are_discovered(here):
     """No ReadPropertyMultiple, no COV, and an answer that is not in the first second."""
     device = {"port": free_port(), "instance": 7, "points": POINTS[:1], "multiple": False, "delay": 0.1}
     with Bms([device]) as bms:
-        done = occupair("discover", *here, "--to", f"127.0.0.1:{device['port']}", "--low", "7")
+        done = occupair("bacnet", "discover", *here, "--to", f"127.0.0.1:{device['port']}", "--low", "7")
         requests = bms.totals()
     assert "[rooms.r2-14]" in done.stdout.splitlines()
     assert done.stderr == "occupair: 1 device, 1 CO2 point\n"
@@ -165,10 +167,10 @@ def test_point_is_read(here):
     device = {"port": free_port(), "instance": 7, "points": POINTS}
     address = f"127.0.0.1:{device['port']}"
     with Bms([device]) as bms:
-        done = occupair("read", address, "analog-input,12", *here)
+        done = occupair("bacnet", "read", address, "analog-input,12", *here)
         bms.set(device["port"], "analog-input,12", reliability="no-sensor", fault=1)
-        faulty = occupair("read", address, "analog-input,12", *here)
-        missing = occupair("read", address, "analog-input,99", *here)
+        faulty = occupair("bacnet", "read", address, "analog-input,12", *here)
+        missing = occupair("bacnet", "read", address, "analog-input,99", *here)
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if len(line.split()) > 1)
     assert lines["object-name"] == "R2.14 CO2"
     assert float(lines["present-value"]) == pytest.approx(612.4, abs=1e-4)
@@ -198,13 +200,13 @@ def test_point_is_read(here):
     ],
 )
 def test_mistakes_are_one_line(words, message):
-    done = occupair(*words, "--port", str(free_port()))
+    done = occupair("bacnet", *words, "--port", str(free_port()))
     assert done.returncode == 2
     assert done.stderr.startswith(f"occupair: {message}")
     assert done.stderr.count("\n") == 1
 
 
 def test_silent_device_is_one_line(here):
-    done = occupair("read", f"127.0.0.1:{free_port()}", "analog-input,1", *here)
+    done = occupair("bacnet", "read", f"127.0.0.1:{free_port()}", "analog-input,1", *here)
     assert done.returncode == 2
     assert done.stderr.endswith(": no answer\n")

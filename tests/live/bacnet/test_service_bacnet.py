@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from command import occupair
 from live.bacnet.bacnet_client import (
     ANALOG_VALUE,
     PRESENT_VALUE,
@@ -32,16 +33,13 @@ POINTS = [
 
 def read_object(address, name):
     """Return the properties of an object, as `occupair bacnet read` prints them."""
-    command = [sys.executable, "-m", "occupair", "bacnet", "read", address, name]
-    own = ("--address", "127.0.0.1", "--port", str(free_port()))
-    done = subprocess.run([*command, *own], capture_output=True, text=True, timeout=600)
+    done = occupair("bacnet", "read", address, name, "--address", "127.0.0.1", "--port", free_port())
     return dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if len(line.split()) > 1)
 
 
 def discover(address):
-    command = [sys.executable, "-m", "occupair", "bacnet", "discover", "--to", address]
-    own = ("--address", "127.0.0.1", "--port", str(free_port()))
-    return subprocess.run([*command, *own], capture_output=True, text=True, timeout=600).stdout
+    own = ("--address", "127.0.0.1", "--port", free_port())
+    return occupair("bacnet", "discover", "--to", address, *own).stdout
 
 
 def room_text(room, port, more=""):
@@ -140,7 +138,7 @@ def test_unknown_object_type_is_found_before_the_start(tmp_path):
     rooms = '[rooms.lab]\nco2 = { bacnet = "10.0.2.7", object = "analogue-input,1" }\n'
     path = settings(tmp_path, free_port(), rooms)
     line = path.read_text().splitlines().index(rooms.splitlines()[1]) + 1
-    done = serve(path, "-m", "occupair")
+    done = occupair("serve", path)
     assert (done.returncode, done.stderr) == (
         2,
         f"occupair: {path}, line {line}, rooms.lab.co2.object: has an unknown object type, "
