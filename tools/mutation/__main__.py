@@ -84,7 +84,7 @@ def _run(target: Target, mutants: list[Mutant], workers: int, deadline: float) -
 
 
 def _outcomes(target: Target, mutants: list[Mutant]) -> list[Tried]:
-    results = Results(FOLDER / f"{target.name.replace('/', '-')}.jsonl", target.root)
+    results = Results(FOLDER / f"{target.stem}.jsonl", target.root)
     tests_hash = hash_files(target.test_files())
     found = [(mutant, results.get(mutant, tests_hash)) for mutant in mutants]
     return [Tried(target.name, mutant, result.outcome if result else NOT_RUN) for mutant, result in found]

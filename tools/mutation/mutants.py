@@ -1,8 +1,9 @@
 """Mutants of a source file, by the operators of mutmut.
 
-Not mutated, because no test of behaviour can notice it or every test would: annotations, decorators,
-docstrings, imports, ``assert``, the ``strict`` of ``zip``, and ``cast``. Two operators are narrowed: strings
-are changed once, not also in upper and lower case, and arguments are left out, not also replaced by ``None``.
+Not mutated, because no test of behaviour or every test would notice: annotations, decorators, docstrings,
+imports, ``assert``, the ``strict`` of ``zip``, and calls of ``cast``, ``isinstance`` and ``len``. Two
+operators are narrowed: strings are changed once, not also in upper and lower case, and arguments are left
+out, not also replaced by ``None``.
 """
 
 from __future__ import annotations
@@ -148,9 +149,7 @@ def _skipped(node: cst.CSTNode) -> bool:
         return True
     if isinstance(node, cst.Expr) and isinstance(node.value, cst.BaseString):  # a docstring
         return True
-    if isinstance(node, cst.Assign) and isinstance(
-        node.value, cst.Subscript | cst.Call
-    ):  # a name for a type?
+    if isinstance(node, cst.Assign) and isinstance(node.value, cst.Subscript | cst.Call):  # of a type alias?
         made_of = node.value.value if isinstance(node.value, cst.Subscript) else node.value.func
         return isinstance(made_of, cst.Name) and made_of.value in TYPES
     if isinstance(node, cst.Arg) and node.keyword is not None and node.keyword.value == "strict":

@@ -1,4 +1,4 @@
-"""The table of a mutation run, and what has to be looked at."""
+"""The table of a mutation run, and its problems: survivors without a reason, outdated reasons."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ KILLED, TIMED_OUT, SURVIVED, NOT_RUN = "killed", "timed out", "survived", "not r
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a mutant; ``test`` is the test that noticed it."""
+    """Outcome of a mutant; ``test`` is the test that noticed it."""
 
     outcome: str
     test: str
@@ -51,7 +51,8 @@ class Results:
         result = self._results.get(_mutant_hash(mutant))
         if result is None:
             return None
-        return result if result.tests_hash == self._wanted_hash(result, tests_hash) else None
+        wanted = self._wanted_hash(result.outcome, result.test, tests_hash)
+        return result if result.tests_hash == wanted else None
 
     def last_test(self, mutant: Mutant) -> str:
         """Return the test that noticed a mutant in an earlier run, also if it has changed since."""
@@ -60,17 +61,16 @@ class Results:
 
     def add(self, mutant: Mutant, outcome: str, test: str, tests_hash: str) -> None:
         """Keep a result."""
-        result = Result(outcome, test, "")
-        result = Result(outcome, test, self._wanted_hash(result, tests_hash))
+        result = Result(outcome, test, self._wanted_hash(outcome, test, tests_hash))
         self._results[_mutant_hash(mutant)] = result
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with self._file.open("a") as out:
             out.write(json.dumps({"mutant": _mutant_hash(mutant)} | asdict(result)) + "\n")
 
-    def _wanted_hash(self, result: Result, tests_hash: str) -> str:
-        if result.outcome == SURVIVED:
+    def _wanted_hash(self, outcome: str, test: str, tests_hash: str) -> str:
+        if outcome == SURVIVED:
             return tests_hash
-        file = self._root / result.test.partition("::")[0]
+        file = self._root / test.partition("::")[0]
         return hash_files([file]) if file.exists() else ""
 
 

@@ -29,13 +29,13 @@ from tools.mutation.tests_by_line import MeasuredTest, TestsByLine, measure
 from tools.mutation.transplant import transplant
 
 MEMORY = 6 << 30
-"""Address space of a mutant's process [bytes]; one that wants more fails."""
+"""Address space of a mutant's process [bytes]; one that needs more fails."""
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--capture=sys", "--no-header", "--no-summary"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """What the caller is told while a target runs."""
+    """Callbacks that report the progress of a target."""
 
     begin: Callable[[str, int], None]
     step: Callable[[], None]
@@ -52,7 +52,7 @@ def run_target(
     target: Target, mutants: list[Mutant], folder: Path, *, workers: int, deadline: float, progress: Progress
 ) -> None:
     """Run the tests of a target on those of ``mutants`` that have no result yet, until the deadline."""
-    results = Results(folder / f"{target.name.replace('/', '-')}.jsonl", target.root)
+    results = Results(folder / f"{target.stem}.jsonl", target.root)
     tests_hash = hash_files(target.test_files())
     todo = [mutant for mutant in mutants if results.get(mutant, tests_hash) is None]
     if not todo:
@@ -98,7 +98,7 @@ class _Plugin:
         return True
 
     def _tests_by_line(self) -> TestsByLine:
-        file = self.folder / f"{self.target.name.replace('/', '-')}-tests.json"
+        file = self.folder / f"{self.target.stem}-tests.json"
         key = hash_files([*self.target.test_files(), *self.target.source_files()])
         kept = TestsByLine.load(file, key)
         if kept is not None:

@@ -23,6 +23,11 @@ class Target:
     slowest: float = 3.0
     root: Path = ROOT
 
+    @property
+    def stem(self) -> str:
+        """Return the start of the names of its files in the build folder."""
+        return self.name.replace("/", "-")
+
     def source_files(self) -> list[Path]:
         """Return the mutated files, those of a folder in alphabetical order."""
         return _python_files(self.root, self.sources)
