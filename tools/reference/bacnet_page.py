@@ -15,8 +15,8 @@ and COV.
 
 ## Objects of a room
 
-k is the number of the room, which never changes; `ID` is its id. The last two objects are there in rooms
-with settings for outdoor air.
+k is the number of the room, which never changes; `ID` is its id. Only rooms with settings for outdoor air
+have the last two objects.
 
 {table(["Object", "Type", "Instance", "Units", "COV increment", "Description"], object_rows())}
 The objects of room 12 are {", ".join(map(code, object_names({"lab": 12})["lab"].values()))}.

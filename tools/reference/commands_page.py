@@ -11,15 +11,14 @@ from tools.reference.markdown import code, escape, prose, table
 
 INTRODUCTION = """# Command line
 
-`occupair COMMAND --help` prints the same texts. Names of files and options in capital letters stand for
-values.
+`occupair COMMAND --help` prints the same texts. Words in capital letters stand for values.
 
 ## Exit status
 
 | Status | Meaning |
 | --- | --- |
 | 0 | success |
-| 1 | negative result, of the commands whose description says so |
+| 1 | negative result, for commands whose description mentions it |
 | 2 | invalid option, file or setting: one line on standard error, and no partial output |
 | 3, 4 | some rooms failed, all rooms failed (`occupair fleet`) |
 | 130 | interrupted by Ctrl-C |

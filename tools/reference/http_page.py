@@ -9,8 +9,8 @@ INTRODUCTION = """# HTTP interface
 
 {description}
 
-The {{download}}`OpenAPI document <openapi.json>` describes the same;
-the service has it at `/api/openapi.json`.
+The {{download}}`OpenAPI document <openapi.json>` describes the same interface;
+the service provides it at `/api/openapi.json`.
 
 ## Authentication
 
@@ -80,7 +80,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         if int(status) < 400
     ]
     errors = ", ".join(status for status in operation["responses"] if int(status) >= 400)
-    return text + f"\nAnswer: {'; '.join(answers)}. Errors: {errors}.\n"
+    return text + f"\nResponse: {'; '.join(answers)}. Errors: {errors}.\n"
 
 
 def _content_suffix(answer: dict[str, Any]) -> str:

@@ -92,8 +92,8 @@ def page() -> str:
 ```
 
 {state_table(list(payload))}
-Unknown values are `null`. `outdoor_air`, `damper` and `outdoor_air_people` are there only in rooms with
-settings for outdoor air. Texts are in English.
+Unknown values are `null`. Only rooms with settings for outdoor air have `outdoor_air`, `damper` and
+`outdoor_air_people`. Texts are in English.
 
 ## Home Assistant entities
 

@@ -14,7 +14,7 @@ Paths are relative to the file. Each key of {sections} can be overridden by an e
 `OCCUPAIR_` and the key in capital letters, with the name of the table and two underscores between them
 unless it is `[service]`, such as {examples}.
 
-A key without a default is required if it says so; any other may be left out.
+Keys marked as required must be set; all others may be left out.
 """
 SECTIONS = {
     "[service]": "ServiceTable",
