@@ -186,7 +186,7 @@ dist: $(RELEASE_TOOLS)   ## build sdist and wheel of the last commit twice, comp
 sbom: $(RELEASE_TOOLS)   ## bill of materials of all runtime dependencies in build/sbom, licences: docs/licences.md (3 min)
 	@$(RELEASE)/bin/python -m tools.release.sbom
 
-# "Error 1": vulnerabilities; "Error 3": no vulnerability database within reach, so nothing is known.
+# "Error 1": vulnerabilities; "Error 3": no complete result, for example without network access.
 audit: $(RELEASE_TOOLS)  ## check all runtime dependencies for known vulnerabilities (needs network access, 3 min)
 	@$(RELEASE)/bin/python -m tools.release.audit
 

@@ -1,4 +1,4 @@
-"""Where the time of imports and of the command line's start goes, by package.
+"""Time of imports and of starting the command line, by package.
 
 Every start is measured in fresh processes; figures are medians. The processor time is that beyond a bare
 interpreter, or beyond numpy and pandas; the shares are those of `python -X importtime`.
@@ -24,7 +24,7 @@ STARTS = {
     "`occupair --help`": (MAIN.format("--help"), "pass"),
 }
 SHOWN = 5
-"""Packages that are listed."""
+"""Number of packages listed."""
 
 
 def imported(code: str) -> dict[str, float]:

@@ -148,5 +148,6 @@ def test_files_of_a_released_version_are_not_overwritten(tmp_path, monkeypatch):
 
 
 def test_development_version_has_no_files(tmp_path):
-    with pytest.raises(SystemExit, match=r"^fixtures: 9\.9\.9\.dev0 is no release, set the version first$"):
+    message = r"^fixtures: 9\.9\.9\.dev0 is not a release, set the version first$"
+    with pytest.raises(SystemExit, match=message):
         fixtures.main(tmp_path, "9.9.9.dev0")

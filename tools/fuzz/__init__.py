@@ -1,7 +1,7 @@
 """Fuzzing of everything that a stranger can send to occupair: `python -m tools.fuzz`, docs/fuzzing.md.
 
 interesting      values, numbers, texts and times at which parsers break
-byte_mutations   changes of bytes, lines and cells, whatever they mean
+byte_mutations   changes of bytes, regardless of the format
 json_mutations   changes of JSON documents that stay JSON
 toml_mutations   changes of TOML documents that mostly stay TOML
 table_mutations  changes of delimited tables

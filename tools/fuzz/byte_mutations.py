@@ -1,4 +1,4 @@
-"""Mutations of bytes, whatever they mean."""
+"""Mutations of bytes, regardless of the format."""
 
 from __future__ import annotations
 

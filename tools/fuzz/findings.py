@@ -13,7 +13,7 @@ _PER_CAUSE = 3
 
 
 class FindingFiles:
-    """Files of the findings of a campaign, at most three of the same cause."""
+    """Files of the findings of a campaign, at most three with the same cause."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder, self._seed = folder, seed

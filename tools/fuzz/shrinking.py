@@ -7,7 +7,7 @@ from tools.fuzz.trial import attempt
 
 
 def shrink(target: Target, data: bytes, *, most: int = 3_000) -> bytes:
-    """Remove parts of an input as long as its finding has the same cause, with at most so many trials."""
+    """Remove parts of an input as long as its finding has the same cause, in at most ``most`` trials."""
     cause = attempt(target, data).cause
     size, trials = len(data) // 2, 0
     while size and trials < most:

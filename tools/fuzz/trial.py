@@ -21,7 +21,7 @@ from occupair.errors import InputError
 from tools.fuzz.target import Target
 
 HANG = 20.0
-"""CPU time of one input after which it is stopped [s]."""
+"""CPU time after which an input is stopped [s]."""
 KILLED = 60.0
 """CPU time after which the process is ended by the system, if it could not be stopped before [s]."""
 MEMORY = 1_000_000_000
@@ -43,7 +43,7 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an input: "accepted", "rejected" or "finding", with its message or traceback."""
+    """Outcome of an input: "accepted", "rejected" or "finding", with its message or traceback."""
 
     kind: str
     message: str = ""
@@ -94,7 +94,7 @@ def broken_rule(message: str, *, one_line: bool = True) -> str | None:
 
 
 def limit_memory() -> None:
-    """Let this process take no more than `MEMORY` in addition to what it has."""
+    """Limit the memory of this process to `MEMORY` more than it has now."""
     status = Path("/proc/self/status")
     if not status.exists():
         return

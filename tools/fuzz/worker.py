@@ -12,12 +12,12 @@ from tools.fuzz.target import Target, load_target
 from tools.fuzz.trial import attempt, limit_memory
 
 KEPT = 3
-"""Inputs of the same cause that are kept in a batch."""
+"""Findings with the same cause that are kept in a batch."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """Inputs of a target to run: from a number on, at most so many, for at most so long [s]."""
+    """Inputs of a target to run: number of the first, how many at most, and for how long at most [s]."""
 
     target: str
     seed: int
@@ -52,14 +52,13 @@ class Batch:
 
 
 def work(orders: Connection, current: Any) -> None:
-    """Carry out orders until there is None; ``current`` is the number of the input that is being run."""
+    """Run orders until None is received; ``current`` is the number of the input that is being run."""
     loaded: dict[str, Target] = {}
     while (order := orders.recv()) is not None:
         if order.target not in loaded:
             loaded[order.target] = load_target(order.target)
-            attempt(
-                loaded[order.target], loaded[order.target].input(order.seed, order.start)
-            )  # imports, caches
+            first = loaded[order.target].input(order.seed, order.start)
+            attempt(loaded[order.target], first)  # imports, caches
             limit_memory()
         orders.send(run_batch(loaded[order.target], order, current))
 

@@ -66,7 +66,7 @@ def install(wheel: Path, interpreter: Path, versions: Versions, suite: Suite, fo
 def lowest_versions(environment: Environment, suite: Suite, path: Path) -> Path:
     """Write the lowest versions that pyproject.toml permits and that have wheels for the interpreter.
 
-    Those of the tools of the suite are the lowest, too, so that they raise few others.
+    The tools of the suite are also at their lowest versions, so that they raise few others.
     """
     tools = path.with_suffix(".in")
     tools.write_text("\n".join(suite.tools) + "\n")

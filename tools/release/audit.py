@@ -2,8 +2,8 @@
 
 Usage: python -m tools.release.audit
 
-Exit status: 0 no known vulnerability, 1 vulnerabilities found, 3 no vulnerability database within reach, so
-that nothing is known.
+Exit status: 0 no known vulnerability, 1 vulnerabilities found, 3 no complete result, for example because no
+vulnerability database can be reached.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Audit:
         if self.vulnerabilities:
             return "\n".join(["audit: known vulnerabilities", *self.vulnerabilities])
         if not self.audited:
-            return f"audit: NOT DONE, no vulnerability database within reach (exit status {UNKNOWN})"
+            return f"audit: NOT DONE, no vulnerability database can be reached (exit status {UNKNOWN})"
         if self.skipped:
             names = ", ".join(self.skipped)
             return f"audit: INCOMPLETE, not in the database: {names} (exit status {UNKNOWN})"
@@ -64,11 +64,15 @@ def parse(report: str) -> Audit:
         packages = []
     skipped = [one["name"] for one in packages if "skip_reason" in one and one["name"] not in NOT_AUDITED]
     found = [
-        f"{one['name']} {one['version']}: {flaw['id']}, fixed in {', '.join(flaw['fix_versions']) or 'none'}"
+        f"{one['name']} {one['version']}: {flaw['id']}, {_fix(flaw['fix_versions'])}"
         for one in packages
         for flaw in one.get("vulns", ())
     ]
     return Audit(sum("vulns" in one for one in packages), skipped, found)
+
+
+def _fix(versions: list[str]) -> str:
+    return f"fixed in {', '.join(versions)}" if versions else "not fixed yet"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What the description of the package must be on an index, which shows it without the repository."""
+"""Check of the package description, which an index shows without the repository."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def licence_of(package: Distribution) -> str:
 
 
 def is_accepted(expression: str, among: Iterable[str] = PERMISSIVE | WEAK_COPYLEFT) -> bool:
-    """Whether one side of every OR, and all parts of an AND, are accepted. Parentheses are not read."""
+    """Whether all parts of at least one side of an OR are accepted. Parentheses are not supported."""
     known = set(among)
     return any(all(part in known for part in choice.split(" AND ")) for choice in expression.split(" OR "))
 

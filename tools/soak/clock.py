@@ -12,7 +12,7 @@ _VALUES = struct.Struct("=dd")
 
 
 class SimulatedClock:
-    """A clock that runs in real time and can be advanced; that of the service may also be wrong.
+    """A clock that runs in real time and can be advanced; the service may see it with an error.
 
     Parameters
     ----------
@@ -27,24 +27,24 @@ class SimulatedClock:
             self._file = mmap.mmap(file.fileno(), _VALUES.size)
 
     def advance_to(self, time_: dt.datetime) -> None:
-        """Set the time, unless it is later already."""
+        """Advance the clock to a time, unless it is later already."""
         if (ahead := (time_ - self.now()).total_seconds()) > 0:
             self._set(self._advanced + ahead, self._error)
 
     def set_error(self, seconds: float) -> None:
-        """Make the clock of the service wrong by this much [s]."""
+        """Set the error of the clock of the service [s]."""
         self._set(self._advanced, seconds)
 
     def now(self) -> dt.datetime:
-        """Return the right time, in UTC."""
+        """Return the correct time, in UTC."""
         return dt.datetime.now(dt.UTC) + dt.timedelta(seconds=self._advanced)
 
     def service_time(self) -> dt.datetime:
-        """Return the time that the service has, in UTC."""
+        """Return the time on the clock of the service, in UTC."""
         return self.now() + dt.timedelta(seconds=self._error)
 
     def elapsed(self) -> float:
-        """Return the simulated time since some moment [s], whatever the clock of the service shows."""
+        """Return the simulated time since some moment [s], regardless of errors of the clock."""
         return time.monotonic() + self._advanced
 
     @property

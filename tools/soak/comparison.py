@@ -1,4 +1,4 @@
-"""What the store has after the soak test, compared with the readings sent and an undisturbed replay."""
+"""Comparison of the store after the soak test with the readings sent and an undisturbed replay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.soak.rooms import Message, Rooms
 WARM_UP = dt.timedelta(minutes=20)
 """Time after the first reading or a gap in which the count is unknown, as documented."""
 MAX_GAP = 3.5, dt.timedelta(minutes=60)
-"""Longest gap that is bridged, in times between two readings, and at most; as documented."""
+"""Longest gap that is bridged: multiple of the time between two readings, and upper limit; as documented."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Comparison:
     lost: int = 0
     unexpected: int = 0  # readings in the store that were not sent, or with other values
     estimates: int = 0
-    missing: int = 0  # estimates that the replay has and the store has not, or that are known in one only
+    missing: int = 0  # estimates in only one of store and replay, or known in only one
     unknown: int = 0  # estimates after the start or a gap, in both
     largest_difference: float = 0.0  # of people, low and high [people]
 

@@ -33,7 +33,7 @@ class Message(NamedTuple):
     time: dt.datetime  # by the clock of the device
     co2: float
     ventilation: float
-    is_regular: bool  # at once and with the right time
+    is_regular: bool  # sent at once, with the correct time
 
     @property
     def payload(self) -> dict[str, str | float]:
@@ -94,7 +94,7 @@ class Rooms:
         return room % 1000 == 7
 
     def posts(self, room: int) -> bool:
-        """Whether a room is sent by HTTP instead of MQTT."""
+        """Whether the readings of a room are sent by HTTP instead of MQTT."""
         return room % 20 == 1
 
     def model_of(self, room: int) -> int:

@@ -143,7 +143,7 @@ class Soak:
 
     @contextmanager
     def _full_disk(self) -> Iterator[None]:
-        """Let no file grow: a file size limit of 0 for the service, or PostgreSQL that has stopped."""
+        """Prevent writes: a file size limit of 0 for the service, or a stopped PostgreSQL."""
         if self._database is not None:
             self._database.stop()
             try:

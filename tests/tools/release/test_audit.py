@@ -25,6 +25,11 @@ def report(*packages):
             "audit: known vulnerabilities\nh11 1.0: PYSEC-2026-1, fixed in 1.1",
         ),
         (
+            report({"name": "h11", "version": "1.0", "vulns": [{**FLAW, "fix_versions": []}]}),
+            1,
+            "audit: known vulnerabilities\nh11 1.0: PYSEC-2026-1, not fixed yet",
+        ),
+        (
             report(SAFE, {"name": "h11", "skip_reason": "not found"}),
             3,
             "audit: INCOMPLETE, not in the database: h11 (exit status 3)",
@@ -32,9 +37,9 @@ def report(*packages):
         (
             report(OURS, {"name": "h11", "skip_reason": "not found"}),
             3,
-            "audit: NOT DONE, no vulnerability database within reach (exit status 3)",
+            "audit: NOT DONE, no vulnerability database can be reached (exit status 3)",
         ),
-        ("", 3, "audit: NOT DONE, no vulnerability database within reach (exit status 3)"),
+        ("", 3, "audit: NOT DONE, no vulnerability database can be reached (exit status 3)"),
     ],
 )
 def test_audit(text, status, message):

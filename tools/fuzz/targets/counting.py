@@ -1,4 +1,4 @@
-"""Events folders with counts of a person: index.json, then counts.json after a null byte."""
+"""Events folders with manual counts: index.json, then counts.json after a null byte."""
 
 from __future__ import annotations
 

@@ -164,9 +164,9 @@ class _Transport(asyncio.Transport):
 class _Service:
     """A service without a network."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self) -> None:
         self.requests = 0
-        self._path = scratch_folder() / f"http-{number}.db"
+        self._path = scratch_folder() / "http.db"
         self._path.unlink(missing_ok=True)
         self.loop = asyncio.new_event_loop()
         self.loop.run_until_complete(self._start())
@@ -255,7 +255,7 @@ _services: list[_Service] = []
 def run(data: bytes) -> None:
     if not _services or _services[0].requests >= _RENEWED:
         close_service()
-        _services.append(_Service(0))
+        _services.append(_Service())
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # refused requests are logged
     try:

@@ -92,8 +92,8 @@ def run(data: bytes) -> None:
 def check_config(config: ServiceConfig) -> None:
     """Check what the service relies on."""
     check(len(config.rooms) > 0, "there must be a room")
-    check(1 <= config.port <= 65_535, "port must be one of TCP")
+    check(1 <= config.port <= 65_535, "port must be a TCP port")
     for room in config.rooms.values():
         check(bool(room.timezone) and room.stale_after > 0, "room must have a time zone")
-        check(all(source is not None for source in room.sources.values()), "source must be there")
+        check(all(source is not None for source in room.sources.values()), "source must be set")
         _ = room.properties, room.air_control, room.topics, room.points
