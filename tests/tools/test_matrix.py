@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.matrix.__main__ import Result, failures, read_report, table
+from tools.matrix.__main__ import Result, combinations, failures, main, read_report, table
 from tools.matrix.environments import pip_indexes
 from tools.matrix.interpreters import find_interpreters, version_of
 from tools.matrix.suites import CORE, WHOLE
@@ -49,6 +49,32 @@ def test_indexes_of_pip_become_options_of_uv():
         "--extra-index-url", "https://two.example/simple",
     ]  # fmt: skip
     assert pip_indexes("") == []
+
+
+def test_every_interpreter_has_newest_and_lowest_versions():
+    assert combinations(["3.11", "3.13"], quick=False) == [
+        ("3.11", "newest"),
+        ("3.11", "lowest"),
+        ("3.13", "newest"),
+        ("3.13", "lowest"),
+    ]
+    assert combinations(["3.11", "3.12", "3.13"], quick=True) == [("3.13", "newest"), ("3.11", "lowest")]
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (["3.11", "3.12"], "nothing to test, interpreters found: 3.11, 3.12\n"),
+        ([], "nothing to test, interpreters found: none\n"),
+    ],
+)
+def test_missing_interpreter_fails(found, message, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "tools.matrix.__main__.find_interpreters", lambda: dict.fromkeys(found, Path("python"))
+    )
+    monkeypatch.setattr(sys, "argv", ["matrix", "--python", "3.13"])
+    assert main() == 1
+    assert capsys.readouterr().out == message
 
 
 def test_counts_and_failed_tests_are_read_from_the_report(tmp_path):

@@ -14,6 +14,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
 from tools.matrix.environments import ROOT, Environment, InstallError, Versions, build_wheel, install
@@ -49,22 +50,18 @@ def main() -> int:
     options = _options()
     suite: Suite = CORE if options.quick or options.core else WHOLE
     found = find_interpreters()
-    if not found:
-        print(f"no interpreter of Python {', '.join(SUPPORTED)} found")
-        return 1
-    newest, oldest = list(found)[-1], next(iter(found))
-    combinations: list[tuple[str, Versions]] = [(one, kind) for one in found for kind in ("newest", "lowest")]
-    if options.quick:
-        combinations = [(newest, "newest"), (oldest, "lowest")]
-    combinations = [
+    chosen = [
         (one, kind)
-        for one, kind in combinations
+        for one, kind in combinations(list(found), quick=options.quick)
         if options.python in (None, one) and options.versions in (None, kind)
     ]
+    if not chosen:
+        print(f"nothing to test, interpreters found: {', '.join(found) or 'none'}")
+        return 1
     results = []
     with tempfile.TemporaryDirectory(prefix="occupair-matrix-") as scratch:
         wheel = build_wheel(Path(scratch))
-        for one, kind in combinations:
+        for one, kind in chosen:
             print(f"Python {one}, {kind} versions: {wheel.name}", flush=True)
             folder = Path(scratch) / f"{one}-{kind}"
             began = time.monotonic()
@@ -80,6 +77,13 @@ def main() -> int:
     if missing:
         print(f"\nNot found, not tested: Python {', '.join(missing)}")
     return 0 if all(one.good for one in results) else 1
+
+
+def combinations(interpreters: list[str], *, quick: bool) -> list[tuple[str, Versions]]:
+    """Return interpreters, from the oldest to the newest, with versions of the packages."""
+    if quick and interpreters:
+        return [(interpreters[-1], "newest"), (interpreters[0], "lowest")]
+    return [(one, kind) for one in interpreters for kind in get_args(Versions)]
 
 
 def run_suite(environment: Environment, suite: Suite, kind: Versions, workers: int, report: Path) -> dict:
@@ -149,7 +153,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="two combinations, the core suite")
     parser.add_argument("--core", action="store_true", help="all combinations, the core suite")
     parser.add_argument("--python", choices=SUPPORTED, help="this interpreter only")
-    parser.add_argument("--versions", choices=("newest", "lowest"), help="these versions only")
+    parser.add_argument("--versions", choices=get_args(Versions), help="these versions only")
     parser.add_argument("--workers", type=int, default=2, help="test processes")
     return parser.parse_args()
 
