@@ -111,7 +111,7 @@ class Soak:
     # ---- faults ----
 
     def _send_with_kill(self, messages: list[Message], hour: Hour) -> None:
-        """Kill the service amid the messages; the others arrive while it is down."""
+        """Kill the service after part of the messages; the others arrive while it is down."""
         if not hour.faults.kill:
             return self._send(messages)
         part = self._draw.randrange(len(messages))

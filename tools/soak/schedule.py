@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Faults(NamedTuple):
     """Faults of one simulated hour."""
 
-    kill: bool = False  # kill -9 of the service, amid the first readings of the hour
+    kill: bool = False  # kill -9 of the service, during the first readings of the hour
     broker: str = ""  # "restart", or "down" for a slot
     database: str = ""  # "restart", or "crash"
     disk_full: bool = False  # for the first slot of the hour, also while the service is killed
