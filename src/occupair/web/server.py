@@ -134,7 +134,11 @@ class LimitedServer(uvicorn.Server):
         await super().startup(sockets)
         for listening in sockets or ():
             listening.listen(QUEUE_LENGTH)  # asyncio has set it to the number accepted at once
+
+    async def main_loop(self) -> None:
+        """Serve until a signal stops the server; uvicorn does not shut down properly on one before."""
         self._on_ready()
+        await super().main_loop()
 
 
 class _Admission:

@@ -75,7 +75,7 @@ def tile(page, room):
 def wait_for_chart(page):
     """Wait for the chart, and return the number of its estimates."""
     page.wait_for_selector(".plot[data-drawn]")
-    return int(page.locator(".plot").get_attribute("data-drawn"))
+    return int(page.locator("div.plot").get_attribute("data-drawn"))
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
