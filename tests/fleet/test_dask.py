@@ -9,7 +9,7 @@ from command import occupair
 from fleet.dask_processes import dask_processes
 from fleet.folders import facts, model_bytes
 from fleet.immediate import Immediate
-from fleet.portfolio import write_rooms
+from fleet.portfolio import plant_faults, write_rooms
 from live.ports import free_port
 
 from occupair.errors import InputError
@@ -17,7 +17,10 @@ from occupair.fleet.executors import dask_cluster
 from occupair.fleet.training_run import fit_fleet
 
 
-def test_cluster_trains_the_same_models_though_workers_are_killed(trained, tmp_path):
+def test_cluster_trains_the_same_models_though_workers_are_killed(tmp_path):
+    write_rooms(tmp_path / "data", 4)
+    plant_faults(tmp_path / "data")
+    alone = fit_fleet(tmp_path / "data", tmp_path / "alone", executor=Immediate())
     killed = threading.Event()
 
     def kill_once(what, done, failed, total):
@@ -26,10 +29,10 @@ def test_cluster_trains_the_same_models_though_workers_are_killed(trained, tmp_p
             cluster.kill_worker()
 
     with dask_processes(tmp_path, workers=2) as cluster, dask_cluster(cluster.address) as executor:
-        run = fit_fleet(trained.data, tmp_path / "models", executor=executor, on_progress=kill_once)
+        run = fit_fleet(tmp_path / "data", tmp_path / "models", executor=executor, on_progress=kill_once)
     assert killed.is_set()
-    assert model_bytes(tmp_path / "models") == model_bytes(trained.models)
-    assert facts(run.results) == facts(trained.run.results)
+    assert model_bytes(tmp_path / "models") == model_bytes(tmp_path / "alone")
+    assert facts(run.results) == facts(alone.results)
 
 
 def test_lost_scheduler_ends_the_run_with_one_line(tmp_path):

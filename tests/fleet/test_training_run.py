@@ -7,21 +7,41 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pytest
 from fleet.folders import facts, model_bytes
 from fleet.immediate import Immediate
-from fleet.portfolio import FAULTS, room_readings, write_rooms
+from fleet.portfolio import FAULTS, plant_faults, room_readings, write_rooms
 
 import occupair as oc
 from occupair.errors import InputError
+from occupair.fleet.fleet_run import FleetRun
 from occupair.fleet.room_options import RoomOptions
 from occupair.fleet.training_run import fit_fleet, read_fleet
 from occupair.model_file import dump_model
 from occupair.readings.files import read_labelled, write_readings
 
 HANG_GUARD = 300.0  # s
+
+
+class Trained(NamedTuple):
+    """A trained portfolio: its data, its models, and the run."""
+
+    data: Path
+    models: Path
+    run: FleetRun
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A portfolio of 21 rooms, 9 of them with planted faults, trained on two worker processes."""
+    data, models = tmp_path_factory.mktemp("portfolio"), tmp_path_factory.mktemp("models")
+    write_rooms(data, 12)
+    plant_faults(data)
+    return Trained(data, models, fit_fleet(data, models, workers=2))
 
 
 def by_room(run):
@@ -171,7 +191,7 @@ def test_killed_driver_is_resumed_with_the_same_models(trained, tmp_path):
     done = model_bytes(tmp_path)
     assert done.items() <= model_bytes(trained.models).items()
     assert 3 <= len(done) < 13  # twelve rooms without faults, and one with a fallback
-    run = fit_fleet(trained.data, tmp_path, workers=2)
+    run = fit_fleet(trained.data, tmp_path, executor=Immediate())
     assert model_bytes(tmp_path) == model_bytes(trained.models)
     assert facts(run.results) == facts(trained.run.results)
 
