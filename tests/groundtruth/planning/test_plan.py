@@ -1,4 +1,4 @@
-"""Label planning: accuracy of the learning curve on covered-out days, and the choice of days."""
+"""Label planning: accuracy of the learning curve on held-out days, and the choice of days."""
 
 from typing import ClassVar
 
@@ -9,6 +9,7 @@ import pytest
 import occupair as oc
 from occupair.checks import find_faults
 from occupair.errors import InputError
+from occupair.groundtruth.planning import plan as plan_module
 from occupair.groundtruth.planning.day_similarity import dissimilarity, profile_days
 from occupair.groundtruth.planning.learning_curve import (
     LearningCurve,
@@ -45,6 +46,18 @@ def labelled(long_office):
 @pytest.fixture(scope="module")
 def model(labelled):
     return settings().fit(labelled)
+
+
+@pytest.fixture(scope="module")
+def measured(labelled, model):
+    """The learning curve of the labelled days."""
+    return learning_curve(days_of(labelled), estimator=model)
+
+
+@pytest.fixture
+def same_curve(monkeypatch, measured):
+    """Let plans use it instead of measuring it again."""
+    monkeypatch.setattr(plan_module, "learning_curve", lambda days, **options: measured)
 
 
 def moved(day, date, *, seed=0, **changes):
@@ -220,7 +233,7 @@ def test_unusual_ventilation_and_weekends_are_recommended_first(choices):
     assert "2 days below are dissimilar to all labelled days" in plan.notes()[1]
 
 
-def test_number_of_recommended_days_follows_the_curve(choices, model):
+def test_number_of_recommended_days_follows_the_curve(same_curve, choices, model):
     plan = plan_labels(choices, model=model)
     assert len(plan.days) == max(plan.alike, 2) or len(plan.days) == DEFAULT_RECOMMENDED
     assert len(plan.days) <= MAX_RECOMMENDED
@@ -299,7 +312,7 @@ def test_labelled_days_without_people_give_no_curve(choices):
     )
 
 
-def test_given_model_is_used(choices, model):
+def test_given_model_is_used(same_curve, choices, model):
     plan = plan_labels(choices, model=model, days=2)
     assert {f"{day.date:%m-%d}" for day in plan.days} == {"08-19", "08-22"}
     unknown = plan_labels(choices.drop(columns="occupancy"), model=model, days=1)
@@ -308,7 +321,7 @@ def test_given_model_is_used(choices, model):
         plan_labels(choices, model=oc.OccupancyEstimator.paper())
 
 
-def test_short_days_and_sparsely_counted_days_are_excluded(choices, labelled, model):
+def test_short_days_and_sparsely_counted_days_are_excluded(same_curve, choices, labelled, model):
     short = choices.iloc[: 4 * DAY + DAY // 3]  # eight hours of the fifth day
     plan = plan_labels(short, model=model)
     assert plan.days == ()
