@@ -2,6 +2,7 @@
 
 import datetime as dt
 import time
+import urllib.error
 from pathlib import Path
 
 import pandas as pd
@@ -34,7 +35,17 @@ def post(service, frame):
         {"time": when.isoformat(), "co2": co2, "ventilation": flow}
         for when, co2, flow in zip(frame.index, frame["co2"], frame["ventilation"], strict=True)
     ]
-    service.post("/api/rooms/lab/readings", {"readings": readings})
+
+    def is_stored():
+        try:
+            service.post("/api/rooms/lab/readings", {"readings": readings})
+        except urllib.error.HTTPError as error:
+            if error.code != 503:
+                raise
+            return False
+        return True
+
+    wait_for(is_stored)  # posted again while the database of a slow machine is busy, as clients do
 
 
 def active(service):
