@@ -17,6 +17,7 @@ from occupair.cli import app
 from occupair.datasets import BENCHMARK_ROOMS, benchmark_rooms
 from occupair.deprecations import OccupairDeprecationWarning
 from occupair.progress import progress_to
+from occupair.room import boosted_trees
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +41,7 @@ def small_models():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(validation, "coverage", lambda rooms: coverage(rooms, make=small))
         patch.setattr(validation, "few_days", lambda rooms: few_days(rooms, make=small))
+        patch.setattr(boosted_trees, "N_TREES", 10)
         yield
 
 
