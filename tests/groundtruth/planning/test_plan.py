@@ -19,7 +19,6 @@ from occupair.groundtruth.planning.learning_curve import (
 )
 from occupair.groundtruth.planning.plan import DEFAULT_RECOMMENDED, MAX_RECOMMENDED, plan_labels
 from occupair.readings.schema import date_slices
-from occupair.room import boosted_trees
 from occupair.simulation import simulate_history
 
 STEP = 15  # min between readings: coarse, for speed
@@ -32,14 +31,6 @@ def days_of(readings):
 
 def settings(**changes):
     return oc.OccupancyEstimator(n_hidden=40, random_state=0, **changes)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_trees():
-    """Train fewer trees per model, for speed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(boosted_trees, "N_TREES", 10)
-        yield
 
 
 @pytest.fixture(scope="module")
