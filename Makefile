@@ -36,7 +36,7 @@ test: lint servers       ## run the linters and all tests
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:
-	@missing=; for pair in mosquitto:mosquitto initdb:postgresql chromium:chromium openssl:openssl systemd-analyze:systemd; do \
+	@missing=; for pair in mosquitto:mosquitto initdb:postgresql chromium:chromium openssl:openssl; do \
 	  PATH="$$PATH:/usr/sbin:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tr '\n' ':')" \
 	  command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair##*:}"; done; \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -1,7 +1,6 @@
-"""Servers and programs that tests need: missing ones are reported, and end the run in CI (``CI=true``)."""
+"""Servers that tests need: missing ones are reported, and end the run in CI (``CI=true``)."""
 
 import os
-import shutil
 
 import pytest
 from browser import why_no_chromium
@@ -9,15 +8,9 @@ from live.mosquitto import why_no_mosquitto
 from live.postgres import why_no_postgres
 
 
-def why_no_systemd():
-    """Return why units of systemd cannot be checked; None if they can."""
-    how = "on Debian: apt install systemd"
-    return None if shutil.which("systemd-analyze") else f"systemd-analyze is not installed ({how})"
-
-
 def missing():
-    """Return the reasons why servers or programs are unavailable."""
-    reasons = (why_no_mosquitto(), why_no_postgres(), why_no_chromium(), why_no_systemd())
+    """Return the reasons why servers are unavailable."""
+    reasons = (why_no_mosquitto(), why_no_postgres(), why_no_chromium())
     return [why for why in reasons if why is not None]
 
 
