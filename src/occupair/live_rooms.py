@@ -65,6 +65,7 @@ class LiveRooms:
     """
 
     def __init__(self, rooms: Iterable[LiveRoom]) -> None:
+        _blas()  # not later, while another thread loads a library
         by_key: dict[Hashable, list[RoomDay]] = {}
         for room in rooms:
             if isinstance(day := room.day, RoomDay):

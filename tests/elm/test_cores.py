@@ -58,3 +58,18 @@ def test_pool_has_a_thread_per_core_and_each_blas_one_thread(monkeypatch):
 def test_one_core_is_used_without_a_thread_pool_library(monkeypatch):
     monkeypatch.setattr(cores, "threadpool_info", list)
     assert cores.usable_cores() == 1
+
+
+def test_libraries_are_searched_in_the_calling_thread(monkeypatch):
+    """A search in a worker, and a worker that loads a library, would wait for each other."""
+    searches = []
+
+    class Recorded(cores.ThreadpoolController):
+        def __init__(self):
+            searches.append(threading.get_ident())
+            super().__init__()
+
+    monkeypatch.setattr(cores, "ThreadpoolController", Recorded)
+    monkeypatch.setattr(cores, "usable_cores", lambda: 3)
+    cores.each_on_a_core(str, range(6))
+    assert searches == [threading.get_ident()]

@@ -1,5 +1,6 @@
 """Trained default estimator against its reference implementation, and unusual rooms."""
 
+import sys
 from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -558,3 +559,16 @@ def test_training_error_is_held_out_error(slow_office):
     assert [people.size for people in held_out.people] == [288] * 4
     np.testing.assert_array_equal(np.concatenate(held_out.people), slow_office["occupancy"])
     assert model.max_people == slow_office["occupancy"].max()
+
+
+def test_libraries_of_the_trees_are_loaded_before_threads_start(monkeypatch):
+    """Two threads would wait for each other if one loaded them while another set its limits."""
+
+    def stop(*args, **settings):
+        raise InterruptedError
+
+    monkeypatch.delitem(sys.modules, "sklearn.ensemble", raising=False)
+    monkeypatch.setattr(room_training, "prepare_training_days", stop)
+    with pytest.raises(InterruptedError):
+        fit_room([], TrainingSettings(1.0, 1.0, (), 1, (), ()))
+    assert "sklearn.ensemble" in sys.modules

@@ -108,6 +108,8 @@ def fit_room(
     model, held_out
         The trained room, and its cross-validated estimates.
     """
+    import sklearn.ensemble  # noqa: F401 before threads train with it, see `each_on_a_core`
+
     training = prepare_training_days(
         dates, interval=settings.interval, smoothing=settings.smoothing, lags=settings.lags
     )
