@@ -60,7 +60,7 @@ def prefix_proxy(target: str, *, prefix: str = INGRESS_PREFIX, ingress: bool = T
     with socket.create_server(("127.0.0.1", 0)) as listener:
         proxy = Proxy(f"http://127.0.0.1:{listener.getsockname()[1]}", prefix)
         app = _make_app(proxy, target.rstrip("/"), ingress)
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_config=None, log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

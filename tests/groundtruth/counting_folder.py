@@ -98,7 +98,7 @@ class FolderServer:
         self._app = None
         self._socket = socket.create_server(("127.0.0.1", 0))
         options = {"interface": "asgi3", "lifespan": "off", "log_level": "warning"}
-        config = uvicorn.Config(self._handle, timeout_graceful_shutdown=1, **options)
+        config = uvicorn.Config(self._handle, log_config=None, timeout_graceful_shutdown=1, **options)
         self._server = uvicorn.Server(config)
         sockets = {"sockets": [self._socket]}
         self._thread = threading.Thread(target=self._server.run, kwargs=sockets, daemon=True)

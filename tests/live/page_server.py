@@ -348,7 +348,11 @@ def serve(building: Building, *, port: int = 0, streams: Streams | None = None) 
         app = make_app(building, building.config, streams=streams)
         trusts_proxies = building.config.ingress is None  # as in `occupair.live.service`
         settings = uvicorn.Config(
-            app, log_level="warning", timeout_graceful_shutdown=1, proxy_headers=trusts_proxies
+            app,
+            log_config=None,  # keep the loggers of the tests
+            log_level="warning",
+            timeout_graceful_shutdown=1,
+            proxy_headers=trusts_proxies,
         )
         server = uvicorn.Server(settings)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
