@@ -1,4 +1,4 @@
-"""Helpers of the BACnet tests: a pipeline in memory, and the link in this process."""
+"""Helpers of the BACnet tests: a pipeline in memory, the link in this process, simulated devices."""
 
 from __future__ import annotations
 
@@ -88,3 +88,24 @@ async def running(rooms, pipeline, config=None):
         task.cancel()
         await asyncio.wait([task])
         assert task.cancelled(), task
+
+
+def co2_point(number=1, value=600.0, **more):
+    return {"object": f"analog-input,{number}", "name": f"CO2 {number}", "value": value, **more}
+
+
+def device(*points, **more):
+    return {"port": free_port(), "instance": 17, "points": list(points) or [co2_point()], **more}
+
+
+async def ask(bms, port):
+    return await asyncio.to_thread(bms.ask, port)
+
+
+async def command(bms, **what):
+    return await asyncio.to_thread(lambda: bms.command(**what))
+
+
+async def subscribed(bms, port, number):
+    while (await ask(bms, port))["subscriptions"] != number:
+        await asyncio.sleep(0.05)
