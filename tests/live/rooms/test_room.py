@@ -1,4 +1,4 @@
-"""One room of the service, compared with the library on the same readings."""
+"""Estimates of one room of the service, compared with the library on the same readings."""
 
 import dataclasses
 import datetime as dt
@@ -11,116 +11,30 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live.rooms.stored_room import (
+    MINUTES,
+    NOW,
+    UTC,
+    ZONE,
+    StoredRoom,
+    assert_same,
+    fed,
+    reading,
+    readings_of,
+    run,
+    wavy,
+)
 
 import occupair as oc
-from occupair.live.messages import Co2Mean, Quality, Reading, ReadingOutcome, to_microseconds, to_time
-from occupair.live.rooms.engine import run_batched
-from occupair.live.rooms.restore import restore_since
+from occupair.live.messages import Quality, ReadingOutcome, to_microseconds, to_time
 from occupair.live.rooms.room import Model, Room
 from occupair.live.rooms.room_models import load_model
 from occupair.live.rooms.room_state import room_state
-from occupair.live_rooms import LiveRooms
 from occupair.model_file import dump_model
-
-MINUTES = dt.timedelta(minutes=1)
-UTC, ZONE = dt.UTC, ZoneInfo("Europe/Copenhagen")
-
-
-@pytest.fixture(scope="module")
-def office():
-    return oc.simulate_office(days=5, seed=3).iloc[::5].tz_localize("Europe/Copenhagen")
-
-
-@pytest.fixture(scope="module", params=["default", "paper"])
-def estimator(request, office):
-    paper = oc.OccupancyEstimator.paper(n_hidden=25, n_draws=1, random_state=0)
-    kind = oc.OccupancyEstimator(n_hidden=15, random_state=0) if request.param == "default" else paper
-    return kind.fit(office.iloc[: 3 * 288])
-
-
-@pytest.fixture(scope="module")
-def model(estimator):
-    return Model(1, load_model(dump_model(estimator)))
-
-
-def reading(time, co2=None, ventilation=None, received=None):
-    time = pd.Timestamp(time).to_pydatetime().astimezone(UTC)
-    return Reading("lab", time, co2, ventilation, "http", received or time)
-
-
-def readings_of(frame):
-    return [
-        reading(time, co2, flow)
-        for time, co2, flow in zip(frame.index, frame["co2"], frame["ventilation"], strict=True)
-    ]
-
-
-def run(estimation):
-    """Run one estimation and return its result."""
-    result = run_batched({"lab": estimation}, LiveRooms([]))["lab"]
-    if isinstance(result, Exception):
-        raise result
-    return result
-
-
-class StoredRoom:
-    """A room and what a store would hold of it: its readings and the newest estimate of every time."""
-
-    def __init__(self, room):
-        self.room, self.estimates, self.outcomes, self.readings = room, {}, [], []
-
-    def add(self, readings):
-        for one in readings:
-            self.add_batch([one])
-        return self
-
-    def add_batch(self, readings):
-        outcomes, estimates = run(self.room.add_readings(readings))
-        self.outcomes += outcomes
-        self.estimates.update({estimate.time: estimate for estimate in estimates})
-        self.readings += [
-            one
-            for one, outcome in zip(readings, outcomes, strict=True)
-            if outcome is not ReadingOutcome.DUPLICATE
-        ]
-
-    def restart(self, with_estimates=True):
-        """Restore a new room from what is stored."""
-        old = self.room
-        self.room = Room(old.id, old.zone, old.model)
-        if self.readings:
-            newest = max(one.time for one in self.readings)
-            since = restore_since(newest, self.room.zone)
-            readings = sorted((r for r in self.readings if r.time >= since), key=lambda r: r.time)
-            estimates = self.estimates.values() if with_estimates else ()
-            newest_estimates = [one for one in estimates if one.time > newest - 40 * MINUTES]
-            run(self.room.restore(readings, newest_estimates, self.co2_means()))
-        return self
-
-    def co2_means(self):
-        """The mean CO2 of each quarter of an hour, as a store returns it."""
-        valid = [one for one in self.estimates.values() if one.quality is not Quality.SUSPECT]
-        table = pd.DataFrame({"time": [to_microseconds(one.time) for one in valid]})
-        table["co2"] = [one.co2 for one in valid]
-        means = table.sort_values("time").groupby(table["time"] // 900_000_000)
-        return [Co2Mean(*row) for row in zip(means["time"].min(), means["co2"].mean(), strict=True)]
 
 
 def people_of(lab):
     return {time: one.people for time, one in sorted(lab.estimates.items())}
-
-
-def assert_same(one, other):
-    assert list(one) == list(other)
-    for time, expected in other.items():
-        got = one[time]
-        for name in ("people", "low", "high", "people_refined", "co2_smoothed"):
-            assert getattr(got, name) == pytest.approx(getattr(expected, name), abs=1e-6), (time, name)
-        assert (got.co2, got.ventilation, got.quality) == (
-            expected.co2,
-            expected.ventilation,
-            expected.quality,
-        )
 
 
 def test_estimates_and_refined_estimates_match_the_library(estimator, model, office):
@@ -191,6 +105,19 @@ def test_first_value_of_a_time_is_kept_even_if_implausible(model):
     assert 700.0 not in lab.room.grid.co2.values
 
 
+def test_second_value_after_an_implausible_one_is_a_duplicate(model):
+    room = fed(model, 60, wavy)
+    early, late = NOW + 1 * MINUTES, NOW + 2 * MINUTES
+    together = [reading(early, 0.0), reading(late, 0.0), reading(early, 800.0), reading(late, 0.0)]
+    outcomes, _ = run(room.add_readings(together))
+    assert outcomes == [
+        ReadingOutcome.ACCEPTED,
+        ReadingOutcome.ACCEPTED,
+        ReadingOutcome.DUPLICATE,
+        ReadingOutcome.DUPLICATE,
+    ]
+
+
 def test_late_reading_corrects_later_estimates(model, office):
     day = office.iloc[3 * 288 + 100 : 3 * 288 + 160]
     whole = readings_of(day)
@@ -231,6 +158,17 @@ def test_ventilation_may_arrive_after_co2(model, office):
     assert_same(dict(sorted(lab.estimates.items())), dict(sorted(together.estimates.items())))
 
 
+def test_refined_estimates_match_their_times_after_missing_ventilation(office, estimator, model):
+    day = office.iloc[3 * 288 : 3 * 288 + 150]
+    readings = [replace(one, ventilation=None) if k < 120 else one for k, one in enumerate(readings_of(day))]
+    lab = StoredRoom(Room("lab", ZONE, model)).add(readings)
+    later = estimator.estimate(day.iloc[120:], lag=20).to_numpy()
+    estimates = [one.people_refined[0] for _, one in sorted(lab.estimates.items())]
+    assert estimates[:120] == [None] * 120
+    known = [k for k in range(120, 146) if estimates[k] is not None]
+    np.testing.assert_allclose([estimates[k] for k in known], [later[k - 120] for k in known], atol=1e-6)
+
+
 def test_fast_sensor_is_sampled_at_grid_times(estimator, model, office):
     day = office.iloc[3 * 288 + 100 : 3 * 288 + 150]
     fast = []
@@ -256,147 +194,6 @@ def test_day_starts_at_local_midnight(model, office):
     assert quality[midnight.astimezone(UTC)] is Quality.STARTING
 
 
-NOW = dt.datetime(2024, 1, 11, 12, tzinfo=UTC)
-
-
-def fed(model, minutes, co2, ventilation=0.5):
-    """Return a room with a reading every five minutes until now."""
-    room = Room("lab", ZONE, model)
-    values = co2 if callable(co2) else (lambda _: co2)
-    for k in range(minutes // 5, -1, -1):
-        run(room.add_readings([reading(NOW - dt.timedelta(minutes=5 * k), values(k), ventilation)]))
-    return room
-
-
-def wavy(k):
-    return 600.0 + 3 * (k % 7)
-
-
-def test_state_of_a_healthy_room_is_complete(model):
-    state = room_state(fed(model, 300, wavy), NOW, 15)
-    assert state.quality is Quality.OK
-    assert state.reason == ""
-    assert state.time == NOW
-    assert state.people == round(state.people_exact)
-    assert state.occupied == (state.people > 0)
-    assert state.co2 == 600.0
-    assert 595 < state.co2_smoothed < 620
-    assert state.ventilation == 0.5
-    assert None not in state.people_refined
-
-
-def test_people_outside_the_usual_hours_have_a_reason(model, monkeypatch):
-    room = fed(model, 300, wavy)
-    newest = room.today.newest
-    for people, usual, reason in [
-        (4.0, False, "people detected outside the usual hours"),
-        (4.0, True, ""),
-        (0.4, False, ""),
-    ]:
-        room.today._recent[-1] = replace(newest, people=people)
-        monkeypatch.setattr(type(room.today.live.day), "is_usual_time", lambda self, time, usual=usual: usual)
-        state = room_state(room, NOW, 15)
-        assert (state.quality, state.people_exact, state.reason) == (Quality.OK, people, reason)
-
-
-def test_usual_hours_are_those_of_the_room(office):
-    """Open hours are in the local time of the room: 00:30 in Copenhagen is 23:30 in UTC."""
-    trained = oc.OccupancyEstimator(n_hidden=15, random_state=0).fit(office.iloc[: 3 * 288])
-    room = fed(Model(1, load_model(dump_model(trained))), 300, wavy)
-    is_open = trained.room_.hours.is_open[0]
-    for hour in range(24):
-        time = dt.datetime(2024, 1, 11, hour, 30, tzinfo=ZONE)
-        assert room.today.is_usual_time(time.astimezone(UTC)) == is_open[60 * hour + 30]
-    assert not is_open[180]
-    assert is_open[720]
-
-
-@pytest.mark.parametrize(
-    ("make_room", "later", "quality", "reason"),
-    [
-        (lambda m: fed(m, 300, wavy), 16, "stale", "no reading since 13:00"),
-        (lambda m: fed(m, 300, wavy), 900, "stale", "no reading since 11 January 2024"),
-        (lambda m: Room("lab", ZONE, m), 0, "stale", "no reading yet"),
-        (lambda m: fed(m, 300, 612.0), 0, "suspect", "CO2 unchanged for 5 hours"),
-        (
-            lambda m: fed(m, 300, lambda k: wavy(k) if k else 0.0),
-            0,
-            "suspect",
-            "implausible sensor reading: 0 ppm",
-        ),
-        (lambda m: fed(m, 300, lambda k: wavy(k) if k else 65535.0), 0, "suspect", "reading: 65535 ppm"),
-        (lambda m: fed(m, 300, lambda k: wavy(k) + 900 * (k < 2)), 0, "suspect", "CO2 jumped"),
-        (lambda m: fed(m, 300, wavy, None), 0, "suspect", "ventilation is unknown"),
-        (lambda m: fed(m, 10, wavy), 0, "starting", "too few readings"),
-        (lambda m: fed(None, 300, wavy), 0, "untrained", "the room has no model yet"),
-    ],
-)
-def test_unknown_occupancy_has_a_reason(model, make_room, later, quality, reason):
-    state = room_state(make_room(model), NOW + dt.timedelta(minutes=later), 15)
-    assert state.quality == quality
-    assert reason in state.reason
-    assert (state.people, state.people_exact, state.occupied, state.low, state.high) == (None,) * 5
-
-
-@pytest.mark.parametrize(
-    "co2",
-    [
-        lambda k: wavy(k) if k != 1 else 0.0,  # a failed read, then a good one
-        lambda k: wavy(k) + 900 * (k == 5),  # breath on the sensor half an hour ago
-        lambda k: 612.0 if k > 3 else wavy(k),  # stuck, then moving again
-        lambda k: 600.0 + 10 * (k > 70),  # a coarse sensor with hours without a step
-    ],
-)
-def test_past_faults_do_not_affect_the_state(model, co2):
-    state = room_state(fed(model, 420, co2), NOW, 15)
-    assert state.quality is Quality.OK
-    assert state.people is not None
-
-
-def test_new_model_estimates_today_again(model, office, estimator):
-    day = office.iloc[3 * 288 : 3 * 288 + 150]
-    room = Room("lab", ZONE)
-    lab = StoredRoom(room).add(readings_of(day))
-    assert {one.quality for one in lab.estimates.values()} == {Quality.UNTRAINED}
-    estimates = run(room.use_model(model))
-    np.testing.assert_allclose([one.people for one in estimates], estimator.estimate(day), rtol=0, atol=1e-6)
-
-
-def test_restart_does_not_repeat_stored_estimates(model, office, monkeypatch):
-    lab = StoredRoom(Room("lab", ZONE, model)).add(readings_of(office.iloc[3 * 288 : 3 * 288 + 150]))
-    before = room_state(lab.room, NOW, math.inf)
-    replays = []
-    monkeypatch.setattr(Room, "_replay", lambda *given: replays.append(given) or [])
-    after = room_state(lab.restart().room, NOW, math.inf)
-    assert after.people_exact == before.people_exact
-    assert after.people_refined == pytest.approx(before.people_refined, abs=1e-6)
-    assert replace(after, people_refined=before.people_refined) == before
-    assert replays == []
-
-
-def lagging(model, behind, readings=60, pace=5.0):
-    """Return a room whose readings arrived ``behind`` minutes late, ``pace`` minutes apart."""
-    room = Room("lab", ZONE, model)
-    for k in range(readings - 1, -1, -1):
-        received = NOW - dt.timedelta(minutes=pace * k)
-        measured = NOW - dt.timedelta(minutes=5 * k + behind)
-        run(room.add_readings([reading(measured, wavy(k), 0.5, received)]))
-    return room
-
-
-def test_slow_sensor_clock_is_reported(model):
-    state = room_state(lagging(model, 60), NOW, 15)
-    assert (state.quality, state.reason) == ("suspect", "the sensor's clock is 60 minutes behind")
-    assert room_state(lagging(model, 3), NOW, 15).quality is Quality.OK
-
-
-def test_backlog_counts_as_current_only_while_it_arrives(model):
-    room = lagging(model, 600, pace=0.001)
-    assert room_state(room, NOW, 15).quality is Quality.OK
-    later = room_state(room, NOW + dt.timedelta(seconds=6), 15)
-    assert (later.quality, later.reason, later.people) == ("stale", "no reading since 03:00", None)
-
-
 @pytest.mark.parametrize("zone", ["Europe/Copenhagen", "Australia/Lord_Howe", "Asia/Kathmandu"])
 @pytest.mark.parametrize("interval", [7, 10, 25])
 def test_every_local_day_has_its_own_grid_across_dst(zone, interval):
@@ -418,57 +215,13 @@ def test_every_local_day_has_its_own_grid_across_dst(zone, interval):
         assert room_state(lab.restart().room, times[-1], math.inf) == before
 
 
-def test_second_value_after_an_implausible_one_is_a_duplicate(model):
-    room = fed(model, 60, wavy)
-    early, late = NOW + 1 * MINUTES, NOW + 2 * MINUTES
-    together = [reading(early, 0.0), reading(late, 0.0), reading(early, 800.0), reading(late, 0.0)]
-    outcomes, _ = run(room.add_readings(together))
-    assert outcomes == [
-        ReadingOutcome.ACCEPTED,
-        ReadingOutcome.ACCEPTED,
-        ReadingOutcome.DUPLICATE,
-        ReadingOutcome.DUPLICATE,
-    ]
-
-
-def test_refined_estimates_match_their_times_after_missing_ventilation(office, estimator, model):
+def test_new_model_estimates_today_again(model, office, estimator):
     day = office.iloc[3 * 288 : 3 * 288 + 150]
-    readings = [replace(one, ventilation=None) if k < 120 else one for k, one in enumerate(readings_of(day))]
-    lab = StoredRoom(Room("lab", ZONE, model)).add(readings)
-    later = estimator.estimate(day.iloc[120:], lag=20).to_numpy()
-    estimates = [one.people_refined[0] for _, one in sorted(lab.estimates.items())]
-    assert estimates[:120] == [None] * 120
-    known = [k for k in range(120, 146) if estimates[k] is not None]
-    np.testing.assert_allclose([estimates[k] for k in known], [later[k - 120] for k in known], atol=1e-6)
-
-
-def test_very_old_readings_do_not_change_the_state(model):
-    room = fed(model, 300, wavy)
-    before = room_state(room, NOW, 15)
-    old = [reading(NOW - dt.timedelta(days=90, minutes=k), 500.0 + 0.001 * k, 0.5) for k in range(50)]
-    outcomes, estimates = run(room.add_readings(old))
-    assert (set(outcomes), estimates) == ({ReadingOutcome.TOO_LATE}, [])
-    assert room_state(room, NOW, 15) == before
-
-
-def test_old_readings_arriving_slowly_do_not_count_as_current(model):
-    """After six hours offline, a backlog that arrives reading by reading leaves the occupancy unknown."""
-    room = fed(model, 300, wavy)
-    evening = NOW + dt.timedelta(hours=6)
-    run(room.add_readings([reading(NOW + 3 * MINUTES, 640.0, 0.5, evening)]))
-    assert room_state(room, evening, 15).quality is Quality.STALE
-    for k in range(1, 40):
-        came = evening + 20 * k * MINUTES / 60
-        run(room.add_readings([reading(NOW + (3 + 5 * k) * MINUTES, 640.0 + k, 0.5, came)]))
-        assert room_state(room, came, 15).people is None
-
-
-def test_readings_from_the_future_make_the_state_suspect(model):
-    """The clock of the service was ten hours ahead for a while."""
-    room = fed(model, 300, wavy)
-    ahead = NOW + dt.timedelta(hours=10)
-    run(room.add_readings([reading(ahead, 640.0, 0.5, ahead)]))
-    assert room_state(room, NOW + 5 * MINUTES, 15).quality is Quality.SUSPECT
+    room = Room("lab", ZONE)
+    lab = StoredRoom(room).add(readings_of(day))
+    assert {one.quality for one in lab.estimates.values()} == {Quality.UNTRAINED}
+    estimates = run(room.use_model(model))
+    np.testing.assert_allclose([one.people for one in estimates], estimator.estimate(day), rtol=0, atol=1e-6)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from live.rooms.test_room import StoredRoom, assert_same, readings_of, run
+from live.rooms.stored_room import StoredRoom, assert_same, readings_of, run
 
 import occupair as oc
 from occupair.live.messages import Quality, ReadingOutcome
