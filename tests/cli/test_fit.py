@@ -12,6 +12,7 @@ import occupair as oc
 from occupair.live.messages import Label, Reading
 from occupair.live.store import Store
 from occupair.metrics import rmse
+from occupair.physics.room_properties import ACTIVITIES
 from occupair.readings import thinning
 
 ZONE = "Europe/Copenhagen"
@@ -53,6 +54,11 @@ def store(tmp_path_factory, counted):
 
 def url_of(store):
     return store.url.render_as_string(hide_password=False)
+
+
+def test_help_lists_all_activities():
+    text = " ".join(occupair("fit", "--help").stdout.split())
+    assert f"What people do: {', '.join(ACTIVITIES).replace('seated', 'seated (default)')}." in text
 
 
 def test_fit_states_how_many_days_of_a_long_record_it_uses(tmp_path, slow_office, monkeypatch):

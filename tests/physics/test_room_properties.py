@@ -50,9 +50,10 @@ def test_activities_are_those_of_persily_and_de_jonge():
 
 
 @pytest.mark.parametrize("activity", list(ACTIVITIES))
-def test_activity_by_name_and_by_number_agree(activity):
+def test_activity_by_name_number_and_text_agree(activity):
     by_name = room_properties(volume=150, capacity=20, activity=activity)
     assert by_name == room_properties(volume=150, capacity=20, activity=ACTIVITIES[activity])
+    assert by_name == room_properties(volume=150, capacity=20, activity=str(ACTIVITIES[activity]))
     assert by_name.generation == ACTIVITIES[activity]
 
 

@@ -24,13 +24,13 @@ def with_tables(
     core = len(by_extra[""])
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     rows = [(one.name, one.version, mark(one), extras_of(one.name, by_extra)) for one in packages]
-    inside = [(*one.name.split("/"), mark(one)) for one in libraries]
+    inside = sorted({(*one.name.split("/"), mark(one)) for one in libraries})  # some are there twice
     return (
         f"{text}{marker}\n## Packages\n\n"
         f"{len(packages)} packages with all extras, {core} of them in a plain installation ({system}).\n\n"
         f"{table(('Package', 'Version', 'Licence', 'Installed by'), rows)}\n## Libraries\n\n"
-        f"{len(libraries)} shared libraries in these wheels.\n\n"
-        f"{table(('Package', 'Library', 'Licence'), sorted(set(inside)))}"
+        f"{len(inside)} shared libraries in these wheels.\n\n"
+        f"{table(('Package', 'Library', 'Licence'), inside)}"
     )
 
 

@@ -75,7 +75,10 @@ def fit(
     ] = None,
     activity: Annotated[
         str | None,
-        typer.Option(help="What people do: seated (default), office, standing, light work, exercise."),
+        typer.Option(
+            help="What people do: sleeping, seated (default), office, standing, light work, exercise; or "
+            "the CO2 of one person [m3/h]."
+        ),
     ] = None,
     outdoor_co2: Annotated[float | None, typer.Option(help="Outdoor CO2 [ppm], if known.")] = None,
     seed: Seed = 0,

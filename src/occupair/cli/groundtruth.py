@@ -81,7 +81,10 @@ def scan(
     rate: Annotated[float, typer.Option(help="Frames to analyse per second.")] = 5.0,
     detector: Annotated[
         Path | None,
-        typer.Option(help="Network for person detection: YOLO or FastestDet as .onnx. Default: HOG."),
+        typer.Option(
+            help="Network for person detection: YOLO or FastestDet as .onnx, or Darknet .weights with "
+            "the .cfg beside it. Default: HOG."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Discard earlier results and scan again.")] = False,
     timezone: Timezone = None,

@@ -184,11 +184,16 @@ def _size(numbers: dict[str, float]) -> tuple[float, float] | None:
 
 
 def _generation(activity: Any) -> float:
-    if isinstance(activity, str):
-        if activity not in ACTIVITIES:
-            raise InputError(f"activity must be one of {', '.join(ACTIVITIES)}, or m3/h, got {activity!r}")
+    if not isinstance(activity, str):
+        return _positive("activity", activity)
+    if activity in ACTIVITIES:
         return ACTIVITIES[activity]
-    return _positive("activity", activity)
+    try:
+        return _positive("activity", float(activity))  # of a command line or a table
+    except ValueError:
+        raise InputError(
+            f"activity must be one of {', '.join(ACTIVITIES)}, or m3/h, got {activity!r}"
+        ) from None
 
 
 def _positive(name: str, value: Any) -> float:

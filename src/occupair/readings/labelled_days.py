@@ -1,10 +1,10 @@
 """How many labelled days are enough: one rule for ``check``, ``fit``, ``plan`` and the documents.
 
 A day is labelled if it has head counts in six of its hours or more; only days with people count. The numbers
-of days are from the learning curve on seven public rooms (``docs/validation.md``): the nRMSE is 0.618 with 3
-days, 0.559 with 5, 0.509 with 10 and 0.484 with all. Five days, a working week, thus remove almost half of
-the error that more days can remove, and a second week most of the rest. Beyond five, ``groundtruth plan``
-decides by the learning curve of the room itself.
+of days are from the learning curve on seven public rooms (``docs/validation.md``): the nRMSE is 0.601 with 3
+days, 0.568 with 5, 0.509 with 10 and 0.485 with all. Five days, a working week, thus remove more than a
+quarter of the error that more days can remove, and a second week half of it. Beyond five, ``groundtruth
+plan`` decides by the learning curve of the room itself.
 """
 
 from __future__ import annotations

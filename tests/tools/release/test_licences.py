@@ -88,7 +88,7 @@ def test_libraries_in_wheels(tmp_path):
 
 def test_tables_replace_the_rest_of_the_page():
     packages = [Licensed("numpy", "2.4", "BSD-3-Clause"), Licensed("psycopg", "3.3", "LGPL-3.0-only")]
-    libraries = [Licensed("av/libx264", "165", "GPL-2.0-or-later")]
+    libraries = [Licensed("av/libx264", version, "GPL-2.0-or-later") for version in ("164", "165")]
     page = with_tables(
         f"# Title\n{MARKER}old", packages, libraries, {"": {"numpy"}, "postgres": {"numpy", "psycopg"}}
     )
@@ -97,6 +97,8 @@ def test_tables_replace_the_rest_of_the_page():
     )
     assert "| numpy | 2.4 | BSD-3-Clause | occupair |\n" in page
     assert "| psycopg | 3.3 | **LGPL-3.0-only** | `postgres` |\n" in page
+    assert "\n1 shared libraries in these wheels.\n" in page
+    assert page.count("| av | libx264 |") == 1
     assert page.endswith("| av | libx264 | **GPL-2.0-or-later**, see above |\n")
 
 

@@ -134,8 +134,8 @@ def scan_videos(
         Whether dates such as 08-11-2026 in file names begin with the day; by default, the names of the other
         videos decide.
     detector : Path, optional
-        Network for person detection, an ONNX file; see ``occupair.groundtruth.video.network_detector``. By
-        default, the HOG detector of OpenCV.
+        Network for person detection, an ONNX file or Darknet weights; see
+        ``occupair.groundtruth.video.network_detector``. By default, the HOG detector of OpenCV.
     resume : bool
         Whether to use earlier results for these videos in the folder; otherwise they are scanned again.
 
