@@ -284,7 +284,43 @@ def test_reload_does_not_change_the_shard(links, tmp_path, caplog):
         assert (str(pipeline.config.shard), sorted(pipeline.states())) == ("1/2", ["kitchen", "lab"])
 
     run_here(path, work)
-    assert "changes of host, port, store, ingress, shard and advertise need a restart" in caplog.text
+    assert "changes that need a restart: shard\n" in caplog.text
+
+
+def test_reload_keeps_settings_that_need_a_restart(links, settings, caplog):
+    async def work(pipeline):
+        before = pipeline.config
+        changed = 'room_metrics = false\nclock = "readings"\ntolerance = 0.01\nretention_days = 7\n'
+        settings("lab", more=f"{changed}[limits]\nrequests_per_minute = 60\nbody_bytes = 2000")
+        for reloads in (1, 2):
+            send_sighup()
+            await until(lambda reloads=reloads: caplog.text.count("settings reloaded") == reloads)
+            after = pipeline.config
+            for key in ("room_metrics", "clock", "tolerance"):
+                assert getattr(after, key) == getattr(before, key)
+            assert after.limits.requests_per_minute == before.limits.requests_per_minute
+            assert (after.retention_days, after.limits.body_bytes) == (7, 2000)
+
+    with caplog.at_level(logging.INFO, "occupair.live"):
+        run_here(settings("lab"), work)
+    message = "changes that need a restart: room_metrics, clock, tolerance, requests_per_minute\n"
+    assert caplog.text.count(message) == 2
+
+
+def test_reload_does_not_remove_tokens_of_an_address_in_the_network(links, settings, caplog):
+    """The new address would need no token, but the service listens on the former one until a restart."""
+    token = f'[tokens.desk]\nhash = "sha256:{64 * "0"}"\nrole = "read"\n'
+
+    async def work(pipeline):
+        settings("lab", more='host = "127.0.0.1"')
+        send_sighup()
+        await until(lambda: "the settings were not reloaded" in caplog.text)
+        assert [one.name for one in pipeline.config.tokens] == ["desk"]
+
+    with caplog.at_level(logging.INFO, "occupair.live"):
+        run_here(settings("lab", more=f'host = "0.0.0.0"\n{token}'), work)
+    rule = "[tokens] must not be removed while the service listens on 0.0.0.0: restart it"
+    assert rule in caplog.text
 
 
 def test_failed_reload_changes_nothing(links, settings, monkeypatch, caplog):

@@ -20,7 +20,7 @@ from occupair.errors import InputError
 from occupair.live.bacnet.link import BacnetLink
 from occupair.live.bacnet.port_check import check_port, need_bacpypes3
 from occupair.live.calibration import Calibrator
-from occupair.live.config import ServiceConfig, reread_config
+from occupair.live.config import ServiceConfig, is_unprotected, reread_config
 from occupair.live.http.app import make_app
 from occupair.live.http.events import MAX_STREAMS, Streams
 from occupair.live.logs import find_secrets, start_logging
@@ -46,8 +46,10 @@ FULL_COLLECTION_EVERY = 1_000
 """Young garbage collections per full one, which stops the service for half a second with 16,000 rooms."""
 REQUEST_TIMEOUT = 5
 """How long open requests may take to finish when the service stops [s]."""
-_FIXED = ("host", "port", "store", "ingress", "shard", "advertise")
-"""Settings that a reload does not change."""
+_FIXED = ("host", "port", "store", "ingress", "shard", "advertise", "room_metrics", "clock", "tolerance")
+"""Settings of ``[service]`` that a reload does not change..."""
+_FIXED_LIMITS = ("requests_per_minute",)
+"""...and those of ``[limits]``."""
 
 BackgroundTask = Callable[[Pipeline], Awaitable[None]]
 
@@ -302,10 +304,9 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     ``Pipeline.reload`` has succeeded.
     """
     before = pipeline.config
-    config = reread_config(before)
-    if any(getattr(config, key) != getattr(before, key) for key in _FIXED):
-        log.warning("changes of %s and %s need a restart", ", ".join(_FIXED[:-1]), _FIXED[-1])
-        config = config.model_copy(update={key: getattr(before, key) for key in ("shard", "advertise")})
+    config, changed = _keep_fixed(reread_config(before), before)
+    if changed:
+        log.warning("changes that need a restart: %s", ", ".join(changed))
     await pipeline.reload(config)
     _start_logging(config)
     if (config.mqtt, config.own_rooms) != (before.mqtt, before.own_rooms):
@@ -317,6 +318,26 @@ async def _reload(pipeline: Pipeline, links: _Links) -> None:
     elif config.own_rooms != before.own_rooms:
         links.bacnet.use_rooms()
     log.info("settings reloaded, %s", plural(len(config.own_rooms), "room"))
+
+
+def _keep_fixed(config: ServiceConfig, before: ServiceConfig) -> tuple[ServiceConfig, list[str]]:
+    """Return new settings with the former values of those that need a restart, and which of these differ.
+
+    Raises
+    ------
+    InputError
+        If new and former values together would give access to everybody in the network.
+    """
+    former = {key: getattr(before, key) for key in _FIXED}
+    limits = {key: getattr(before.limits, key) for key in _FIXED_LIMITS}
+    changed = [key for key, value in former.items() if getattr(config, key) != value]
+    changed += [key for key, value in limits.items() if getattr(config.limits, key) != value]
+    kept = config.model_copy(update=former | {"limits": config.limits.model_copy(update=limits)})
+    if is_unprotected(kept.host, kept.tokens, kept.ingress):
+        raise InputError(
+            f"[tokens] must not be removed while the service listens on {kept.host}: restart it"
+        )
+    return kept, changed
 
 
 async def _prune(pipeline: Pipeline) -> None:

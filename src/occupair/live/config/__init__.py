@@ -8,6 +8,7 @@
 - `load`: reads the file and the environment, and reports all mistakes at once.
 """
 
+from occupair.live.config.conflicts import is_unprotected
 from occupair.live.config.load import VARIABLES, config_from_values, read_config, reread_config
 from occupair.live.config.room_settings import (
     BacnetPoint,
@@ -43,6 +44,7 @@ __all__ = [
     "VentilationTopic",
     "check_store_url",
     "config_from_values",
+    "is_unprotected",
     "read_config",
     "reread_config",
 ]

@@ -30,13 +30,18 @@ def find_conflicts(values: Table) -> Iterator[tuple[Any, ...]]:
             yield ("tokens", name, "hash"), f"must differ from the hash of tokens.{hashes[given]}"
         hashes.setdefault(given, name)
     service = _table(values.get("service"))
-    host, is_protected = service.get("host", "127.0.0.1"), values.get("tokens") or service.get("ingress")
-    if isinstance(host, str) and not is_loopback(host) and not is_protected:
+    host = service.get("host", "127.0.0.1")
+    if isinstance(host, str) and is_unprotected(host, values.get("tokens"), service.get("ingress")):
         yield ("service", "host"), "must be a loopback address such as 127.0.0.1 without [tokens]", host
     if "shard" in service:
         yield from _find_shard_conflicts(values, service)
     elif "advertise" in service:
         yield ("service", "advertise"), "requires service.shard"
+
+
+def is_unprotected(host: str, tokens: Any, ingress: Any) -> bool:
+    """Whether anybody in the network could use a service that listens on ``host``."""
+    return not (is_loopback(host) or tokens or ingress)
 
 
 def _find_shard_conflicts(values: Table, service: Table) -> Iterator[tuple[Key, str]]:
