@@ -334,9 +334,7 @@ def _keep_fixed(config: ServiceConfig, before: ServiceConfig) -> tuple[ServiceCo
     changed += [key for key, value in limits.items() if getattr(config.limits, key) != value]
     kept = config.model_copy(update=former | {"limits": config.limits.model_copy(update=limits)})
     if is_unprotected(kept.host, kept.tokens, kept.ingress):
-        raise InputError(
-            f"[tokens] must not be removed while the service listens on {kept.host}: restart it"
-        )
+        raise InputError(f"[tokens] must not be removed while the service listens on {kept.host}: restart it")
     return kept, changed
 
 
