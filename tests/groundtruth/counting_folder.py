@@ -26,6 +26,7 @@ from occupair.groundtruth.counting.server import make_counting_app
 from occupair.groundtruth.events import CandidateMinute, Door, Events, Recording, write_events
 
 DAY = dt.datetime(2024, 1, 8)
+MINUTES = [("north", "08:31"), ("south", "08:31"), ("north", "09:02"), ("south", "10:15"), ("north", "11:40")]
 
 
 @lru_cache(maxsize=1000)
@@ -67,6 +68,11 @@ def make_folder(folder: Path, minutes: Sequence[tuple[str, str]], *, kind: str =
 
 def _at(time: str) -> dt.datetime:
     return dt.datetime.combine(DAY, dt.time.fromisoformat(time))
+
+
+def at(time: str, door: str = "north") -> tuple[str, dt.datetime]:
+    """Return the key of a minute: its door and time."""
+    return door, _at(time)
 
 
 @contextmanager
