@@ -36,9 +36,9 @@ test: lint servers       ## run the linters and all tests
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:
-	@missing=; for pair in mosquitto:mosquitto initdb:postgresql chromium:chromium openssl:openssl; do \
+	@missing=; for pair in mosquitto:mosquitto initdb:postgresql chromium:chromium-headless-shell openssl:openssl; do \
 	  PATH="$$PATH:/usr/sbin:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tr '\n' ':')" \
-	  command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair##*:}"; done; \
+	  command -v $${pair%%:*} >/dev/null || command -v $${pair##*:} >/dev/null || missing="$$missing $${pair##*:}"; done; \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "installing for the tests:$$missing"; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
@@ -128,7 +128,7 @@ planned: $(INSTALLED)    ## how often there are more people than outdoor air is 
 savings: $(INSTALLED)    ## ventilation policies in a simulated office for a year, ten seeds: docs/savings.md (30 min)
 	@$(BIN)/occupair savings --jobs 2 --out occupair-savings.html --csv occupair-savings.csv
 	@$(BIN)/occupair savings --standard en --jobs 2 --out occupair-savings-en.html --csv occupair-savings-en.csv
-	@$(BIN)/python tools/readme_picture.py occupair-savings.html docs/savings.png trade-off 1060
+	@$(BIN)/python -m tools.readme_picture occupair-savings.html docs/savings.png trade-off 1060
 	@$(MAKE) --no-print-directory savings-energyplus
 
 savings-energyplus: $(INSTALLED)  ## the same policies in an EnergyPlus model of a small office for a year: docs/energyplus.md (15 min)
@@ -154,7 +154,7 @@ pooled: $(INSTALLED)     ## renew the read-outs over all public rooms that new r
 	@$(BIN)/python tools/pooled_start.py
 
 picture: $(INSTALLED)    ## update the README figure from the report (needs chromium)
-	$(BIN)/python tools/readme_picture.py occupair-report.html docs/five-test-days.png
+	$(BIN)/python -m tools.readme_picture occupair-report.html docs/five-test-days.png
 
 tutorial: $(INSTALLED) servers  ## run the commands of docs/tutorial and take its pictures (3 min)
 	@$(BIN)/python -m tools.tutorial

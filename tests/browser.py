@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 
 import pytest
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+from tools.chromium import find_chromium, launch
+
 DESKTOP = {"viewport": {"width": 1280, "height": 860}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 TIMEOUT = 90_000  # generous, for slow and busy machines [ms]
@@ -34,8 +34,8 @@ def contrast(one, other):
 
 def why_no_chromium() -> str | None:
     """Return why Chromium is not available; None if it is."""
-    how = "on Debian: apt install chromium"
-    return None if shutil.which("chromium") else f"Chromium is not installed: no chromium on the PATH ({how})"
+    how = "on Debian: apt install chromium-headless-shell"
+    return None if find_chromium() else f"Chromium is not installed: not on the PATH ({how})"
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +44,7 @@ def chromium():
     reason = why_no_chromium()
     if reason is not None:
         pytest.skip(reason)
-    return shutil.which("chromium")
+    return find_chromium()
 
 
 @pytest.fixture(scope="module")  # not per session: its event loop would disturb other modules
@@ -53,7 +53,7 @@ def browser(chromium):
 
     expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = launch(playwright)
         yield browser
         browser.close()
 

@@ -20,7 +20,7 @@ def test_reason_for_missing_postgres(monkeypatch):
 def test_missing_servers_end_the_run_in_ci(monkeypatch):
     monkeypatch.setattr(postgres, "_program", lambda name: "")
     monkeypatch.setattr(mosquitto, "_program", lambda name: None)
-    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    monkeypatch.setattr(browser, "find_chromium", lambda: None)
     monkeypatch.delenv("CI", raising=False)
     assert missing_servers.pytest_sessionstart(None) is None
     monkeypatch.setenv("CI", "true")

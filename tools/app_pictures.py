@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
+
+from tools.chromium import launch
 
 ROOT = Path(__file__).parents[1]
 ICON = (ROOT / "src/occupair/web/static/icon.svg").read_text()
@@ -25,9 +26,7 @@ PICTURES = {
 
 def main() -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = launch(playwright)
         for name, (width, height, content) in PICTURES.items():
             page = browser.new_page(viewport={"width": width, "height": height})
             page.set_content(f'<body style="{STYLE};height:{height}px">{content}</body>')

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import resource
-import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -262,10 +261,7 @@ def draw(table: pd.DataFrame, rooms: list[str], picture: Path) -> str | None:
         f'<script>{get_plotlyjs()}</script><div id="curve"></div><script>const figure = {drawn};'
         "Plotly.newPlot('curve', figure.data, figure.layout, {staticPlot: true})</script>"
     )
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        return "no chromium found; on Debian: apt-get install chromium"
-    return render_png(chromium, page, picture, height=430)
+    return render_png(page, picture, height=430)
 
 
 class Cost(NamedTuple):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.chromium import launch
+from tools.chromium import MISSING, find_chromium, launch
 
 VIEWPORT = {"width": 1400, "height": 900}
 Action = tuple[str, str, Any]
@@ -105,8 +104,8 @@ def describe(measured: dict[str, Any]) -> str:
 
 def measured_in_chromium(path: Path, actions: Sequence[Action]) -> str:
     """Return the measurements of a page as text, or why there are none."""
-    if shutil.which("chromium") is None:
-        return "not measured: chromium not found; on Debian: apt-get install chromium"
+    if find_chromium() is None:
+        return f"not measured: {MISSING}"
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

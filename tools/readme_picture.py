@@ -1,6 +1,6 @@
 """Render one section of a report as a PNG, by default the figure of the test days.
 
-Usage: readme_picture.py REPORT.html OUT.png [SECTION HEIGHT]   (requires chromium)
+Usage: python -m tools.readme_picture REPORT.html OUT.png [SECTION HEIGHT]   (requires chromium)
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools.chromium import MISSING, find_chromium
+
 WIDTH, SCALE = 1000, 2  # [px], device pixels per px
-USAGE = "usage: readme_picture.py REPORT.html OUT.png [SECTION HEIGHT]"
+USAGE = "usage: python -m tools.readme_picture REPORT.html OUT.png [SECTION HEIGHT]"
 ONLY_SECTION = """<style>
 :root {{ color-scheme: light; }}
 header, footer, figcaption, .modebar-container, main > :not(#{0}) {{ display: none; }}
@@ -41,24 +43,24 @@ def main(arguments: list[str]) -> str | None:
         return USAGE
     report, picture = (Path(argument).resolve() for argument in arguments[:2])
     section, height = arguments[2:] or TEST_DAYS
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        return "readme_picture: chromium not found; on Debian: apt-get install chromium"
     if not report.is_file():
         return f"readme_picture: report {report} not found; create it with: occupair reproduce"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    error = render_section(chromium, report, picture, section=section, height=int(height))
+    error = render_section(report, picture, section=section, height=int(height))
     return f"readme_picture: {error}" if error else None
 
 
-def render_section(chromium: str, report: Path, picture: Path, *, section: str, height: int) -> str | None:
+def render_section(report: Path, picture: Path, *, section: str, height: int) -> str | None:
     """Render a copy of the report that shows only one section."""
     page = report.read_text(encoding="utf-8").replace("</head>", ONLY_SECTION.format(section), 1)
-    return render_png(chromium, page, picture, height=height)
+    return render_png(page, picture, height=height)
 
 
-def render_png(chromium: str, page: str, picture: Path, *, height: int) -> str | None:
+def render_png(page: str, picture: Path, *, height: int) -> str | None:
     """Render an HTML page with ``height`` [px] as a PNG; return an error message, or None."""
+    chromium = find_chromium()
+    if chromium is None:
+        return MISSING
     with tempfile.TemporaryDirectory() as folder:
         file, shot = Path(folder, "page.html"), Path(folder, "page.png")
         file.write_text(page, encoding="utf-8")

@@ -5,14 +5,13 @@ an error, scroll sideways, cut off text, or have a picture that does not load; a
 pages.
 """
 
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tools.chromium import launch
+from tools.chromium import MISSING, find_chromium, launch
 
 SITE = Path("build/docs")
 VIEWS = [
@@ -37,8 +36,10 @@ BRIGHTNESS = "() => getComputedStyle(document.body).backgroundColor.match(/\\d+/
 
 
 def main() -> None:
-    if shutil.which("chromium") is None or not (SITE / "index.html").is_file():
-        sys.exit("site_check: needs Chromium (apt install chromium) and the built site (make docs)")
+    if find_chromium() is None:
+        sys.exit(f"site_check: {MISSING}")
+    if not (SITE / "index.html").is_file():
+        sys.exit("site_check: needs the built site (make docs)")
     pages = sorted(path for path in SITE.rglob("*.html") if "_static" not in path.parts)
     expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:

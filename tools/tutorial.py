@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.chromium import MISSING, find_chromium
 from tools.load.servers import free_port
 
 PAGE = Path(__file__).parents[1] / "docs/tutorial/first-room.md"
@@ -138,8 +138,8 @@ def main(arguments: list[str]) -> str | None:
     """Run all steps, compare their output with the page, and take the pictures."""
     from tools.tutorial_pictures import Camera
 
-    if shutil.which("chromium") is None:
-        return "tutorial: chromium not found; on Debian: apt-get install chromium"
+    if find_chromium() is None:
+        return f"tutorial: {MISSING}"
     folder = Path(arguments[0] if arguments else tempfile.mkdtemp(prefix="occupair-tutorial-"))
     folder.mkdir(parents=True, exist_ok=True)
     environment, camera = service_environment(), Camera(folder, PAGE.parent)

@@ -58,7 +58,10 @@ def url_of(store):
 
 def test_help_lists_all_activities():
     text = " ".join(occupair("fit", "--help").stdout.split())
-    assert f"What people do: {', '.join(ACTIVITIES).replace('seated', 'seated (default)')}; or the CO2 of" in text
+    assert (
+        f"What people do: {', '.join(ACTIVITIES).replace('seated', 'seated (default)')}; or the CO2 of"
+        in text
+    )
 
 
 def test_fit_states_how_many_days_of_a_long_record_it_uses(tmp_path, slow_office, monkeypatch):

@@ -8,26 +8,29 @@ from pathlib import Path
 import pytest
 
 from occupair.report.paper_report import write_report
+from tools.chromium import MISSING
 
-TOOL = Path(__file__).parents[2] / "tools" / "readme_picture.py"
+ROOT = Path(__file__).parents[2]
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(TOOL), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment or None)
+    command = [sys.executable, "-m", "tools.readme_picture", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment or None, cwd=ROOT
+    )
 
 
 def test_missing_chromium_is_reported(tmp_path):
-    ended = run("report.html", tmp_path / "out.png", PATH=str(tmp_path))
+    (tmp_path / "report.html").write_text("<head></head>")
+    ended = run(tmp_path / "report.html", tmp_path / "out.png", PATH=str(tmp_path))
     assert ended.returncode == 1
-    assert ended.stderr == "readme_picture: chromium not found; on Debian: apt-get install chromium\n"
+    assert ended.stderr == f"readme_picture: {MISSING}\n"
 
 
 def test_usage():
-    assert run().stderr == "usage: readme_picture.py REPORT.html OUT.png [SECTION HEIGHT]\n"
+    assert run().stderr == "usage: python -m tools.readme_picture REPORT.html OUT.png [SECTION HEIGHT]\n"
 
 
-@pytest.mark.usefixtures("chromium")
 def test_missing_report_is_reported(tmp_path):
     assert (
         f"report {tmp_path / 'none.html'} not found"

@@ -2,13 +2,13 @@
 
 import doctest
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tools.chromium import find_chromium
 from tools.speed import formatting, many_default_rooms
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ def test_quick_run_prints_all_sections_and_writes_page_and_figure(tmp_path):
         assert re.findall("^## (.*)$", text, re.MULTILINE) == HEADINGS
         assert "nan" not in text
         assert str(ROOT) not in text
-    if shutil.which("chromium"):
+    if find_chromium():
         assert (tmp_path / "speed.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -41,10 +40,7 @@ def draw(training: Training, live: LiveDay, picture: Path) -> str | None:
     ]
     height = 36 + sum(int(figure.layout.height) + 54 for figure in bars)
     page = PAGE.format(plotly=get_plotlyjs(), parts="".join(parts))
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        return "no chromium found; on Debian: apt-get install chromium"
-    return render_png(chromium, page, picture, height=height)
+    return render_png(page, picture, height=height)
 
 
 def training_bars(training: Training) -> go.Figure:
