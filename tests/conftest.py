@@ -1,14 +1,17 @@
 """Fixtures shared by all tests: a small simulated office, and the folder of public data sets."""
 
+import hashlib
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 import occupair as oc
 from occupair.datasets import find_folder
+from occupair.room import boosted_trees, members
 
 pytest_plugins = ["browser", "missing_servers", "slow_files"]
 
@@ -24,6 +27,27 @@ if SHARED_DATA.is_dir():  # beside a checkout
 def one_thread():
     """Limit BLAS to one thread: the systems in tests are too small for more."""
     with threadpool_limits(limits=1):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def trees_trained_once():
+    """Keep boosted trees for tests that train on the same readings.
+
+    Training is deterministic (``tests/room/test_boosted_trees.py``), and half of all trees are trained again.
+    """
+    known = {}
+
+    def fit_trees(columns, people, weight=None):
+        arrays = [columns, people] if weight is None else [columns, people, weight]
+        digests = [hashlib.sha256(np.ascontiguousarray(one)).digest() for one in arrays]
+        key = (boosted_trees.N_TREES, columns.shape, *digests)
+        if key not in known:
+            known[key] = boosted_trees.fit_trees(columns, people, weight)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(members, "fit_trees", fit_trees)
         yield
 
 
