@@ -1,0 +1,48 @@
+"""Shared fixtures: a building of simulated rooms, its server, and its page in a browser."""
+
+from contextlib import ExitStack
+
+import pytest
+from live.page.page_helpers import ROOM
+from live.page_server import Building, make_rooms, serve
+
+BROWSER_ZONE = "America/New_York"  # the rooms are in Copenhagen
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A building and its address, for all tests of the module."""
+    building = Building(make_rooms(60))
+    with serve(building) as url:
+        yield building, url
+
+
+@pytest.fixture
+def building(served):
+    """The building in its initial state."""
+    served[0].reset()
+    served[0].add_model_and_labels(ROOM)
+    return served[0]
+
+
+@pytest.fixture
+def url(building, served):
+    return served[1]
+
+
+@pytest.fixture
+def serve_building():
+    """Serve other buildings until the end of the test."""
+    with ExitStack() as stack:
+        yield lambda building: stack.enter_context(serve(building))
+
+
+@pytest.fixture
+def open_live(serve_building, open_page):
+    """Open the page in a browser in another time zone."""
+
+    def open_live(url, *, rejected=(), lost=False, **settings):
+        known = (*(f"status of {status}" for status in rejected), *(["net::ERR"] if lost else []))
+        return open_page(url, known=known, **{"timezone_id": BROWSER_ZONE, **settings})
+
+    return open_live
