@@ -3,16 +3,25 @@
 from contextlib import ExitStack
 
 import pytest
-from live.page.page_helpers import ROOM
+from live.page.page_helpers import PLAN, ROOM
 from live.page_server import Building, make_rooms, serve
 
+from occupair.live.store import Place
+
 BROWSER_ZONE = "America/New_York"  # the rooms are in Copenhagen
+PLACES = {0: (0.34, 0.28), 1: (0.75, 0.28), 2: (0.68, 0.8), 3: (0.32, 0.62)}
 
 
 @pytest.fixture(scope="module")
-def served():
+def number_of_rooms():
+    """Size of the building; modules may have another."""
+    return 60
+
+
+@pytest.fixture(scope="module")
+def served(number_of_rooms):
     """A building and its address, for all tests of the module."""
-    building = Building(make_rooms(60))
+    building = Building(make_rooms(number_of_rooms))
     with serve(building) as url:
         yield building, url
 
@@ -28,6 +37,15 @@ def building(served):
 @pytest.fixture
 def url(building, served):
     return served[1]
+
+
+@pytest.fixture
+def with_plan(building):
+    """The building with a plan of its ground floor, and four of its eight rooms there."""
+    building.store.set_plan("Ground floor", PLAN, media_type="image/svg+xml", width=960, height=480)
+    for number, place in PLACES.items():
+        building.store.set_place(f"room-{number}", Place(*place))
+    return building
 
 
 @pytest.fixture
