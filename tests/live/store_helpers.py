@@ -1,16 +1,21 @@
-"""Helpers for tests of the store: sample messages, a newer schema, child processes, threads."""
+"""Helpers for tests of the store: sample messages, full stores, a newer schema, child processes, threads."""
 
 import datetime as dt
+import importlib
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
-from occupair.live.messages import NOT_REFINED, EstimateRecord, Quality, Reading
-from occupair.live.store import database
+from sqlalchemy import select
+
+from occupair.live.messages import NOT_REFINED, EstimateRecord, Label, Quality, Reading
+from occupair.live.store import Place, Store, database, schema
 
 EIGHT = dt.datetime(2024, 1, 8, 8, tzinfo=dt.UTC)
+backup_module = importlib.import_module("occupair.live.store.backup")  # not the function of this name
 
 
 def at(minute: float) -> dt.datetime:
@@ -73,3 +78,41 @@ def in_threads(calls: Sequence) -> None:
         thread.join()
     if errors:
         raise errors[0]
+
+
+def fill(url: str) -> None:
+    """Write rows to every table of a store."""
+    with closing(Store(url)) as store:
+        store.migrate()
+        store.write(
+            [
+                reading(room, k / 3, co2=400 + k / 7, ventilation=k % 2 or None)
+                for room in "ab"
+                for k in range(50)
+            ]
+            + [reading("büro\n½", 0, co2=float("inf")), reading("c", 1)],
+            [estimate("a", k, people=k / 9 if k else None, quality=Quality.STALE) for k in range(40)],
+        )
+        store.add_label(Label("a", at(0), 3, at(1)))
+        store.set_zones({"a": "Europe/Berlin"})
+        store.room_numbers(["b", "a"])
+        store.set_plan("1", bytes(range(256)) * 20, media_type="image/png", width=4, height=3)
+        store.set_place("a", Place(0.25, 0.75))
+        for origin in ("file", "upload", "trained"):
+            version = store.add_model("a", bytes(range(256)) * 100, origin=origin, note=f"naïve {origin}")
+        store.activate("a", version - 1)
+        store.add_model("b", b"", origin="file")
+
+
+def contents(url: str) -> dict:
+    """Return all rows of all tables."""
+    with closing(Store(url)) as store:
+        return contents_of(store)
+
+
+def contents_of(store: Store) -> dict:
+    with store.engine.connect() as connection:
+        return {
+            name: connection.execute(select(table).order_by(*table.primary_key.columns)).all()
+            for name, table in schema.metadata.tables.items()
+        }
