@@ -7,13 +7,16 @@ RELEASE := .venv-release
 RELEASE_TOOLS := $(RELEASE)/.installed
 # Two test processes more than cores, since many tests wait for a server or a browser.
 WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)')
+# Workers keep the tests compiled for each other, even where bytecode is disabled.
+PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= \
+  $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Public data sets: ../shared/data beside a checkout if it exists, else see `occupair datasets`.
 ifneq ($(wildcard ../shared/data),)
 export OCCUPAIR_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo serve test wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs docs-test linkcheck app container tutorial dist sbom audit fixtures lint-workflows clean help
+.PHONY: demo serve test slow-test compiled wheel-test matrix servers lint rooms spreadsheet lead validate closedhours counts drift day-one planned sparse blind hindsight savings savings-energyplus bench peers load fleet utilisation bacnet soak fuzz coverage mutation mutants reproduce seeds picture screenshots pooled docs docs-test linkcheck app container tutorial dist sbom audit fixtures lint-workflows clean help
 .DEFAULT_GOAL := help
 
 help:                    ## list the targets
@@ -28,11 +31,16 @@ reproduce: $(INSTALLED)  ## the same with the paper's 100 draws: the table in do
 serve: $(INSTALLED)      ## run the live service with six simulated rooms: http://127.0.0.1:8099
 	@$(BIN)/occupair serve --demo
 
-test: lint servers       ## run the linters and all tests
-	@$(BIN)/python -m compileall -q src tools  # once, not in every child process of the tests
-	@$(BIN)/python -c 'from occupair.paper.revised_day import warm_up; warm_up()'  # compile once, not in every worker
-	@# Workers keep the tests compiled for each other, even where bytecode is disabled.
-	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+test: lint servers compiled  ## run the linters and all tests but the slow ones (10 min)
+	@$(PYTEST) -m "not slow"
+
+slow-test: servers compiled  ## run the slow tests: several processes, kills, outages and studies (5 min)
+	@$(PYTEST) -m slow
+
+# Once, not in every child process and worker of the tests.
+compiled: $(INSTALLED)
+	@$(BIN)/python -m compileall -q src tools
+	@$(BIN)/python -c 'from occupair.paper.revised_day import warm_up; warm_up()'
 
 # Installs Debian packages where permitted; otherwise the test summary lists the skipped tests.
 servers:

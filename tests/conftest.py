@@ -13,7 +13,7 @@ import occupair as oc
 from occupair.datasets import find_folder
 from occupair.room import boosted_trees, members
 
-pytest_plugins = ["browser", "missing_servers", "slow_files"]
+pytest_plugins = ["browser", "missing_servers", "slow_first"]
 
 settings.register_profile("occupair", deadline=None)  # tests pass on a slow machine, too
 settings.load_profile("occupair")

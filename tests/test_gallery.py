@@ -9,6 +9,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 
+pytestmark = pytest.mark.slow
+
 GALLERY = Path(__file__).parent.parent / "docs/gallery"
 SCRIPTS = sorted(GALLERY.glob("*.py"))
 LINES = 20

@@ -13,6 +13,8 @@ from occupair.readings import thinning
 from occupair.readings.schema import check_readings
 from occupair.room import training_days
 
+pytestmark = pytest.mark.slow
+
 
 def long_record(days, *, interval=15):
     """Readings of some days; CO2 follows the people of office hours with a delay."""

@@ -26,6 +26,7 @@ def run(step, folder):
         assert missing is None, f"line {step.line}: {step.text} does not print {missing!r} but\n{done.stdout}"
 
 
+@pytest.mark.slow
 def test_every_command_prints_what_the_page_quotes(published, tmp_path, monkeypatch):
     published("robod")
     environment = service_environment()

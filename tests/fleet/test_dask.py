@@ -16,6 +16,8 @@ from occupair.errors import InputError
 from occupair.fleet.executors import dask_cluster
 from occupair.fleet.training_run import fit_fleet
 
+pytestmark = pytest.mark.slow
+
 
 def test_cluster_trains_the_same_models_though_workers_are_killed(tmp_path):
     write_rooms(tmp_path / "data", 4)

@@ -372,6 +372,7 @@ def test_text_has_enough_contrast(open_rooms, results, scheme):
         assert (light + 0.05) / (dark + 0.05) >= 4.5, node
 
 
+@pytest.mark.slow
 def test_10000_rooms_keep_the_document_small(open_rooms, tmp_path):
     results = fake_results(10_000)
     page = open_rooms(results)

@@ -12,6 +12,8 @@ from moto.server import ThreadedMotoServer
 from occupair.fleet.model_runs import estimate_fleet
 from occupair.fleet.training_run import fit_fleet, read_fleet
 
+pytestmark = pytest.mark.slow
+
 BUCKET = "buildings"
 
 

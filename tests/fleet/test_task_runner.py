@@ -103,6 +103,7 @@ def test_room_that_always_loses_its_worker_fails_alone(error):
     assert Counter(work.calls)[("b",)] == ATTEMPTS
 
 
+@pytest.mark.slow
 def test_room_that_kills_its_worker_process_fails_alone():
     batches = [tuple(map(LightSource, rooms)) for rooms in (["a", "deadly", "b"], ["c"], ["d"])]
     with WorkerProcesses(2) as pool:

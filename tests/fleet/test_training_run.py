@@ -24,6 +24,8 @@ from occupair.fleet.training_run import fit_fleet, read_fleet
 from occupair.model_file import dump_model
 from occupair.readings.files import read_labelled, write_readings
 
+pytestmark = pytest.mark.slow
+
 HANG_GUARD = 300.0  # s
 
 

@@ -15,6 +15,8 @@ import occupair as oc
 from occupair.groundtruth.counting.session import CountingSession
 from occupair.groundtruth.events import read_events
 
+pytestmark = pytest.mark.slow
+
 MINUTES = 3  # of video at each door
 STEP = 5  # min between readings
 

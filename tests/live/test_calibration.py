@@ -16,6 +16,8 @@ from occupair.live.pipeline import Pipeline
 from occupair.live.store import Store
 from occupair.model_file import parse_model
 
+pytestmark = pytest.mark.slow
+
 UTC = dt.UTC
 PER_DAY = 288
 HANG_GUARD = 900.0  # [s]

@@ -33,7 +33,7 @@ model = "model.occupair"
 
 REPLAY = 'clock = "readings"'
 
-pytestmark = need_mosquitto
+pytestmark = [need_mosquitto, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from live.waiting import wait_for
 import occupair as oc
 from occupair.live.store import Store
 
+pytestmark = pytest.mark.slow
+
 PER_DAY = 288
 ROOMS = """
 [rooms.lab]

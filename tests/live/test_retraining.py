@@ -171,6 +171,7 @@ def cross_validated(labelled, start):
     return pd.concat(found)
 
 
+@pytest.mark.slow
 def test_two_rooms_are_trained_in_turn_and_one_is_accepted(
     service, office, head_counts, other_model, monkeypatch, caplog
 ):

@@ -555,6 +555,7 @@ def days_ago(days):
     return f"{dt.datetime.now(dt.UTC) - dt.timedelta(days=days):%Y-%m-%dT00:00}"
 
 
+@pytest.mark.slow
 def test_demo_publishes_estimates_of_its_rooms(tmp_path):
     port = free_port()
     with (tmp_path / "log").open("wb") as log:

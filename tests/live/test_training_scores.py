@@ -177,6 +177,7 @@ def test_label_after_midnight_belongs_to_the_day_of_its_reading():
     assert np.isfinite(scores.new.rmse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [5, 21])
 def test_score_predicts_the_error_on_new_days(seed):
     """Eight working days and an empty Saturday: the score must not rest on the Saturday."""

@@ -19,7 +19,7 @@ from occupair.live.config import ServiceConfig
 from occupair.live.store import Store, service_lock
 from occupair.live.workers import serve_workers
 
-pytestmark = need_postgres
+pytestmark = [need_postgres, pytest.mark.slow]
 ROOMS = "[limits]\nrequests_per_minute = 1000000\n[rooms.lab]\n[rooms.hall]\n"
 READING = {"time": "2026-01-05T09:00:00Z", "co2": 612}
 

@@ -82,6 +82,7 @@ def test_prior_from_one_room():
     assert model.fit(office(8, 2)).estimate(office(8, 1)).max() > 5
 
 
+@pytest.mark.slow
 def test_prior_improves_one_day_and_does_not_hurt_few_days(others):
     errors = {1: [], 3: []}
     for seed in range(6):

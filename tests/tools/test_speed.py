@@ -11,6 +11,8 @@ import pytest
 from tools.chromium import find_chromium
 from tools.speed import formatting, many_default_rooms
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HEADINGS = [
     "Training: one random layer",

@@ -157,6 +157,7 @@ def test_bootstrap_interval_covers_the_mean_of_a_few_days():
     assert 0.75 < np.mean(covered) < 0.87
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [3, 11])
 def test_predicted_error_matches_held_out_days(seed):
     office = oc.simulate_office(days=16, seed=seed).iloc[::STEP]

@@ -12,6 +12,8 @@ from occupair.groundtruth.events import read_events
 from occupair.groundtruth.video.frames import FrameReader
 from occupair.groundtruth.video.scan import scan_videos
 
+pytestmark = pytest.mark.slow
+
 EIGHT = datetime(2024, 1, 8, 8)
 MINUTES = 2.5
 FORMATS = {

@@ -4,11 +4,14 @@ import json
 import math
 import sqlite3
 
+import pytest
 from live.bacnet_service import FastService
 from live.ports import free_port
 from live.waiting import wait_for
 
 from tools.simulated_bms import Bms
+
+pytestmark = pytest.mark.slow
 
 DEVICES, ROOMS_EACH = 50, 5
 KINDS = (  # of devices, in turn

@@ -9,6 +9,8 @@ from live.waiting import wait_for
 from occupair.live.store import Store
 from tools.simulated_bms import Bms
 
+pytestmark = pytest.mark.slow
+
 PATIENT = {"application.APDU_TIMEOUT": 120_000, "property_reads.ANSWER_WITHIN": 600.0}
 """A request must not be repeated: each one shows the next row of the day."""
 

@@ -25,6 +25,8 @@ from live.waiting import wait_for
 
 from tools.simulated_bms import Bms
 
+pytestmark = pytest.mark.slow
+
 POINTS = [
     {"object": "analog-input,1", "name": "CO2", "value": 600},
     {"object": "binary-input,1", "name": "fan", "value": "active"},

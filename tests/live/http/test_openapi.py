@@ -117,6 +117,7 @@ def test_schema_is_public_and_names_no_room(app):
     assert not re.search(r"https?://", text)
 
 
+@pytest.mark.slow
 def test_schemathesis():
     """All its checks, on every operation: examples, edge cases and random ones, right and wrong."""
     app = make()

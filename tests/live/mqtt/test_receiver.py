@@ -221,6 +221,7 @@ def start_process(server, version, path):
     return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": paths})
 
 
+@pytest.mark.slow
 @both_versions
 def test_no_reading_is_lost_when_the_process_is_killed(tmp_path, version):
     stored, kills, rng = tmp_path / "stored", 3, random.Random(7)

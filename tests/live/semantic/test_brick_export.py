@@ -45,12 +45,14 @@ def ontology(request):
     return brickschema.Graph(load_brick=True, brick_version=request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_export_conforms_to_brick(turtle, version):
     conforms, report = validate(turtle, version)
     assert conforms, report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "terms"), [("1.4", BACNET.objectOf), ("1.5", BACNET_2024.contains)])
 def test_validation_finds_a_reference_without_device(graph, version, terms):
     graph.remove((None, terms, None))
@@ -59,6 +61,7 @@ def test_validation_finds_a_reference_without_device(graph, version, terms):
     assert str(terms) in report or terms.rpartition("#")[2].rpartition("/")[2] in report
 
 
+@pytest.mark.slow
 def test_office_of_the_import_tests_conforms_to_brick():
     conforms, report = validate(OFFICE.read_text(), "1.4")
     assert conforms, report

@@ -3,11 +3,12 @@
 import json
 
 import pytest
-import rusty_haystack as haystack
 from live.semantic.models import read_settings
 
 from occupair.live.semantic.haystack_export import export_haystack
 from occupair.live.semantic.points import EXTENSION_TAGS
+
+haystack = pytest.importorskip("rusty_haystack", reason="rusty-haystack has no wheel for Python 3.14")
 
 OWN_TAGS = EXTENSION_TAGS | {
     "mqttTopic",

@@ -19,7 +19,7 @@ import occupair as oc
 from occupair.live.room_shards import owner_of
 from occupair.live.store import Store
 
-pytestmark = [need_mosquitto, need_postgres]
+pytestmark = [need_mosquitto, need_postgres, pytest.mark.slow]
 TOPIC = 'topic = "sensors/{room}", shape = "json", time_path = "time"'
 ROOMS = ("lab", "hall")  # of the first and of the second shard
 NOT_SERVED = ("stale", None, "the room is not served right now")

@@ -17,6 +17,8 @@ from occupair.savings.energyplus.building_period import BuildingStudy, ZonePolic
 from occupair.savings.energyplus.building_tables import conclusions, energy_table
 from occupair.savings.policies import CountedFlow
 
+pytestmark = pytest.mark.slow
+
 POLICIES = ("fixed", "schedule", "co2-manual", "true", "paper-fixed")
 STUDY = BuildingStudy(days=2, train_weeks=1, tuning_weeks=1, draws=1, seed=4)
 
