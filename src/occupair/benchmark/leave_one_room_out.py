@@ -44,8 +44,8 @@ PEERS = ("ridge", "svr", "random-forest", "mass-balance", "profile")
 
 _ABOUT = """nRMSE of the default estimator with the folds of the benchmark.
 "left out": read-out, mass balance shapes and members come from the other rooms only.
-"all rooms": what is part of the package, with read-out and shapes over all public rooms, which have seen the
-held-out days of the room.
+"all rooms": the start that comes with the package. Its read-out and shapes are pooled over all public rooms,
+including the held-out days of the room.
 "best simple method": the lowest nRMSE of {peers}, found in hindsight.
 "members": the choice on the other rooms, by the mean logarithm of the nRMSE at lag 0. An altered room and the
 room that it was made of are never used for each other.
