@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from live import fake_pipeline, mqtt_helpers, page_server, pipeline_helpers, test_service
+from live import fake_pipeline, mqtt_helpers, page_server, pipeline_helpers, service_in_process
 
 from occupair.live.mqtt.bridge import MqttBridge
 from occupair.live.pipeline import Pipeline
@@ -19,7 +19,7 @@ FAKES = [
     (page_server.SlowTrainer, Trainer),
     (page_server.Building, Pipeline),
     (pipeline_helpers.BlockingStore, Store),
-    (test_service.CountedLinks, MqttBridge),
+    (service_in_process.CountedLinks, MqttBridge),
 ]
 
 
