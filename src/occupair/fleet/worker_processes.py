@@ -108,9 +108,11 @@ class WorkerProcesses(Executor):
             outer.set_exception(error)
         with self._lock:
             del self._busy[worker]
-            if isinstance(error, BrokenProcessPool) or (self._closed and not self._calls):
-                worker.shutdown(wait=False)
+            if isinstance(error, BrokenProcessPool):  # it ends itself, and holds its lock meanwhile
                 worker = _new_worker()  # starts its process with its first task
+            elif self._closed and not self._calls:
+                worker.shutdown(wait=False)
+                worker = _new_worker()
             self._idle.append(worker)
             self._assign()
 
