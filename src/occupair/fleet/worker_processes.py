@@ -47,6 +47,7 @@ class WorkerProcesses(Executor):
         self._idle = [_new_worker() for _ in range(workers)]
         self._calls: deque[_Call] = deque()
         self._busy: dict[ProcessPoolExecutor, Future[Any]] = {}
+        self._broken: list[ProcessPoolExecutor] = []  # lost their process, and are not released yet
         self._lock = threading.RLock()
         self._closed = False
         self._all_done = threading.Condition(self._lock)
@@ -62,6 +63,9 @@ class WorkerProcesses(Executor):
                 raise RuntimeError("cannot submit to a pool that is shut down")
             self._calls.append(call)
             self._assign()
+            broken, self._broken = self._broken, []
+        for worker in broken:
+            worker.shutdown(wait=False)
         return call.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -76,8 +80,8 @@ class WorkerProcesses(Executor):
                         process.terminate()
             while wait and (self._busy or self._calls):
                 self._all_done.wait()
-            idle, self._idle = self._idle, []
-        for worker in idle:
+            ended, self._idle, self._broken = self._idle + self._broken, [], []
+        for worker in ended:
             worker.shutdown(wait=wait)
 
     def _assign(self) -> None:
@@ -94,13 +98,17 @@ class WorkerProcesses(Executor):
         try:
             inner = worker.submit(call.function, *call.arguments, **call.options)
         except BrokenProcessPool:  # its process ended while it was idle
-            worker.shutdown(wait=False)
+            self._broken.append(worker)
             worker = _new_worker()
             inner = worker.submit(call.function, *call.arguments, **call.options)
         self._busy[worker] = call.future
         inner.add_done_callback(partial(self._finish, worker, call.future))
 
     def _finish(self, worker: ProcessPoolExecutor, outer: Future[Any], inner: Future[Any]) -> None:
+        """Pass on a result, in the thread of the worker.
+
+        A broken worker is kept: its thread holds its lock, which both its shutdown and its deletion need.
+        """
         error = inner.exception()
         if error is None:
             outer.set_result(inner.result())
@@ -108,7 +116,8 @@ class WorkerProcesses(Executor):
             outer.set_exception(error)
         with self._lock:
             del self._busy[worker]
-            if isinstance(error, BrokenProcessPool):  # it ends itself, and holds its lock meanwhile
+            if isinstance(error, BrokenProcessPool):
+                self._broken.append(worker)
                 worker = _new_worker()  # starts its process with its first task
             elif self._closed and not self._calls:
                 worker.shutdown(wait=False)
