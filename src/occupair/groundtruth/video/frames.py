@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from occupair.errors import InputError
 from occupair.groundtruth.video.disposable import is_disposable
 from occupair.groundtruth.video.opencv import opencv
-from occupair.groundtruth.video.pyav import pyav
+from occupair.groundtruth.video.pyav import open_video, pyav
 
 Image = NDArray[np.uint8]
 Grey = NDArray[np.float32]
@@ -119,7 +119,7 @@ class FrameReader:
 
     def _open(self) -> None:
         try:
-            self._container = self._av.open(str(self.path), metadata_errors="replace")
+            self._container = open_video(self.path)
             self._stream = self._container.streams.best("video")
         except (self._av.FFmpegError, OSError, ValueError):
             self._stream = None

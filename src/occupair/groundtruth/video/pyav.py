@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from packaging.version import Version
 
 from occupair.errors import InputError
 
@@ -14,3 +18,11 @@ def pyav() -> ModuleType:
     except ImportError:
         raise InputError("reading videos needs PyAV: pip install 'occupair[video]'") from None
     return av
+
+
+def open_video(path: Path) -> Any:
+    """Open a video for reading; metadata that is no valid text is not an error."""
+    av = pyav()
+    if Version(av.__version__) < Version("19"):
+        return av.open(str(path), metadata_errors="replace")
+    return av.open(str(path))  # tolerates it

@@ -21,7 +21,7 @@ from occupair.groundtruth.video.file_names import (
     safe_name,
     start_in_name,
 )
-from occupair.groundtruth.video.pyav import pyav
+from occupair.groundtruth.video.pyav import open_video, pyav
 
 SUFFIXES = frozenset({
     ".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".wmv", ".flv",
@@ -170,7 +170,7 @@ def creation_time(path: Path) -> datetime | None:
     """
     av = pyav()
     try:
-        with av.open(str(path)) as container:
+        with open_video(path) as container:
             time = datetime.fromisoformat(container.metadata["creation_time"])
     except (OSError, av.FFmpegError, KeyError, ValueError):
         return None
