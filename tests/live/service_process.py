@@ -69,7 +69,8 @@ class ServiceProcess:
         try:
             return self.get("/healthz")["status"]
         except urllib.error.HTTPError as error:
-            return json.load(error)["status"]
+            with error:
+                return json.load(error)["status"]
         except OSError:
             return None
 

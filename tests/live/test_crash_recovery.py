@@ -67,7 +67,9 @@ class Poster(threading.Thread):
             while True:
                 try:
                     (outcome,) = self.service.post("/api/rooms/hall/readings", reading)["outcomes"]
-                except (OSError, urllib.error.HTTPError):
+                except OSError as error:
+                    if isinstance(error, urllib.error.HTTPError):
+                        error.close()
                     time.sleep(0.1)
                 else:
                     assert outcome["outcome"] in ("accepted", "duplicate")

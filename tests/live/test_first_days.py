@@ -42,6 +42,7 @@ def post(service, frame):
         try:
             service.post("/api/rooms/lab/readings", {"readings": readings})
         except urllib.error.HTTPError as error:
+            error.close()
             if error.code != 503:
                 raise
             return False

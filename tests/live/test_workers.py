@@ -63,6 +63,7 @@ def outcome_of(service, room):
         try:
             found.extend(service.post(f"/api/rooms/{room}/readings", READING)["outcomes"])
         except urllib.error.HTTPError as error:
+            error.close()
             if error.code != 503:
                 raise
         return found

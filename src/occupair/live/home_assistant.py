@@ -130,6 +130,7 @@ def find_broker(supervisor: str, token: str) -> dict[str, Any] | None:
                 "tls": found.get("ssl"),
             }
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 400:  # no app provides the service
             return None
         raise InputError(f"the Supervisor does not name the MQTT broker: HTTP status {error.code}") from None

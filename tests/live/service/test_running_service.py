@@ -187,8 +187,9 @@ def test_service_stops_while_the_database_hangs(folder, office, start):
         service = start(ServiceProcess(folder, store=database.url, broker=None, rooms=ROOM))
         reading = {"time": office.index[-1].isoformat(), "co2": 500.0, "ventilation": 0.0}
         with database.frozen():
-            with pytest.raises(urllib.error.HTTPError, match="503"):
+            with pytest.raises(urllib.error.HTTPError, match="503") as refused:
                 service.post("/api/rooms/lab/readings", reading)
+            refused.value.close()
             assert service.stop() in (0, 1)
 
 

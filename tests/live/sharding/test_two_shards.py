@@ -161,7 +161,8 @@ def test_replay_through_two_shards_with_one_killed(tmp_path, office, model, star
         assert one.health() == "degraded"
         with pytest.raises(urllib.error.HTTPError) as refused:
             post(one, "hall", last)
-        detail = json.load(refused.value)["detail"]
+        with refused.value as answer:
+            detail = json.load(answer)["detail"]
         assert (refused.value.code, detail) == (
             503,
             "room hall is not served right now: shard 2/2 is not running",
