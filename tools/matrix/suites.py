@@ -62,8 +62,11 @@ CORE = Suite(
         "tests/room/test_prediction_intervals.py",
         "tests/room/test_time_profile.py",
         "tests/cli/test_doctor.py",
+        "tests/fleet/test_task_runner.py",
+        "tests/fleet/test_worker_processes.py",
         "tests/groundtruth/counters",
         "tests/groundtruth/ledger",
+        "tests/groundtruth/video/test_video_files.py",
         "tests/live/config",
         "tests/live/http/test_access.py",
         "tests/live/http/test_events.py",
@@ -76,10 +79,11 @@ CORE = Suite(
         "tests/test_model_file.py",
         "tests/test_smoothing.py",
     ),
-    extras=("parquet", "live", "postgres"),
+    extras=("parquet", "fleet", "live", "postgres", "video"),
     tools=tuple(_TOOLS[name] for name in ("pytest", "pytest-xdist", "hypothesis", "httpx")),
 )
-"""The library without servers and browsers: some minutes on two cores."""
+"""The library without servers and browsers, and what depends on the version of Python: worker processes and
+PyAV. Some minutes on two cores."""
 
 WHOLE = Suite(
     paths=("tests",),
