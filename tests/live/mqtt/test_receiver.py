@@ -224,7 +224,8 @@ def test_valid_reading_arrives_after_thousands_of_random_payloads(server, versio
                 await publish(
                     server, *((rng.choice(topics), random_payload(rng)) for _ in range(2000)), qos=qos
                 )
-            await publish(server, ("lab/co2", b"[" * 2_000_000), ("bare/co2", b"9" * 1_000_000))
+            # below the largest packet that mosquitto 2.1 takes
+            await publish(server, ("lab/co2", b"[" * 1_900_000), ("bare/co2", b"9" * 1_000_000))
             await publish(server, ("lab/co2", payload_at(777, 777)))
             await until(lambda: any(reading.co2 == 777 for reading in pipeline.stored))
             assert pipeline.mqtt_status == "connected"
