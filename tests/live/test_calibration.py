@@ -135,6 +135,27 @@ def test_head_count_takes_effect_at_once_and_can_be_undone(tmp_path, office, oft
     assert after == before
 
 
+def test_head_count_entered_at_the_end_of_a_calibration_is_used(tmp_path, office, often, monkeypatch):
+    past = office.iloc[: 2 * PER_DAY]
+    label = Label("lab", past.index[PER_DAY // 2].to_pydatetime(), 20, dt.datetime.now(UTC), "typed")
+
+    async def count_meanwhile():
+        async with running(tmp_path) as pipeline:
+            store, loop = pipeline.store, asyncio.get_running_loop()
+
+            def prune(room, prune=store.prune_calibrated):
+                if not store.training_labels(room):
+                    store.add_label(label)
+                    asyncio.run_coroutine_threadsafe(pipeline.labels_changed(room), loop).result()
+                prune(room)
+
+            monkeypatch.setattr(store, "prune_calibrated", prune)
+            await submit(pipeline, past)
+            await calibrated(pipeline, "1 head count")
+
+    asyncio.run(count_meanwhile())
+
+
 def test_restart_does_not_repeat_a_calibration(tmp_path, office, often):
     async def start(readings):
         async with running(tmp_path) as pipeline:

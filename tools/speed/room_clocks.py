@@ -26,7 +26,7 @@ class RoomClocks:
     def __init__(self, n_rooms: int, *, interval: float) -> None:
         self._interval = interval
         self._last = np.full(n_rooms, np.iinfo(np.int64).min // 2)  # [us] since 1970
-        self._date = np.full(n_rooms, np.datetime64("NaT"), dtype="datetime64[D]")
+        self._date = np.full(n_rooms, np.datetime64("NaT", "D"))
 
     def take(self, rooms: Indices) -> RoomClocks:
         """Return the clocks of some rooms."""

@@ -55,10 +55,12 @@ class Calibrator:
         self._pool: ProcessPoolExecutor | None = None
         self._based_on: dict[str, str] = {}  # by room, what its newest calibration was based on
         self._retry_at: dict[str, float] = {}
+        self._changed: set[str] = set()  # rooms whose labels changed since their last check began
         self._wanted = asyncio.Event()
 
     def labels_changed(self, room: str) -> None:
         """Calibrate a room again soon."""
+        self._changed.add(room)
         self._based_on.pop(room, None)
         self._retry_at.pop(room, None)
         self._wanted.set()
@@ -101,13 +103,15 @@ class Calibrator:
 
     async def _check(self, room: RoomConfig, newest: dt.datetime) -> None:
         """Calibrate a room unless its active model is up to date, or was not calibrated."""
+        self._changed.discard(room.id)
         try:
             models = await asyncio.to_thread(self._pipeline.store.models, room.id)
             labels = await asyncio.to_thread(self._pipeline.store.training_labels, room.id)
             basis = f"{night_before(newest, room.timezone)}, {plural(len(labels), 'head count')}"
             active = next((one for one in models if one.active), None)
             is_due = active is None or (active.origin == CALIBRATED and active.note != basis)
-            if not is_due or await self._calibrate(room, basis):
+            is_done = not is_due or await self._calibrate(room, basis)
+            if is_done and room.id not in self._changed:
                 self._based_on[room.id] = basis
         except (InputError, StoreError, BrokenProcessPool) as error:
             log.warning("room %s: calibration failed: %s", room.id, error)

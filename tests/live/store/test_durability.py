@@ -135,6 +135,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, before)
 print(len(store.newest_readings()))
 store.write(many, [])
 print(len(store.newest_readings()))
+store.close()
 """
     here = str(Path(__file__).parents[2])
     done = start_child(code, f"sqlite:///{tmp_path / 'rooms.db'}", here)
